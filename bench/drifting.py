@@ -1,4 +1,6 @@
-"""The time gained by the monitor: alerts over slowly changing streams, with only the executor, on one thread."""
+"""The time that the monitor gains for alerts over slowly changing streams, measured with the executor alone on one
+thread.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ Case = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Queries of a number and a seed, and how the stream of so many segments drifts under them."""
+    """A kind of queries and of drift. ``queries`` makes the queries from a number and a seed, ``drift`` the stream's
+    drift from a number of segments and a seed.
+    """
 
     title: str
     queries: Callable[[int, int], Workload]
@@ -63,18 +67,18 @@ SCENARIOS = {
         lambda segments, seed: turning(segments, measures=MEASURES, places=PLACES, seed=seed),
     ),
 }
-"""Where every alert may ask of any attribute, nothing is ruled out before nearly all constructs are evaluated,
-whatever comes first: no order can gain. Where few attributes rule out much, the data decides which.
+"""The scenarios by name. If alerts may constrain any attribute, nearly all constructs must be evaluated in every order,
+so no order can gain. If a few attributes rule out most alerts, the data determines which.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the contest.
+    """The size of the comparison.
 
-    It has by number of queries the number of seeds and the tuples of a batch; segments of a stream and batches of a
-    segment. It also has the measured runs of a batch; batches from one look of the monitor to the next; tuples of a
-    sample.
+    It has the number of seeds and the tuples of a batch by number of queries, the segments of a stream, and the batches
+    of a segment. It also has the measured runs of a batch, the batches between two measurements of the monitor, and the
+    tuples of a sample.
     """
 
     cases: Mapping[int, tuple[int, int]]
@@ -90,7 +94,7 @@ QUICK = Size({1_000: (2, 2_000)}, 2, 6, 1, 2, 2_000)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``monitor-drifting.json`` and its plot; the result is what the file holds."""
+    """Measure everything, write ``monitor-drifting.json`` and its plot, and return the content of the file."""
     size = QUICK if quick else FULL
     # A monitor whose first measurement compiles kernels is charged for them.
     compile_kernels()
@@ -124,16 +128,16 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def _settings(size: Size, rows: int) -> MonitorConfig:
-    """Return the default settings, but for a stream of so few tuples, and for a monitor that never rests.
+    """Return the default settings adapted to a stream of few tuples, with a monitor that may use a whole core.
 
-    The stream is looked at as often as it changes. In a daemon as slow a change takes hours, and the share of a core
-    that the monitor may use is enough.
+    The monitor measures as often as the stream changes. In a daemon such a slow change takes hours, so that the
+    monitor's default share of a core suffices.
     """
     return MonitorConfig(lambda_tuples=size.period * rows, sample_tuples=size.sample, max_core_share=1.0)
 
 
 def _case(scenario: Scenario, queries: int, seed: int, size: Size) -> dict[str, Any]:
-    """Run one stream, and return the time that every contestant took for it."""
+    """Run one stream, and return the time of every contestant."""
     workload, drift = scenario.queries(queries, seed), scenario.drift(size.segments, seed)
     plan, rows = compile_plan(workload.standing_queries()), size.cases[queries][1]
     stream = drift.batches(size.batches, rows, domain=workload.domain, seed=seed)
@@ -151,15 +155,15 @@ def _case(scenario: Scenario, queries: int, seed: int, size: Size) -> dict[str, 
 
 
 def _summary(cases: Sequence[Case], scenario: str, queries: int) -> dict[str, Any]:
-    """Compute means over the seeds with their intervals; ratios are taken seed by seed.
+    """Compute means over the seeds with their intervals. Ratios are computed for each seed.
 
-    ``gain``: the time with the monitor off over the time with it on, in matching. ``net``: the same with all that is
-    done for the monitor on the other side; ``share``: of all that time its own part.
+    ``gain``: the matching time with the monitor off divided by the matching time with it on. ``net``: the same ratio if
+    the time with the monitor on includes all work for the monitor. ``share``: the share of this work in the total time
+    with the monitor on.
 
-    ``times_slower``: how many times as long the stream would have to take for the same changes until the gain has paid
-    for the search; None where nothing is gained. To draw a few tuples (``steady_us``) is paid all the time, however
-    slow the changes are. To draw more of them and to find something is paid once a change. Workers count the
-    same with the monitor off too.
+    ``times_slower``: how many times slower the stream has to change until the gain pays for the search; None if there
+    is no gain. Drawing a few tuples (``steady_us``) costs time permanently, however slow the changes are. Drawing more
+    tuples and searching costs time once per change. Workers also count with the monitor off.
     """
     own = [case for case in cases if (case["scenario"], case["queries"]) == (scenario, queries)]
     spent = [case["us"][ON] + case["drawing_us"] + case["own_us"] for case in own]
@@ -200,7 +204,7 @@ def _interval(values: Sequence[float]) -> dict[str, float]:
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """Return the result as lines of text, and what follows from it."""
+    """Return the result as lines of text, followed by the conclusions."""
     size = result["size"]
     rows, gains = [], []
     for own in result["summary"]:
@@ -234,8 +238,8 @@ def _wrapped(line: str) -> list[str]:
 
 
 def verdicts(summary: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the certain results about the gain, by kind of alerts and number of queries: what the whole
-    interval says.
+    """Return the statistically certain results about the gain, by kind of alerts and number of queries. Certain results
+    hold for the whole interval.
     """
     return [
         f"{own['scenario']}, {own['queries']:,} queries: the monitor on is "

@@ -1,4 +1,6 @@
-"""The methods of ordering the constructs of a plan over a drifting stream, timed alternately batch by batch."""
+"""A comparison of methods of ordering the constructs of a plan over a drifting stream. The methods are timed
+alternately, batch by batch.
+"""
 
 from __future__ import annotations
 
@@ -33,19 +35,21 @@ from monitor.sample import Sample
 
 OFF, MACRO, HYBRID, BEST, ON = "static", "macro", "hybrid", "best fixed", "monitor on"
 CONTESTANTS = (OFF, MACRO, HYBRID, BEST, ON)
-"""``static`` is the plan as it is compiled: what runs with the monitor off, so that one run is both."""
+"""The names of the contestants. ``static`` is the plan as compiled, which also runs with the monitor off, so that one
+run measures both.
+"""
 
 Batch = Sequence[pa.ChunkedArray]
 Find = Callable[[Block, Sample], Order]
 
 
 def batch_of(plan: Plan, tuples: pa.Table) -> Batch:
-    """Return the columns of a plan's p-attributes, as the executor takes them."""
+    """Return the columns of a plan's p-attributes in the form that the executor takes."""
     return [tuples[attribute.sql] for attribute in plan.p_attributes]
 
 
 def drawn_from(batches: Sequence[Batch], tuples: int) -> Batch:
-    """Return about so many tuples of the whole stream, evenly from all of its batches."""
+    """Return about ``tuples`` tuples, drawn evenly from all batches of the stream."""
     step = max(1, sum(len(batch[0]) for batch in batches) // tuples)
     slots = range(len(batches[0]))
     pieces = [
@@ -56,11 +60,10 @@ def drawn_from(batches: Sequence[Batch], tuples: int) -> Batch:
 
 
 def fixed_plans(plan: Plan, first: Batch, whole: Batch) -> dict[str, Plan]:
-    """Return the plan with the orders that stay.
+    """Return variants of a plan with fixed orders.
 
-    It is returned as it is, and with the macro- and the refined hybrid-sequence found on the tuples that came
-    ``first``. It is also returned with the macro-sequence improved by moves that is found, in hindsight, on the
-    ``whole``.
+    They are the plan itself, and the plan with the macro- and the refined hybrid-sequence found on the batch ``first``.
+    The last one has the macro-sequence found in hindsight on ``whole`` and improved by moves.
     """
     return {
         OFF: plan,
@@ -92,10 +95,10 @@ def _improved(block: Block, sample: Sample) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The seconds that a worker takes to draw tuples of a batch, beyond those to count it.
+    """The seconds that a worker takes to draw tuples of a batch, without the seconds to count the batch.
 
-    It counts with the monitor off as well. ``now``: as measured. ``steady``: where it draws as few as the default
-    period wants.
+    A worker counts with the monitor off as well. ``now``: as measured. ``steady``: with as few tuples as the default
+    period requires.
     """
 
     now: float
@@ -105,7 +108,7 @@ class Drawing:
 class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
     """A plan with the broker's own monitor, but without Spark, which would transfer the plan and the tallies.
 
-    ``settings`` have the same meaning as in a daemon. ``folder``: for the files of a running plan.
+    ``settings`` have the same meaning as in a daemon. ``folder`` is for the files of a running plan.
     """
 
     def __init__(self, plan: Plan, settings: MonitorConfig, folder: Path) -> None:
@@ -123,21 +126,21 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
 
     @property
     def plan(self) -> Plan:
-        """The plan that runs by now."""
+        """The plan that runs at present."""
         return self._running.plan
 
     @property
     def own_s(self) -> float:
-        """The processor time that its thread has measured for."""
+        """The processor time that the monitor's thread reports for itself."""
         return self._monitor.totals.monitor_s
 
     @property
     def rearrangements(self) -> int:
-        """Sequences put in place that were not in place before."""
+        """The number of rearrangements: sequences that the monitor put in place."""
         return sum(self._monitor.totals.rearrangements.values())
 
     def tell(self, batch: Batch, matches: Matches) -> Drawing:
-        """Tell the monitor of a batch as a worker does, and wait until it has done with it."""
+        """Report a batch to the monitor as a worker does, and wait until the monitor has processed it."""
         plan, tuples = self.plan, self._sample_tuples
         counting, _ = self._tallied(batch, matches, None)
         steady, _ = self._tallied(batch, matches, Sampling(tuples / MonitorConfig().lambda_tuples, tuples))
@@ -150,7 +153,7 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
         return Drawing(taken - counting, steady - counting)
 
     def _tallied(self, batch: Batch, matches: Matches, sampling: Sampling | None) -> tuple[float, Tally | None]:
-        """Return the seconds that a worker takes to count a batch and to draw from it, and what it hands over."""
+        """Return the seconds that a worker takes to count a batch and to draw from it, and the worker's tally."""
         self._arrived.value = None
         begun = time.perf_counter()
         task = TaskTally(Tallying(self._arrived, 1, sampling))
@@ -161,10 +164,10 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
 
 @dataclass(slots=True)
 class Course:
-    """The result of a stream: microseconds a tuple, batch by batch, of each contestant.
+    """The result of a stream: the microseconds per tuple of each contestant, batch by batch.
 
-    Of the monitor it also has those that workers drew for, those of its own thread, and the number of sequences that it
-    put in place. ``steady``: where workers draw as seldom as the default settings have it.
+    For the monitor it also has the microseconds of workers that draw tuples, the microseconds of the monitor's thread,
+    and the number of rearrangements. ``steady_us``: the microseconds of drawing as seldom as with the default settings.
     """
 
     matching_us: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in CONTESTANTS})
@@ -177,7 +180,7 @@ class Course:
     tuples: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return the figures of the stream, and the course of it."""
+        """Return the figures of the stream as a whole, and batch by batch."""
         return {
             "matches_a_tuple": self.matches / self.tuples,
             "dropped": self.dropped / self.tuples,
@@ -200,11 +203,11 @@ def _timed_match(plan: Plan, batch: Batch, rows: int) -> tuple[float, Matches]:
 def contest(
     fixed: Mapping[str, Plan], monitored: MonitoredPlan, first: Iterable[Batch], batches: Iterable[Batch], runs: int
 ) -> Course:
-    """Run every batch by every contestant, ``runs`` times in turns, of which the median counts.
+    """Run every batch ``runs`` times with each contestant in turn. The median of the runs counts.
 
-    The monitor receives the ``first`` batches before, so that it begins, as the others do, with what can be found on
-    them. The contestants change places from batch to batch, for what one leaves in the caches the next one finds.
-    Raises RuntimeError where two of them differ in the number of matches.
+    The monitor first receives the batches ``first``, so that it begins with their information like the other
+    contestants. The order of the contestants changes from batch to batch, because each finds data in the caches that
+    the previous one used. Raises RuntimeError if two contestants differ in the number of matches.
     """
     for batch in first:
         monitored.tell(batch, match(monitored.plan, batch, len(batch[0])))

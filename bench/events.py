@@ -1,5 +1,5 @@
-"""Events of many objects: operator state in sixteen parts compared with state per object, in Spark and in plain
-Python.
+"""The cost of events for many objects: operator state in sixteen parts compared with a state per object, in Spark and
+in plain Python.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 INSIDE = 0.1
-"""The share of objects that are accepted; of these and of the others, one of twenty crosses in a batch."""
+"""The share of objects that queries accept. In each batch, one of twenty accepted and one of twenty other objects
+crosses.
+"""
 
 _TRACK = "t"
 _SELECTION = "a41c9e0273d15b88"
@@ -51,8 +53,8 @@ _MESSAGE_DDL = "t STRING, k STRING, e BIGINT, p INT, o BIGINT, s ARRAY<STRING>"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The number of objects, with one record per batch each, and the number of measured batches after an unmeasured
-    one.
+    """The size of the measurement: the number of objects, each with one record per batch, and the number of measured
+    batches, which follow an unmeasured one.
     """
 
     objects: int
@@ -64,11 +66,11 @@ QUICK = Size(400, 2)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``events.json`` into the folder; the result is what the file holds.
+    """Measure everything, write ``events.json`` into the folder, and return the content of the file.
 
-    The same observations go through Spark's state store by parts, as the broker has it. They also go through it with a
-    group and a state for each object, whose function does no more than enter and exit; and through both functions
-    without Spark. RuntimeError where the two put out other events.
+    The same observations go through Spark's state store in two ways: with a state per part, as in the broker, and with
+    a group and a state per object. The function of the latter supports only enter and exit. They also go through both
+    functions without Spark. Raises RuntimeError if the two ways output different events.
     """
     size = QUICK if quick else FULL
     batches = list(_observations(size))
@@ -111,7 +113,9 @@ def table(result: dict[str, Any]) -> str:
 
 
 def _observations(size: Size) -> Iterator[list[Observation]]:
-    """Yield the observations of each batch, in the order of the source; the first has objects for the first time."""
+    """Yield the observations of each batch in the order of the source. The first batch has the first observation of
+    each object.
+    """
     picks = random.Random(7)
     inside = [picks.random() < INSIDE for _ in range(size.objects)]
     for batch in range(size.batches + 1):
@@ -128,7 +132,7 @@ def _observations(size: Size) -> Iterator[list[Observation]]:
 
 
 def _write_feed(folder: Path, batches: list[list[Observation]]) -> None:
-    """Write a file a batch, as a stream of files is read in the order of their times."""
+    """Write one file per batch. Spark reads a stream of files in the order of their times."""
     folder.mkdir()
     at_s = time.time() - 1_000
     for number, batch in enumerate(batches):
@@ -144,7 +148,7 @@ def _write_feed(folder: Path, batches: list[list[Observation]]) -> None:
 
 
 def _streamed(spark: SparkSession, folder: Path, way: str, made: Callable[[DataFrame], DataFrame]) -> tuple[float, int]:
-    """Return the median seconds of a batch but the first, and how many events came."""
+    """Return the median seconds of a batch, without the first batch, and the number of events."""
     session = spark.newSession()
     for name, value in STATE_OPTIONS.items():
         session.conf.set(name, value)
@@ -188,7 +192,7 @@ def _by_object(feed: DataFrame) -> DataFrame:
 
 
 def object_task(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
-    """Enter and exit of one object, as whoever writes it for Spark would: no dwell, no lost, no position."""
+    """Emit enter and exit events of one object, as a simple Spark program would: without dwell, lost and position."""
     inside, last, newest = state.get if state.exists else (False, -1, -1)
     rows = pd.concat(list(frames)).sort_values("o")
     events = []
@@ -205,10 +209,10 @@ def object_task(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -
 
 
 def _in_python(batches: list[list[Observation]]) -> list[dict[str, Any]]:
-    """Measure microseconds a record in Python, of the broker's function and of a plain dictionary of objects.
+    """Measure microseconds per record in Python: with the broker's function, and with a plain dictionary of objects.
 
-    The former is measured from the message's text on with its state. The latter knows enter and exit alone, and is
-    measured from what was read.
+    The time of the broker's function includes reading messages and its state. The dictionary supports only enter and
+    exit, and its time begins with read messages.
     """
     texts = [[each.text().encode() for each in batch] for batch in batches]
     records = sum(map(len, batches[1:]))

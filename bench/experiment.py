@@ -15,40 +15,40 @@ from bench.machine import machine
 from bench.result_file import write_result
 
 SEEDS = tuple(range(1, 21))
-"""A full run of an experiment has each: they make tuples, predicates and the lottery's draws."""
+"""The seeds of a full run of an experiment. A seed determines tuples, predicates and the lottery's draws."""
 
 FEW_SEEDS = 3
-"""Of a run that is not the full one: enough to see that there are intervals."""
+"""The number of seeds of a partial run, which is enough to show intervals."""
 
 CLOSE = 1.1
-"""A sequence that costs at most so many times as much as SEQ_best comes close to it."""
+"""The largest ratio to the cost of SEQ_best at which a sequence counts as close to SEQ_best."""
 
 OURS = "not the paper's"
-"""It replaces the paper's figure where a claim is our own."""
+"""The text in place of the paper's figure if the paper does not make the claim."""
 
 Result = dict[str, Any]
 UNSTEADY = " (on the whole, not from every one to the next)"
 Line = tuple[Sequence[float], Sequence[float]]
-"""The xs and the ys of one seed."""
+"""The x values and the y values of one seed."""
 
 
 def seeds_of(scale: float) -> tuple[int, ...]:
-    """Return the seeds of a run of a share of the full size: all of them where it is the full one."""
+    """Return the seeds of a run of a share of the full size. A full run has all seeds."""
     return SEEDS if scale >= 1 else SEEDS[:FEW_SEEDS]
 
 
 def seeds_in(cases: Iterable[Mapping[str, Any]]) -> list[int]:
-    """Return the seeds of some cases, in their order."""
+    """Return the seeds of the given cases in order."""
     return list(dict.fromkeys(case["seed"] for case in cases))
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim of the paper beside what was measured.
+    """A claim of the paper compared with the measured result.
 
-    ``holds``: it holds for the means over the seeds. ``certain``: the whole interval says the same, so that other seeds
-    would hardly turn it. ``seeds``: and in so many of them. ``evidence``: what was measured besides that bears on why
-    it does not.
+    ``holds``: the claim holds for the means over the seeds. ``certain``: the whole interval has the same result, so
+    that other seeds would hardly change it. ``seeds``: the number of seeds for which the claim holds. ``evidence``:
+    other measured facts that explain why it does not hold.
     """
 
     claim: str
@@ -76,7 +76,7 @@ def verdict(holds: bool, certain: bool) -> str:
 
 
 def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
-    """Return the claim that one figure is at most another; seed by seed."""
+    """Return the claim that one figure is at most another figure, compared for each seed."""
     lower, upper = statistics.fmean(left), statistics.fmean(right)
     above = Interval.of([a - b for a, b in zip(left, right, strict=True)])
     held = sum(a <= b for a, b in zip(left, right, strict=True))
@@ -87,7 +87,9 @@ def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float
 
 
 def close_to(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
-    """Return the claim that a figure is close to that of SEQ_best: at most ``CLOSE`` times as much; seed by seed."""
+    """Return the claim that a figure is close to SEQ_best's: at most ``CLOSE`` times as large, compared for
+    each seed.
+    """
     decided = at_most(claim, paper, left, [CLOSE * cost for cost in right], evidence)
     own, best = statistics.fmean(left), statistics.fmean(right)
     percent = (own / best - 1) * 100
@@ -98,9 +100,9 @@ def close_to(claim: str, paper: str, left: Sequence[float], right: Sequence[floa
 
 
 def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence: str = "") -> Claim:
-    """Return the claim that a figure rises (``sign`` 1) or falls (-1): by the slope of the line through it; one a seed.
+    """Return the claim that a figure rises (``sign`` 1) or falls (-1), by the slope of a line fitted for each seed.
 
-    Where the means do not do so from every place to the next, that is said too.
+    If the means go the other way in some step, the claim says so.
     """
     slopes = [statistics.linear_regression(xs, ys).slope for xs, ys in lines]
     points = [(statistics.fmean(x), statistics.fmean(y)) for x, y in _places(lines)]
@@ -115,13 +117,13 @@ def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence:
 
 
 def _places(lines: Sequence[Line]) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
-    """Return the x and the y of all seeds, place by place."""
+    """Return for each position the x and the y values of all seeds."""
     xs, ys = (zip(*series, strict=True) for series in zip(*lines, strict=True))
     return list(zip(xs, ys, strict=True))
 
 
 def result_of(name: str, scale: float, parameters: dict[str, Any], results: Any, claims: Sequence[Claim]) -> Result:
-    """Return the result of one figure as its JSON holds it."""
+    """Return the result of one figure with the keys of its JSON file."""
     return {
         "benchmark": name,
         "scale": scale,
@@ -133,7 +135,7 @@ def result_of(name: str, scale: float, parameters: dict[str, Any], results: Any,
 
 
 def write(result: Result, output_dir: Path, plot: Callable[[Result, Path], bool]) -> None:
-    """Write ``<name>.json`` and, where matplotlib is installed, ``<name>.png`` and ``<name>.svg``."""
+    """Write ``<name>.json`` and, if matplotlib is installed, ``<name>.png`` and ``<name>.svg``."""
     path = write_result(output_dir, result["benchmark"], result)
     plot(result, path.with_suffix(""))
 
@@ -152,7 +154,7 @@ def claims_text(result: Result) -> str:
 
 
 def columns_text(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format columns as wide as their widest cell, the first to the left, the others to the right."""
+    """Format columns as wide as their widest cell, the first aligned left, the others right."""
     widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
 
     def line(cells: Sequence[str]) -> str:

@@ -1,8 +1,8 @@
 """SEQ_best and SEQ_worst: the fixed orders of lowest and highest cost on a sample (section 7).
 
-A tuple is still alive after a set of constructs exactly when some conjunct fails on none of them, whatever the order.
-So the cost of an order is the sum, over its proper prefixes, of the tuples alive after them. The best and the worst
-order are the shortest and the longest path through the 2^n subsets.
+After a set of constructs, a tuple is alive exactly if some conjunct fails on none of the constructs, in whatever order
+they come. So the cost of an order is the sum, over its proper prefixes, of the tuples alive after the prefix. The best
+and the worst order are the shortest and the longest path through the 2^n subsets.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from monitor.moves import moved
 from monitor.sample import Sample
 
 EXACT_CONSTRUCTS = 20
-"""Up to so many constructs the two are exact for the sample; beyond, they are found by local search."""
+"""The largest number of constructs for which the two sequences are exact for the sample. With more constructs, local
+search finds them.
+"""
 
 _LOW_BITS = 14
 
@@ -33,9 +35,9 @@ Counts = npt.NDArray[np.int64]
 class FixedSequences:
     """The orders of lowest and highest cost on a sample of ``tuples``.
 
-    ``exact``: there is none better or worse on that sample; otherwise the macro-sequence and its reverse were improved
-    by moving one construct at a time until no move helped. ``least``: the constructs that a tuple of the sample needs
-    on average, whoever chooses for each tuple by itself; None where the two are not exact.
+    ``exact``: true if no order is better or worse on the sample. Otherwise the macro-sequence and its reverse were
+    improved by moving one construct at a time until no move helped. ``least``: the mean number of constructs that a
+    tuple needs if the order is chosen for each tuple; None if the sequences are not exact.
     """
 
     best: tuple[int, ...]
@@ -58,14 +60,14 @@ def fixed_sequences(block: Block, sample: Sample, *, exact_constructs: int = EXA
 
 
 def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:
-    """Return the tuples alive after each subset of the constructs (bit i: construct i), int64[2^n], and the least
-    costs.
+    """Return the numbers of tuples alive after each subset of the constructs (bit i: construct i), int64[2^n], and the
+    least cost of each tuple.
 
-    The latter are for each tuple the least number of constructs that drop it, n where none does: what a tuple costs
-    whoever chooses the order.
+    The least cost is the smallest number of constructs that drop the tuple, n if no subset does. No order costs less
+    for this tuple.
 
-    Cost: 2^n * n word operations and 8 * 2^n bytes for every 64 tuples, whatever the number of conjuncts; 20
-    constructs take about a second for 5,000 tuples.
+    Cost: 2^n * n word operations and 8 * 2^n bytes for every 64 tuples, for any number of conjuncts; 20 constructs take
+    about a second for 5,000 tuples.
     """
     constructs = len(block.slots)
     if constructs > EXACT_CONSTRUCTS:
@@ -78,10 +80,11 @@ def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:
 
 @allocating
 def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least: Array) -> None:
-    """Count sixty-four tuples at a time: a bit of ``after[S]`` says that its tuple is alive after the subset S.
+    """Count the tuples alive after each subset, sixty-four tuples at a time: a bit of ``after[S]`` says that its tuple
+    is alive after the subset S.
 
-    First only the largest such subsets are marked (all constructs that one conjunct passes), then every subset takes
-    over the marks of the sets that contain it.
+    First only the largest such subsets are marked: all constructs that one conjunct passes. Then every subset takes
+    over the marks of its supersets.
     """
     constructs, tuples = regions.shape
     subsets = alive.size
@@ -126,7 +129,7 @@ def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least
 
 
 def _extreme(alive: Counts, sign: int) -> tuple[int, ...]:
-    """Return the order of lowest (``sign`` -1) or highest (1) cost."""
+    """Return the order with the lowest (``sign`` -1) or highest (1) cost."""
     costs = np.empty_like(alive)
     _path_costs(alive, sign, costs)
     left, order = alive.size - 1, []

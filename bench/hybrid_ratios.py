@@ -1,4 +1,6 @@
-"""Hybrid / SEQ_best by number of queries and of p-attributes: for which the paper's claim holds."""
+"""The ratio of the costs of Hybrid and SEQ_best by number of queries and of p-attributes, which shows where the paper's
+claim holds.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +38,18 @@ DATA_SETS = (D1, D2)
 QUERIES = (10, 30, 100)
 ATTRIBUTES = (5, 8, 10, 12, 20)
 FEW, MANY = "2 to 4", "half to all"
-"""Predicates of a query: as in Figure 7 whatever the number of p-attributes, or from half of them to all."""
+"""The numbers of predicates of a query: as in Figure 7 for any number of p-attributes, or from half of the p-attributes
+to all.
+"""
 PREDICATES = (FEW, MANY)
 KINDS: tuple[Kind, ...] = (HYBRID, REFINED)
 WIDEST = 0.4
 
 _TUPLES = 24_000
 _EXACT_SHARE = 0.4
-"""Of the tuples of a sample those that SEQ_best is found on: all subsets of 20 constructs take a second for them."""
+"""The share of a sample's tuples on which SEQ_best is found. All subsets of 20 constructs take a second for these
+tuples.
+"""
 
 Cell = Mapping[str, Any]
 
@@ -59,7 +65,7 @@ class Place:
 
 
 def hybrid_ratios(scale: float, output_dir: Path) -> Result:
-    """Return the table, its heat map and the verdict."""
+    """Return the result of the experiment: the table, its heat map and the verdict."""
     wanted = [
         (data, Place(data.name, predicates, queries, attributes), seed)
         for data in DATA_SETS
@@ -95,7 +101,7 @@ def _exact_tuples(scale: float) -> int:
 
 
 def predicates_of(predicates: str, attributes: int) -> tuple[int, int]:
-    """Return the least and the most comparisons of a query."""
+    """Return the smallest and the largest number of comparisons in a query."""
     return (2, 4) if predicates == FEW else ((attributes + 1) // 2, attributes)
 
 
@@ -117,7 +123,9 @@ def _case(scale: float, data: DataSet, place: Place, seed: int) -> dict[str, Any
 
 
 def cells_of(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the cells of the table: ``ratios`` of the costs seed by seed, the mean and its interval."""
+    """Return the cells of the table. A cell has the ``ratios`` of the costs for each seed, their mean and
+    its interval.
+    """
     groups: dict[Place, list[Mapping[str, Any]]] = {}
     for case in cases:
         place = Place(case["data_set"], case["predicates"], case["queries"], case["attributes"])
@@ -136,18 +144,20 @@ def cells_of(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def is_below(cell: Cell, kind: str) -> bool:
-    """Return whether the whole interval of a cell is below 1; that of one seed says nothing."""
+    """Return True if the whole interval of a cell is below 1. The cell of a single seed has no interval, and returns
+    False.
+    """
     return bool(cell["seeds"] > 1 and cell["ratios"][kind]["high"] < 1)
 
 
 def is_above(cell: Cell, kind: str) -> bool:
-    """Return whether the whole interval of a cell is above 1."""
+    """Return True if the whole interval of a cell is above 1."""
     return bool(cell["seeds"] > 1 and cell["ratios"][kind]["low"] > 1)
 
 
 def verdict(cells: Sequence[Cell], kind: str) -> str:
-    """Say in which cells a kind of sequence costs less than SEQ_best for certain, and the result at the most
-    queries.
+    """Return the text that says in which cells a kind of sequence certainly costs less than SEQ_best, and the result
+    for the most queries.
     """
     below = [cell for cell in cells if is_below(cell, kind)]
     above = sum(is_above(cell, kind) for cell in cells)
@@ -166,7 +176,7 @@ def verdict(cells: Sequence[Cell], kind: str) -> str:
 
 
 def _grouped(cells: Sequence[Cell]) -> list[str]:
-    """Return the cells by everything but the number of p-attributes, which are listed."""
+    """Return cells as lines of text, with the numbers of p-attributes of otherwise equal cells on one line."""
     groups: dict[tuple[str, str, int], list[int]] = {}
     for cell in cells:
         groups.setdefault((cell["data_set"], cell["predicates"], cell["queries"]), []).append(cell["attributes"])
@@ -177,7 +187,7 @@ def _grouped(cells: Sequence[Cell]) -> list[str]:
 
 
 def _claims(cells: Sequence[Cell], cases: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Return the claim is made of all cells: one whose whole interval is above 1 refutes it."""
+    """Return the claim about all cells. One cell whose whole interval is above 1 refutes the claim."""
     claims = []
     for kind, paper in ((HYBRID, "Fig. 7: 'Hybrid performs better than SEQ best'"), (REFINED, OURS)):
         holds = all(cell["ratios"][kind]["mean"] < 1 for cell in cells)

@@ -20,8 +20,8 @@ _REQUEST_S = 600.0
 
 @contextmanager
 def idle_daemon(spark: SparkSession, folder: Path, stream: str, schema_file: Path) -> Iterator[Daemon]:
-    """Yield a daemon that is ready, with one json stream that nothing is published to; RuntimeError where it does not
-    get ready in two minutes.
+    """Yield a daemon that is ready, with one JSON stream without records. Raise RuntimeError if it does not become
+    ready in two minutes.
     """
     with EmbeddedKafka(folder / "kafka") as kafka:
         config = parse_config(
@@ -46,6 +46,6 @@ def idle_daemon(spark: SparkSession, folder: Path, stream: str, schema_file: Pat
 
 
 def client_of(daemon: Daemon) -> httpx.Client:
-    """Return a client of its API."""
+    """Return an HTTP client of a daemon's API."""
     # The proxies of the environment could not reach a loopback address.
     return httpx.Client(base_url=daemon.url, timeout=_REQUEST_S, trust_env=False)

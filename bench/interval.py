@@ -17,7 +17,7 @@ class Interval:
     """The mean of some independent values and Student's interval around it. For a single value, both ends equal the
     value.
 
-    It is the only statistic of tables, plots and verdicts, so all of them agree.
+    Tables, plots and verdicts use no other statistic, so they agree.
     """
 
     mean: float
@@ -26,7 +26,7 @@ class Interval:
 
     @staticmethod
     def of(values: Sequence[float]) -> Interval:
-        """Return the interval of the figures of several seeds, or of their differences or ratios seed by seed.
+        """Return the interval of several values, one per seed: figures, differences or ratios.
 
         >>> Interval.of([1.0, 2.0, 3.0]).rounded(2)
         '2.00 ± 2.48'
@@ -39,21 +39,21 @@ class Interval:
 
     @property
     def half(self) -> float:
-        """How far the interval reaches to either side of the mean."""
+        """The distance from the mean to either end of the interval."""
         return self.high - self.mean
 
     def __str__(self) -> str:
         return self.rounded(2)
 
     def rounded(self, digits: int) -> str:
-        """Format mean and half of the interval, as the tables have them."""
+        """Format the mean and half of the interval's width, as in the tables."""
         return f"{self.mean:.{digits}f} ± {self.half:.{digits}f}"
 
 
 def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
-    """Return the bound beyond plus and minus which is what ``confidence`` leaves of Student's distribution.
+    """Return the bound b for which ``confidence`` of Student's distribution lies between -b and b.
 
-    The distribution has so many degrees of freedom.
+    The distribution has ``freedom`` degrees of freedom.
 
     >>> round(student_quantile(19), 3)
     2.093
@@ -68,9 +68,9 @@ def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
 
 
 def _within(bound: float, freedom: int) -> float:
-    """Return the share of Student's distribution between minus and plus a bound.
+    """Return the share of Student's distribution between -``bound`` and ``bound``.
 
-    The finite series for whole degrees.
+    The computation is the finite series for integer degrees of freedom.
     """
     angle = math.atan(bound / math.sqrt(freedom))
     cosine = math.cos(angle)

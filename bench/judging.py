@@ -28,11 +28,11 @@ _CHECKED = {True: "accepted", False: "refused"}
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Have a daemon check predicates and write ``judging.json`` into the folder; the result is what the file holds.
+    """Let a daemon check predicates, write ``judging.json`` into the folder, and return the content of the file.
 
-    Each is posted to ``/v1/check``, one after the other, as a registration is validated. The first ones, while the
-    compilers of Java warm up, are told apart. Raises RuntimeError for an answer that is neither a verdict nor a
-    refusal.
+    Each predicate is posted to ``/v1/check``, one after the other, and validated like a registration. The first
+    predicates, while Java's compilers warm up, are reported separately. Raises RuntimeError for an answer that is
+    neither a verdict nor a refusal.
     """
     spark = spark_session(app_name="asc-bench-judging")
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
@@ -61,7 +61,9 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: median, 99 of 100, and the worst, of those accepted and of those refused."""
+    """Return the result as lines of text: the median, the 99th percentile and the maximum, for accepted and for refused
+    predicates.
+    """
     lines = [f"{result['runs']:,} predicates near the limits, each checked by the API", ""]
     lines.append(f"{'verdict':<10} {'count':>7}  {'median':>8}  {'99 %':>8}  {'worst':>8}")
     for verdict, spread in result["results"].items():

@@ -28,22 +28,23 @@ from broker.runtime.spark import spark_session
 from workloads.subscribers import DELIVERIES
 
 _WARM_S = 20.0
-"""Of a load: later deliveries are reported as its latency, earlier ones as how it began."""
+"""The warm-up of a load in seconds. Later deliveries count as the latency of the load, earlier ones as its start."""
 
 _FIRST_S = 1.0
 _FEWEST = 0.9
-"""Of the deliveries that so many records have on the average: fewer are no chance, but late or lost."""
+"""The least share of the expected deliveries. Fewer deliveries are no random variation, but late or lost."""
 
 _LAST_S = 5.0
-"""How long nothing has come when all deliveries have."""
+"""The seconds without a delivery after which all deliveries count as received."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
     """The size of the measurement.
 
-    It has numbers of standing queries, loads in records a second, and how long each load lasts. One load more is amid
-    so many changes of queries, with the first number of queries that allows them. It also has the load of the floor.
+    It has the numbers of standing queries, loads in records per second, and the duration of a load. One more load runs
+    amid a number of changes of queries, with the first number of queries that allows them. The size also has the load
+    for the minimum of a micro-batch.
     """
 
     queries: tuple[int, ...]
@@ -59,11 +60,11 @@ QUICK = Size((10,), (100,), 10.0, 100, 10, 100)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``latency.json`` and its plot into the folder; the result is what the file holds.
+    """Measure everything, write ``latency.json`` and its plot into the folder, and return the content of the file.
 
-    For each number of queries and each load a daemon is started on queries that are stored in its registry, and the
-    load begins when it is ready. Kafka has had records before. Beside it the floor: the smallest jobs of Spark that
-    read, cross into Python and write. Raises RuntimeError where a daemon does not get ready, or delivers nothing.
+    For each number of queries and each load, a daemon starts with queries that are stored in its registry, and the load
+    begins when it is ready. Kafka is warm. The result also has the minimum: the smallest Spark jobs that read, cross
+    into Python and write. Raises RuntimeError if a daemon does not become ready, or delivers nothing.
     """
     size = QUICK if quick else FULL
     runs = []
@@ -99,7 +100,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: a line each number of queries and load, the floor below."""
+    """Return the result as lines of text: one line per number of queries and load, followed by the minimum."""
     heads = ("queries", 8), ("records/s", 9), ("ready", 7), ("first", 8), ("p50", 8), ("p99", 8), ("worst", 8)
     lines = ["  ".join(f"{head:>{width}}" for head, width in heads)]
     for each in result["results"]:
@@ -117,15 +118,13 @@ def table(result: dict[str, Any]) -> str:
 
 
 def timeline(found: Received, start: float, seconds: float) -> list[dict[str, float]]:
-    """Return the spread of the deliveries of each second of a load, by the time their records were made."""
+    """Return the spread of the deliveries in each second of a load, by creation time of the record."""
     found_in = (found.between(start + second, start + second + 1).latency for second in range(int(seconds)))
     return [{"second": second, **spread(each)} for second, each in enumerate(found_in) if len(each)]
 
 
 def histogram(latency: Seconds) -> dict[str, list[float]]:
-    """Return a histogram of the times of deliveries: ``counts`` between neighbouring ``edges_s``, from 10
-    ms to 100 s.
-    """
+    """Return a histogram of latencies: ``counts`` between neighbouring ``edges_s``, from 10 ms to 100 s."""
     edges = np.geomspace(0.01, 100, 81)
     counts, _ = np.histogram(np.clip(latency, edges[0], edges[-1]), edges)
     return {"edges_s": [round(edge, 4) for edge in edges.tolist()], "counts": counts.tolist()}
@@ -161,8 +160,8 @@ def _loaded(daemon: DaemonProcess, queries: int, rate: float, seconds: float, ch
 
 
 def _change(daemon: DaemonProcess, changes: int, seconds: float, took: list[float], ended: threading.Event) -> None:
-    """Make so many changes of queries, spread over the time; ``took`` gets the seconds that each took to
-    be answered.
+    """Make ``changes`` changes of queries, spread over ``seconds``. Append the seconds until the answer to each to
+    ``took``.
     """
     begin = time.monotonic()
     for number in range(changes):
@@ -174,7 +173,7 @@ def _change(daemon: DaemonProcess, changes: int, seconds: float, took: list[floa
 
 
 def _use(kafka: EmbeddedKafka, size: Size) -> None:
-    """Have Kafka take records for some seconds: it is not what is measured, and slow when it has just started."""
+    """Send records to Kafka for some seconds. A Kafka that has just started is slow, and its start is not measured."""
     make_topics(kafka.bootstrap_servers, "used")
     with receiving(kafka.bootstrap_servers, ["used"]) as receiver:
         send_paced(kafka.bootstrap_servers, "used", size.changed_rate, size.seconds / 5)

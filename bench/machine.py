@@ -1,4 +1,4 @@
-"""The machine on which a figure was measured, for storage with every result."""
+"""The description of the machine on which a figure was measured, which is stored with every result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PACKAGES = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark")
 
 
 def machine() -> dict[str, object]:
-    """Return processor, cores, memory (GiB), system, and the versions of Python and the packages that matter."""
+    """Return the processor, cores, memory (GiB), system, and the versions of Python and of the important packages."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),

@@ -1,4 +1,6 @@
-"""The executor alone on one thread: tuples per second, bytes per query and build time, compared with brute force."""
+"""The performance of the executor alone on one thread: tuples per second, bytes per query and build time, compared with
+brute force.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ Contender = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The tuples for the engine, the evaluations (tuples x queries) for its rivals, and the runs of each."""
+    """The size of the measurement: the tuples for the engine, the evaluations (tuples x queries) for its rivals, and
+    the runs of each.
+    """
 
     tuples: int
     evaluations: int
@@ -44,10 +48,10 @@ WORKLOADS: dict[str, Callable[[int], Workload]] = {"D1": d1_workload, "HEM-like"
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``match.json`` and its plot into the folder; the result is what the JSON holds.
+    """Measure everything, write ``match.json`` and its plot into the folder, and return the content of the JSON file.
 
-    The contenders take turns, so that a slow moment of the machine hits all of them. Raises RuntimeError where two of
-    them disagree on the number of matches.
+    The contenders take turns, so that a slow moment of the machine affects all contenders. Raises RuntimeError if two
+    contenders disagree on the number of matches.
     """
     size = QUICK if quick else FULL
     cases = [(name, queries) for name in WORKLOADS for queries in size.queries]
@@ -59,7 +63,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as text: ms a tuple of each contender, and what the index costs."""
+    """Return the result as text: milliseconds per tuple of each contender, and the cost of the index."""
     head = f"{'workload':<10}{'queries':>8}{'tuples/s':>12}" + "".join(
         f"{title:>12}"
         for title in ("ms/tuple", "brute", "scan", "matches", "bytes/query", "build ms", "text ms", "add ms")
@@ -103,7 +107,9 @@ def _measured(name: str, workload: Workload, size: Size) -> dict[str, Any]:
 
 
 def _build_times(workload: Workload, queries: list[Query], plan: Plan, repetitions: int) -> dict[str, float]:
-    """Measure milliseconds: all from normal form, all from text, one query more while the others are in the plan."""
+    """Measure milliseconds to compile all queries from normal form, to compile all from text, and to add one query to
+    the plan.
+    """
     schema = Schema.from_arrow(workload.schema())
     texts = workload.texts()
 

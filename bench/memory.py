@@ -1,4 +1,4 @@
-"""Memory of a process and its descendants."""
+"""The memory of a process and its descendants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PAUSE_S = 1.0
 
 
 class PeakMemory:
-    """The greatest observed memory of a process and its descendants together.
+    """The peak memory of a process and its descendants together.
 
     Memory that several processes map counts once: each process contributes its proportional share (``Pss``).
     """
@@ -25,7 +25,9 @@ class PeakMemory:
 
     @contextmanager
     def watching(self, root: int | None) -> Iterator[None]:
-        """Look once a second, and once at the end; None: at this process and what it started."""
+        """Measure the memory once a second, and once at the end of the block. For None, measure this process and its
+        descendants.
+        """
         with background_load(partial(self._look, root)):
             yield
         self._note(root)
@@ -39,7 +41,7 @@ class PeakMemory:
 
 
 def _share_bytes(pid: int) -> int:
-    """Return the proportional share of a process, 0 for one that is gone."""
+    """Return the proportional share of a process, or 0 if the process has ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Cases in which a hybrid-sequence costs more than its macro-sequence, with variants of following its micro-arrows."""
+"""Cases in which a hybrid-sequence costs more than its macro-sequence, and variants that follow fewer micro-arrows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ Array = npt.NDArray[Any]
 
 
 def by_dropping_ratio(block: Block, found: HybridSequence) -> HybridSequence:
-    """Keep those micro-arrows alone that were chosen by dropping ratio, not by conditional selectivity."""
+    """Return the hybrid-sequence with only those micro-arrows that were chosen by dropping ratio, not by conditional
+    selectivity.
+    """
     chosen = [arrow for arrow in found.micro_arrows if arrow.measure is Measure.DROPPING_RATIO]
     return HybridSequence.of(block, found.order.sequence.tolist(), chosen)
 
 
 def cost_at_own_level(block: Block, sample: Sample, found: HybridSequence) -> float:
-    """Return the cost of a tuple where a micro-arrow is followed only by tuples that reach its region at the level that
-    it was measured at, after as many constructs.
+    """Return the cost of a tuple if it follows a micro-arrow only at the micro-arrow's level. The level is the number
+    of constructs evaluated before, for which the micro-arrow was measured.
     """
     targets = np.full((len(block.matrix), 2), -1, dtype=np.int64)
     for arrow in found.micro_arrows:

@@ -1,4 +1,6 @@
-"""Figure 8: the micro ratio xi and the relative cost omega over the standard deviation of ones a region."""
+"""Figure 8: the micro ratio xi and the relative cost omega by the standard deviation of the number of ones
+per region.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ _SHOWN = {
 
 
 def figure_8(name: str, shape: PredicateShape, scale: float, output_dir: Path) -> Result:
-    """Measure D1 under predicate sets of a shape that differ in how much they gather around hot values."""
+    """Measure D1 with predicate sets of one shape and different concentrations around hot values."""
     wanted = [(concentration, seed) for concentration in CONCENTRATIONS for seed in seeds_of(scale)]
     cases = [
         _case(with_concentration(shape, concentration), seed, scale)
@@ -103,13 +105,13 @@ def _claims(cases: list[dict[str, Any]]) -> list[Claim]:
 
 
 def _lines(cases: list[dict[str, Any]], key: str) -> list[Line]:
-    """Return the figure over the realised deviation, a line a seed."""
+    """Return the figure by realised deviation, one line per seed."""
     own = [[case for case in cases if case["seed"] == seed] for seed in seeds_in(cases)]
     return [([case["realised"]["deviation"] for case in line], [case[key] for case in line]) for line in own]
 
 
 def micro_arrows_text(result: Result) -> str:
-    """Return the result as text, and the claims."""
+    """Return the result and its claims as text."""
     rows = []
     for concentration in result["parameters"]["concentrations"]:
         own = [case for case in result["results"]["cases"] if case["concentration"] == concentration]

@@ -1,4 +1,6 @@
-"""The minimum time of a micro-batch: the smallest Spark jobs that read from Kafka, call Python, and write."""
+"""The minimum time of a micro-batch, measured with the smallest Spark jobs that read from Kafka, call Python, and
+write.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,10 @@ VARIANTS: tuple[Variant, ...] = ("foreachBatch", "sink")
 def floor(
     spark: SparkSession, kafka: EmbeddedKafka, variant: Variant, *, rate: float, seconds: float, name: str = "floor"
 ) -> dict[str, Any]:
-    """Return the latency of such a job under a load, once it has run for a third of the time.
+    """Return the latency of the smallest job under a load, after the first third of the time.
 
-    ``foreachBatch`` writes each batch as the daemon does, ``sink`` has Spark write by itself. Every record is written
-    once, as it came.
+    The job ``foreachBatch`` writes each batch like the daemon, and ``sink`` lets Spark write by itself. Every record is
+    written once and unchanged.
     """
     source, target = f"{name}-{variant}-in", f"{name}-{variant}-out"
     make_topics(kafka.bootstrap_servers, source, target)

@@ -1,4 +1,4 @@
-"""The cost of the monitor, from batches through Spark alternately with and without it, and its gain."""
+"""The cost of the monitor, from batches through Spark alternately with and without it, and the time that it gains."""
 
 from __future__ import annotations
 
@@ -39,16 +39,18 @@ from broker.runtime.warm_up import compile_kernels
 from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
 
 MODES = ("off", "measuring", "on")
-"""``off``: nothing is even counted (a daemon counts with its monitor off). ``measuring``: counts, draws, measures
-and ships the plan anew, with its sequences as they were, so that nothing but what it costs shows.
+"""The modes of the monitor. ``off``: nothing is counted, although a daemon counts with its monitor off. ``measuring``:
+the monitor counts, draws, measures and ships the plan anew, but leaves the sequences unchanged, so that only the cost
+shows.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The rows of a batch, the numbers of predicates, and the rounds; in each round a batch runs once in every mode.
+    """The size of the measurement: the rows of a batch, the numbers of predicates, and the rounds. In each round, a
+    batch runs once in every mode.
 
-    ``warm_up``: the number of rounds before these, which are not counted.
+    ``warm_up``: the number of earlier rounds, which are not counted.
     """
 
     rows: int
@@ -65,8 +67,8 @@ COST, GAIN = "cost", "gain"
 
 
 def run(*, quick: bool, output_dir: Path, part: str | None = None) -> dict[str, Any]:
-    """Measure one part, or both: what the monitor costs (``monitor.json``), and what it gains
-    (``monitor-drifting.json``), each with its plot; the results by name.
+    """Measure the monitor's cost (``monitor.json``), its gain (``monitor-drifting.json``), or both, each with its plot.
+    Return the results by name.
     """
     results = []
     if part in (None, COST):
@@ -86,12 +88,12 @@ def table(results: dict[str, Any]) -> str:
 
 
 def cost(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure what the monitor costs and write ``monitor.json`` and its plot into the folder; the result is what the
-    file holds.
+    """Measure the monitor's cost, write ``monitor.json`` and its plot into the folder, and return the content of the
+    file.
 
-    Batches alternate between uniform and skewed tuples, and every look measures. A look's result comes too late for the
-    next batch, so that nothing can be gained and all that it costs is seen. There is no Kafka in it: reading and
-    writing topics would only make the monitor's share smaller.
+    Batches alternate between uniform and skewed tuples, and the monitor measures after every batch. The new sequence
+    comes too late for the next batch, so that there is only cost and no gain. Kafka is not involved: the time to read
+    and write topics would only lower the monitor's share.
     """
     size = QUICK if quick else FULL
     # After a first measurement that compiled kernels the monitor would rest for the whole run.
@@ -122,12 +124,12 @@ def cost(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def cost_text(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: rows a second of each mode, and the share of throughput that the monitor
+    """Return the result as lines of text: rows per second of each mode, and the share of throughput that the monitor
     costs.
 
-    The share is by the processor time of all processes and by the clock, with the interval that holds it with 95 %
-    confidence. The clock is stopped when the monitor is done with the batch, though it works beside the next: it shows
-    the most it may cost.
+    The share is computed from the processor time of all processes and from elapsed time, each with its 95 % confidence
+    interval. Elapsed time ends when the monitor has processed the batch, although it works in parallel with the next
+    batch. So this time is the upper bound of the cost.
     """
     rows = result["input"]["rows"]
     lines = [f"{result['rounds']} batches of {rows:,} rows x 20 ints in each mode, in turns; rows/s are medians", ""]
@@ -150,7 +152,9 @@ def _shown(cost: dict[str, float]) -> str:
 
 
 class _Pipeline:
-    """Batches under one mode: the plan that runs, shipped when it has changed, and the monitor beside."""
+    """A pipeline of batches in one mode of the monitor: the running plan, which is shipped after each change, and the
+    monitor.
+    """
 
     def __init__(self, spark: SparkSession, plan: Plan, mode: str, settings: MonitorConfig, folder: Path) -> None:
         self._mode = mode
@@ -163,7 +167,7 @@ class _Pipeline:
         self.monitor.start()
 
     def batch(self, frame: DataFrame) -> None:
-        """Run a batch, and wait until the monitor has done with it: what it costs is not to fall on another mode."""
+        """Run a batch, and wait until the monitor has processed it, so that its cost does not affect another mode."""
         plan = self._running.plan
         if self._shipped is None or self._shipped.plan is not plan:
             old = self._shipped
@@ -183,7 +187,9 @@ class _Pipeline:
 
 
 class _Measured(RunningPlan):
-    """Takes no order that was found. The plan is shipped anew all the same: that is a part of what a monitor costs."""
+    """A running plan that ignores the sequences found. It is shipped anew all the same, since this is a part of the
+    monitor's cost.
+    """
 
     def arrange(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
         self.replace(replace(measured))

@@ -1,4 +1,4 @@
-"""Pairs of many objects: a tick of a near query, compared with shapely's tree of points."""
+"""The cost of near queries with many objects: one tick of a near query, compared with shapely's tree of points."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bench.result_file import write_result
 from bench.timed import medians_in_turns
 
 DISTANCE_M = 9_260.0
-"""Five nautical miles."""
+"""The distance of the near query: five nautical miles."""
 
 _WEST, _SOUTH, _EAST, _NORTH = -10.0, 36.0, 30.0, 60.0
 _SECOND = 1_000_000
@@ -38,7 +38,7 @@ Reals = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The numbers of objects, and the numbers of measured ticks and of runs of each contender."""
+    """The size of the measurement: the numbers of objects, of measured ticks, and of runs of each contender."""
 
     objects: tuple[int, ...]
     ticks: int
@@ -49,11 +49,11 @@ QUICK = Size((300,), 1)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``near.json`` into the folder; the result is what the file holds.
+    """Measure everything, write ``near.json`` into the folder, and return the content of the file.
 
-    Objects over Europe, each seen once a tick and moved by what an aircraft flies in it. A tick is what the operator
-    does from messages to outputs, with its state written and read, in one thread. RuntimeError where the k-d tree
-    and shapely's tree find other pairs.
+    The objects are over Europe. In each tick, every object is observed once and has moved as far as an aircraft flies.
+    A tick covers the operator's work from messages to outputs in one thread, and reads and writes its state. Raises
+    RuntimeError if the k-d tree and shapely's tree find different pairs.
     """
     size = QUICK if quick else FULL
     result = {
@@ -137,9 +137,10 @@ def _by_kd_tree(x: Reals, y: Reals) -> int:
 
 
 def _by_str_tree(x: Reals, y: Reals) -> int:
-    """Count the pairs by shapely's tree, asked for what is within so many degrees, then each two by their distance.
+    """Count the pairs with shapely's tree: find all points within a number of degrees, then compute the distance of
+    each pair.
 
-    The degrees are those of the distance at the latitude farthest north.
+    The number of degrees is that of the distance at the northernmost latitude.
     """
     points: npt.NDArray[Any] = np.asarray(shapely.points(x, y))
     degrees = DISTANCE_M / (EARTH_RADIUS_M * math.pi / 180) / math.cos(math.radians(float(np.abs(y).max()))) * 1.001

@@ -1,4 +1,4 @@
-"""Processes whose libraries use one thread each, for contenders of a benchmark."""
+"""The start of processes whose libraries use one thread each, for contenders of a benchmark."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "PARLAY_NUM_THREADS")
-"""Variables by which libraries take their number of threads, read when they are imported."""
+"""The environment variables from which libraries take their number of threads at import."""
 
 
 def in_one_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return the result of a function of a module, run in a new process. Its errors are raised here.
+    """Return the result of a module's function, run in a new process. Its errors are raised here.
 
-    Kernels that numba compiled before are read from its cache.
+    Numba reads kernels compiled earlier from its cache.
     """
     with _one_each(), ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *args, **kwargs).result()

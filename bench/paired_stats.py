@@ -1,4 +1,4 @@
-"""Paired statistics: the relative cost of two alternatives that are measured side by side many times."""
+"""Statistics of paired measurements: the relative cost of two alternatives that are measured alternately many times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RESAMPLES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The share of its throughput that one alternative loses to the other, with the 95 % confidence interval."""
+    """The share of throughput that one alternative loses compared with the other, with the 95 % confidence interval."""
 
     share: float
     low: float
@@ -20,11 +20,11 @@ class Loss:
 
 
 def loss_of(measured: Sequence[float], base: Sequence[float]) -> Loss:
-    """Compute the loss from times in pairs: one less the ratio of their sums.
+    """Compute the loss from paired times: one minus the ratio of their sums.
 
-    Sums and not medians, for what costs much in one batch of ten and nothing in the others is a cost as well. The
-    interval is that of a bootstrap over the pairs: nothing is asked of how the times are distributed. Cost: ten
-    thousand draws of as many pairs; the seed is fixed, so the same times give the same interval.
+    The loss uses sums instead of medians, because a high cost in one batch of ten counts as well. The interval is a
+    bootstrap over the pairs, which assumes no distribution of the times. Cost: ten thousand draws of as many pairs. The
+    seed is fixed, so the same times give the same interval.
 
     >>> loss_of([1.0, 1.0, 2.0], [1.0, 1.0, 1.0]).share
     0.25
@@ -38,7 +38,7 @@ def loss_of(measured: Sequence[float], base: Sequence[float]) -> Loss:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The ratio of one alternative's time to the other's, with the 95 % confidence interval."""
+    """The ratio of one alternative's time to the other's time, with the 95 % confidence interval."""
 
     ratio: float
     low: float
@@ -46,7 +46,7 @@ class Ratio:
 
 
 def ratio_of(measured: Sequence[float], base: Sequence[float]) -> Ratio:
-    """Compute the same as :func:`loss_of`, as a ratio of times: that of their sums.
+    """Compute the ratio of the sums of paired times, with the interval as in :func:`loss_of`.
 
     >>> ratio_of([1.0, 1.0, 2.0], [1.0, 0.5, 0.5]).ratio
     2.0

@@ -12,7 +12,9 @@ FILES = 8
 
 
 def parquet_frame(spark: SparkSession, folder: Path, tuples: pa.Table) -> DataFrame:
-    """Write tuples into a folder, made where it is missing, as FILES files of the same size; the folder as a frame."""
+    """Write tuples into a folder as FILES Parquet files of the same size, and return the folder as a DataFrame. Create
+    the folder if it is missing.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(FILES):
         first, last = (place * tuples.num_rows // FILES for place in (number, number + 1))

@@ -1,4 +1,4 @@
-"""Hundreds of thousands of LIKE patterns: one automaton compared with a search for each pattern."""
+"""The cost of hundreds of thousands of LIKE patterns: one automaton compared with a search for each pattern."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ WORKLOAD = "log lines"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The numbers of queries and lines, the most (line, query) pairs in one run of a rival, and the runs of each."""
+    """The size of the measurement: the numbers of queries and lines, the most (line, query) pairs in one run of a
+    rival, and the runs of each contender.
+    """
 
     queries: tuple[int, ...]
     lines: int
@@ -43,10 +45,11 @@ QUICK = Size((20, 200), 300, 20_000, 1)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``patterns.json`` and its plot into the folder; the result is what the JSON holds.
+    """Measure everything, write ``patterns.json`` and its plot into the folder, and return the content of the JSON
+    file.
 
-    Contenders take turns. A rival is given as many of the lines as the pairs of ``Size.looks`` allow. Raises
-    RuntimeError where the numbers of matches differ.
+    Contenders take turns. A rival processes as many of the lines as the pairs of ``Size.looks`` permit. Raises
+    RuntimeError if the numbers of matches differ.
     """
     size = QUICK if quick else FULL
     lines = log_lines(size.lines)
@@ -67,7 +70,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as text: microseconds a line of each contender."""
+    """Return the result as text: microseconds per line of each contender."""
     lines = [f"{result['lines']:,} lines of {result['line_bytes']} bytes, us a line", ""]
     lines.append(f"{'queries':>9}" + "".join(f"{name:>16}" for name in (ENGINE, SEARCH, DUCKDB)) + f"{'matches':>10}")
     for queries in dict.fromkeys(row["queries"] for row in result["results"]):
@@ -117,7 +120,7 @@ def _measured(queries: Sequence[LineQuery], lines: pa.Table, size: Size) -> list
 
 
 def _search_each(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], int]:
-    """Compile a search of one query after the other, its fragments sought in order, the level looked at first."""
+    """Compile a search query by query: the level is checked first, then the fragments are searched in order."""
     texts = [text for query in queries for text in (*query.fragments, *([query.not_in] if query.not_in else []))]
     counts = [len(query.fragments) + (query.not_in is not None) for query in queries]
     messages = lines["message"].combine_chunks()
@@ -137,7 +140,7 @@ def _search_each(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], 
 
 @compiled
 def _place(data: Any, begin: int, end: int, texts: Any, first: int, last: int) -> int:  # noqa: PLR0917
-    """Return the place at which a text ends in some bytes, at its first place; -1 where it is not."""
+    """Return the end of the first occurrence of a text within some bytes, or -1 if there is none."""
     length = last - first
     for start in range(begin, end - length + 1):
         if data[start] == texts[first]:
@@ -172,7 +175,7 @@ def _search(  # noqa: PLR0917
 
 
 def _join(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], int]:
-    """Return the queries as a table of patterns and levels, joined with the lines."""
+    """Return a join of the lines with the queries, which are a table of patterns and levels."""
     import duckdb
 
     connection = duckdb.connect()

@@ -1,4 +1,6 @@
-"""The same predicates over the same file in alternatives to the engine: a database, data frames, Spark, and loops."""
+"""The cost of the same predicates over the same file in alternatives to the engine: a database, data frames, Spark, and
+loops.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,15 @@ from bench.result_file import write_result
 from workloads.synthetic import Workload, alerts_workload, hem_workload, uniform_tuples
 
 Runs = Callable[[Path, Workload], Callable[[], int]]
-"""Returns a function that counts the (tuple, query) pairs of a file of tuples, as often as it is called."""
+"""A function that takes a file of tuples and a workload, and returns a function that counts the (tuple, query) pairs of
+the file.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The numbers of queries, the tuples of the file, the timed runs, and the longest total time of one contender's
-    runs.
+    """The size of the measurement: the numbers of queries, the tuples of the file, the timed runs, and the longest
+    total time of one contender's runs.
     """
 
     queries: tuple[int, ...]
@@ -50,11 +54,12 @@ WORKLOADS: Mapping[str, Callable[[int], Workload]] = {"HEM-like": hem_workload, 
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``peers.json`` and its plot into the folder; the result is what the JSON holds.
+    """Measure everything, write ``peers.json`` and its plot into the folder, and return the content of the JSON file.
 
-    Every contender runs in a process of its own, with as many threads as it takes by itself (the engine and the loops:
-    one). Work that is done once for the queries is not timed, reading the file is. One that takes longer than the limit
-    is stopped, and not run with more queries. Raises RuntimeError where two of them differ in the number of pairs.
+    Every contender runs in a separate process with its default number of threads (the engine and the loops: one). The
+    time includes reading the file, but not the work that is done once for the queries. A contender that exceeds the
+    time limit is stopped, and not run with more queries. Raises RuntimeError if two contenders differ in the number of
+    pairs.
     """
     size = QUICK if quick else FULL
     results: list[dict[str, Any]] = []
@@ -88,7 +93,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as text: microseconds a tuple of each contender, a line each number of queries."""
+    """Return the result as text: microseconds per tuple of each contender, one line per number of queries."""
     rows = result["results"]
     width = max(len(name) for name in CONTENDERS) + 2
     lines = [f"{result['rows']:,} tuples of a Parquet file, us a tuple; -: over {result['limit_s']:.0f} s, stopped", ""]
@@ -130,8 +135,8 @@ def _scan(path: Path, workload: Workload) -> Callable[[], int]:
 
 
 def _joined_sql(workload: Workload, tuples: str, queries: str) -> str:
-    """Return SQL that joins predicates as a table with the tuples: the least and the greatest value of
-    each attribute.
+    """Return SQL that joins the tuples with a table of predicates, which has the least and the greatest value of each
+    attribute.
     """
     inside = (f"t.{name} BETWEEN q.low{i} AND q.high{i}" for i, name in enumerate(workload.names))
     return f"SELECT count(*) FROM {tuples} t JOIN {queries} q ON {' AND '.join(inside)}"
@@ -193,7 +198,9 @@ CONTENDERS: Mapping[str, Runs] = {
 
 
 def _measured(contender: str, path: Path, case: tuple[str, int], size: Size) -> dict[str, Any] | None:
-    """Measure microseconds a tuple, and the pairs found; None where it was stopped."""
+    """Measure microseconds per tuple, and return them with the pairs found. Return None if the contender
+    was stopped.
+    """
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(others, contender, path, case, size.repetitions), daemon=True)
