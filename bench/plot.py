@@ -11,7 +11,9 @@ _CONTENDERS = {"engine_ms": "engine", "brute_force_ms": "brute force, vectorised
 
 
 def saved(path: Path, inches: tuple[float, float], draw: Callable[[Any], None]) -> bool:
-    """Draw on a figure of that size and save it as ``path`` with .png and with .svg; whether it was drawn."""
+    """Draw on a figure of the given size, and save the figure as ``path`` with .png and with .svg. Return True if it
+    was drawn.
+    """
     if find_spec("matplotlib") is None:
         return False
     from matplotlib import rc_context
@@ -27,12 +29,12 @@ def saved(path: Path, inches: tuple[float, float], draw: Callable[[Any], None]) 
 
 
 def plot_match(result: dict[str, Any], path: Path) -> bool:
-    """Draw milliseconds a tuple over the number of queries, one panel a workload."""
+    """Draw milliseconds per tuple over the number of queries, one panel per workload."""
     return _panels(result, _CONTENDERS, "ms a tuple, one thread", path)
 
 
 def plot_scale(result: dict[str, Any], path: Path) -> bool:
-    """Draw microseconds a tuple over the number of queries, one panel a workload."""
+    """Draw microseconds per tuple over the number of queries, one panel per workload."""
     labels = {
         "pairs_us": "row and ordinal",
         "ids_us": "ids",
@@ -44,7 +46,9 @@ def plot_scale(result: dict[str, Any], path: Path) -> bool:
 
 
 def _panels(result: dict[str, Any], labels: Mapping[str, str], measured: str, path: Path) -> bool:
-    """Draw the time of each contender over the number of queries, one panel a workload, up to three side by side."""
+    """Draw the time of each contender over the number of queries, one panel per workload, up to three panels side by
+    side.
+    """
     names = list(dict.fromkeys(row["workload"] for row in result["results"]))
     wide = min(3, len(names))
     high = -(-len(names) // wide)
@@ -66,7 +70,7 @@ def _panels(result: dict[str, Any], labels: Mapping[str, str], measured: str, pa
 
 
 def plot_peers(result: dict[str, Any], path: Path) -> bool:
-    """Draw microseconds a tuple over the number of queries, a line each contender, one panel a workload."""
+    """Draw microseconds per tuple over the number of queries, one line per contender and one panel per workload."""
     rows = [row for row in result["results"] if "us" in row]
     if not rows:
         return False
@@ -88,8 +92,8 @@ def plot_peers(result: dict[str, Any], path: Path) -> bool:
 def plot_spark(result: dict[str, Any], path: Path) -> bool:
     """Draw three panels of seconds and ratios.
 
-    Left and in the middle are seconds over the number of predicates, and of alerts, a line each plan, hollow where it
-    was stopped. Right is how many times as long as the bare transport ``broker.match`` takes.
+    The left and the middle panel have seconds over the number of predicates, and over the number of alerts: one line
+    per plan, hollow if the plan was stopped. The right panel has the ratio of ``broker.match`` to the bare transport.
     """
 
     def draw(figure: Any) -> None:
@@ -132,7 +136,7 @@ def _draw_ratios(axes: Any, results: dict[str, Any], label: str, color: str) -> 
 
 
 def plot_monitor(result: dict[str, Any], path: Path) -> bool:
-    """Draw rows a second of every batch, by mode of the monitor, one panel a number of predicates."""
+    """Draw rows per second of every batch by mode of the monitor, one panel per number of predicates."""
     rows = result["input"]["rows"]
 
     def draw(figure: Any) -> None:

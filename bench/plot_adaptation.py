@@ -12,7 +12,7 @@ from bench.plot import saved
 
 
 def plot_thresholds(result: dict[str, Any], path: Path) -> bool:
-    """Draw cost over time for each mu: Macro above, Hybrid below."""
+    """Draw cost over time for each value of mu: Macro above, Hybrid below."""
     runs, parameters = result["results"]["runs"], result["parameters"]
 
     def draw(figure: Any) -> None:
@@ -32,7 +32,7 @@ def plot_thresholds(result: dict[str, Any], path: Path) -> bool:
 
 
 def plot_triggers(result: dict[str, Any], path: Path) -> bool:
-    """Draw cost over time for each trigger, and the dropping ratio that one of them looks at."""
+    """Draw cost over time for each trigger, and the dropping ratio that one of the triggers observes."""
     runs, parameters = result["results"]["runs"], result["parameters"]
 
     def draw(figure: Any) -> None:
@@ -54,8 +54,8 @@ def plot_triggers(result: dict[str, Any], path: Path) -> bool:
 
 
 def plot_search(result: dict[str, Any], path: Path) -> bool:
-    """Draw seconds to find a sequence over the number of queries, a line each kind: means over the seeds, 95 %
-    intervals.
+    """Draw the seconds to find a sequence over the number of queries, one line per kind of sequence: means over the
+    seeds with 95 % intervals.
     """
     cases, parameters = result["results"]["cases"], result["parameters"]
     counts = parameters["queries"]
@@ -86,8 +86,8 @@ def plot_search(result: dict[str, Any], path: Path) -> bool:
 def _over_time(
     axes: Any, lines: Mapping[str, Sequence[dict[str, Any]]], parameters: dict[str, Any], names: Sequence[str]
 ) -> None:
-    """Draw the mean over the seeds of each group of runs with its 95 % interval, the settled cost under them, a line at
-    each change.
+    """Draw the mean over the seeds of each group of runs with its 95 % interval, the settled cost below, and a line at
+    each change of the stream.
     """
     point, length = parameters["point_tuples"], parameters["length"]
     for number, (label, runs) in enumerate(lines.items()):

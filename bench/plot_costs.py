@@ -16,15 +16,15 @@ STYLES = {
     "Hybrid": ("Hybrid", "tab:green", "D"),
     "Hybrid, refined": ("Hybrid, refined (ours)", "tab:purple", "P"),
 }
-"""Label, colour and marker of each contender, the same in every figure."""
+"""The label, colour and marker of each contender, which are the same in every figure."""
 
 TITLES = {"D1": "D1: uniform", "D2": "D2: skewed, correlated", "D3": "D3: census"}
 
 
 def plot_by_data_set(result: dict[str, Any], path: Path) -> bool:
-    """Draw Figure 6: cost by data set, and under it the time that the executor takes along the same orders.
+    """Draw Figure 6: cost by data set, and below it the executor's time with the same orders.
 
-    Both are means over the seeds with their 95 % intervals, as in the table.
+    Both are means over the seeds with 95 % intervals, as in the table.
     """
     cases = result["results"]["cases"]
     names = list(dict.fromkeys(case["data_set"] for case in cases))
@@ -56,7 +56,7 @@ def plot_by_data_set(result: dict[str, Any], path: Path) -> bool:
 
 
 def plot_by_attributes(result: dict[str, Any], path: Path) -> bool:
-    """Draw Figure 7: cost over the number of p-attributes, and above that of SEQ_best seed by seed, with 95 %
+    """Draw Figure 7: cost over the number of p-attributes and, above, the ratio to SEQ_best for each seed, with 95 %
     intervals.
     """
     cases = result["results"]["cases"]
@@ -96,5 +96,5 @@ def _cost(case: dict[str, Any], contender: str) -> list[float]:
 
 
 def _time(case: dict[str, Any], contender: str) -> list[float]:
-    """Return the time of a contender; nothing for Ticket Routing, which the executor does not run."""
+    """Return the times of a contender. Return no time for Ticket Routing, which the executor does not run."""
     return [case["times"][contender]["executor"]] if contender in case["times"] else []

@@ -14,7 +14,9 @@ _PANELS = {"cpu_us": ("us of processor time a record", 1.0), "bytes": ("MB at mo
 
 
 def plot_case(name: str, measured: Mapping[str, Any], folder: Path) -> bool:
-    """Draw processor time and memory of each contender over the number of queries, as the paper's figures of a case."""
+    """Draw processor time and memory of each contender over the number of queries, like the paper's figures of the
+    case.
+    """
     results = measured["results"]
     counts = sorted({own["queries"] for own in results})
 

@@ -16,14 +16,14 @@ STYLES = {
     "best fixed": ("best fixed", "0.1", "^"),
     "monitor on": ("monitor on", "tab:red", "s"),
 }
-"""Label, colour and marker of each contestant, the same in every panel."""
+"""The label, colour and marker of each contestant, which are the same in every panel."""
 
 
 def plot_drifting(result: dict[str, Any], path: Path) -> bool:
-    """Draw a row for each kind of alerts.
+    """Draw a row of panels for each kind of alerts.
 
-    It has microseconds a tuple over the number of queries, with the intervals of the table. Beside it they are, for
-    each number of queries, over the stream, as times of what the static sequence takes on average.
+    The first panel has microseconds per tuple over the number of queries, with the intervals of the table. The next
+    panels, one per number of queries, have times over the stream, relative to the mean time of the static sequence.
     """
     scenarios: dict[str, str] = result["scenarios"]
     counts = sorted({own["queries"] for own in result["summary"]})
@@ -57,7 +57,7 @@ def _over_queries(axes: Any, summary: list[dict[str, Any]], title: str) -> None:
 
 
 def _over_stream(axes: Any, cases: list[dict[str, Any]], size: dict[str, Any], title: str) -> None:
-    """Draw means over the seeds of each batch."""
+    """Draw for each batch the mean over the seeds."""
     for name, (label, colour, _) in STYLES.items():
         courses = zip(*(case["course_us"][name] for case in cases), strict=True)
         means = [statistics.fmean(batch) for batch in courses]

@@ -1,4 +1,4 @@
-"""The heat map of Hybrid / SEQ_best."""
+"""The heat map of the ratio Hybrid / SEQ_best."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from bench.interval import Interval
 from bench.plot import saved
 
 _RANGE = 0.1
-"""Beyond so much above and below 1 the colours stay the same."""
+"""The distance from 1, above and below, at which the colours end."""
 
 
 def plot_hybrid_ratios(result: dict[str, Any], path: Path) -> bool:
     """Draw a panel for each data set, kind of predicates and kind of sequence.
 
-    The cells are as in the table: means with 95 % intervals over the seeds, framed where the whole interval is below 1.
+    The cells are as in the table: means with 95 % intervals over the seeds. A frame marks a cell whose whole interval
+    is below 1.
     """
     cells, parameters = result["results"]["cells"], result["parameters"]
     kinds = list(cells[0]["ratios"])

@@ -9,10 +9,11 @@ from bench.plot import saved
 
 
 def plot_latency(result: dict[str, Any], path: Path) -> bool:
-    """Draw a panel a load: half and 99 % of the deliveries of each second since the daemon was ready.
+    """Draw a panel per load: the median and the 99th percentile of the deliveries in each second since the daemon was
+    ready.
 
-    It has a colour each number of queries; dashed is what the smallest job of Spark takes. Below it is how many
-    deliveries took how long, once it runs. Nothing where all loads are amid changes.
+    Each number of queries has a colour; the dashed line is the smallest job of Spark. A histogram of the latencies
+    after the warm-up is below. Draw nothing if all loads run amid changes.
     """
     loads = [each for each in result["results"] if not each["changes"]]
     rates = sorted({each["rate"] for each in loads})

@@ -11,8 +11,8 @@ from bench.plot import saved
 
 
 def plot_micro_arrows(result: dict[str, Any], path: Path) -> bool:
-    """Draw the micro ratio and the relative cost over the standard deviation, points a seed and the line of the means
-    with their 95 % intervals, as in the table.
+    """Draw the micro ratio and the relative cost over the standard deviation: one point per seed, and the line of the
+    means with 95 % intervals, as in the table.
     """
     cases = result["results"]["cases"]
     steps = result["parameters"]["concentrations"]

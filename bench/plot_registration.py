@@ -9,7 +9,7 @@ from bench.plot import saved
 
 
 def plot_registration(result: dict[str, Any], path: Path) -> bool:
-    """Draw every run as a dot on a logarithmic axis of time, a row each kind of change, with its median."""
+    """Draw every run as a dot on a logarithmic axis of time. Each kind of change has a row with its median."""
     results = result["results"]
 
     def draw(figure: Any) -> None:
@@ -35,7 +35,7 @@ def plot_registration(result: dict[str, Any], path: Path) -> bool:
 
 
 def time_text(seconds: float) -> str:
-    """Return a time with its unit, in three figures or so.
+    """Return a time with its unit, in about three significant figures.
 
     >>> time_text(0.00456), time_text(0.4567), time_text(4.567)
     ('4.6 ms', '457 ms', '4.57 s')

@@ -14,7 +14,7 @@ _PANELS = {
 
 
 def plot_standing(result: dict[str, Any], path: Path) -> bool:
-    """Load and start, and single changes, over the number of queries."""
+    """Draw the times to load, to start and of single changes over the number of queries."""
     runs = result["results"]
 
     def draw(figure: Any) -> None:

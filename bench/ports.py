@@ -8,10 +8,11 @@ _HOST = "127.0.0.1"
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody else is given for a minute.
+    """Return a free port of this machine. No other caller gets the same port for a minute.
 
-    A connection to it has ended here, so that it waits (TIME_WAIT): the system passes it over where it chooses a port.
-    The system lets a process that names it listen there with SO_REUSEADDR, as Java, Kafka, Spark and the daemon do.
+    A connection to the port has ended here, so the port waits (TIME_WAIT), and the system does not choose it for
+    another socket. A process that names the port can listen there with SO_REUSEADDR, as Java, Kafka, Spark and the
+    daemon do.
 
     >>> free_port() != free_port()
     True

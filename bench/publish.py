@@ -1,4 +1,6 @@
-"""The time of sending the rows of a CSV file to Kafka: ``asc publish``, a loop in Python, and only librdkafka."""
+"""The time to send the rows of a CSV file to Kafka with ``asc publish``, with a loop in Python, and with librdkafka
+alone.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _TEXTS = ("dest", "carrier")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The rows of the file, and the number of times that each contender sends them."""
+    """The size of the measurement: the rows of the file, and the number of times that each contender sends them."""
 
     rows: int
     times: int
@@ -42,10 +44,10 @@ QUICK = Size(2_000, 1)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``publish.json`` into the folder; the result is what the file holds.
+    """Measure everything, write ``publish.json`` into the folder, and return the content of the file.
 
-    Each contender is a process, timed from its start to its end, beside a daemon that takes the records in; the next
-    one begins when that has done them. RuntimeError where one fails.
+    Each contender is a process, timed from its start to its end, beside a daemon that reads the records. The next
+    contender begins when the daemon has processed these records. Raises RuntimeError if a contender fails.
     """
     size = QUICK if quick else FULL
     took: dict[str, list[float]] = {}
@@ -82,7 +84,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: a line each contender."""
+    """Return the result as lines of text: one line per contender."""
     lines = [f"{'':>40}  {'median':>8}  {'worst':>8}  {'records/s':>10}"]
     for each in result["results"]:
         median, worst = float(np.median(each["seconds"])), max(each["seconds"])
@@ -102,7 +104,7 @@ def _contenders(daemon: DaemonProcess, rows: Path, values: Path) -> dict[str, Ca
 
 
 def _written(folder: Path, count: int) -> tuple[Path, Path]:
-    """Return the same rows as CSV and as NDJSON."""
+    """Write the same rows as CSV and as NDJSON, and return the paths of both files."""
     rows, values = folder / "rows.csv", folder / "values.ndjson"
     with rows.open("w", encoding="utf-8", newline="") as as_csv, values.open("wb") as as_json:
         made = islice(records(), count)
@@ -132,7 +134,7 @@ def _process(send: Callable[[str, str, Path], None], daemon: DaemonProcess, file
 
 
 def send_ready(bootstrap_servers: str, topic: str, file: Path) -> None:
-    """Send as fast as librdkafka takes values that nobody has to make."""
+    """Send the lines of a file as fast as librdkafka accepts them, without converting them."""
     from confluent_kafka import Producer
 
     producer = Producer({"bootstrap.servers": bootstrap_servers, "acks": "all", "enable.idempotence": True})
@@ -148,7 +150,7 @@ def send_ready(bootstrap_servers: str, topic: str, file: Path) -> None:
 
 
 def _send_rows(bootstrap_servers: str, topic: str, file: Path) -> None:
-    """Send rows as one would write it: a row is read, made a record and sent."""
+    """Send rows with a simple loop: read a row, make its record, and send the record."""
     from kafka import KafkaProducer
 
     producer: Any = KafkaProducer(bootstrap_servers=bootstrap_servers, acks="all")

@@ -1,4 +1,4 @@
-"""The stream of an experiment: one block with exact regions, and the regions that each tuple visits."""
+"""The stream of an experiment: tuples, one block with exact regions, and the regions that each tuple visits."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from workloads.synthetic import Workload
 class RecordedStream:
     """All tuples of an experiment and the plan of its predicates.
 
-    The plan is one block with exact regions, whatever the number of queries: the paper's constructs. ``columns`` are
-    those of the plan's p-attributes; ``whole`` the regions that their tuples visit. Cost: 2 bytes a tuple and
+    The plan has one block with exact regions for any number of queries: the paper's constructs. ``columns`` are the
+    columns of the plan's p-attributes; ``whole`` are the regions of their tuples. Cost: 2 bytes per tuple and
     construct.
     """
 
@@ -50,7 +50,9 @@ class RecordedStream:
         return Sample(frozen(regions), self.whole.known, self.whole.region_counts)
 
     def drawn(self, count: int, rng: np.random.Generator, start: int = 0, stop: int | None = None) -> Sample:
-        """Draw at most ``count`` of the tuples from ``start`` to ``stop`` uniformly, in their order."""
+        """Draw at most ``count`` of the tuples from ``start`` to ``stop`` uniformly, and return them in
+        stream order.
+        """
         end = len(self) if stop is None else stop
         if end - start <= count:
             return self.part(start, end)
@@ -59,10 +61,10 @@ class RecordedStream:
         return Sample(frozen(regions), self.whole.known, self.whole.region_counts)
 
     def after(self, start: int) -> RecordedStream:
-        """Return the stream without its first tuples."""
+        """Return the stream without the tuples before ``start``."""
         columns = tuple(column.slice(start) for column in self.columns)
         return RecordedStream(self.plan, columns, self.part(start, len(self)))
 
     def columns_between(self, start: int, stop: int) -> Sequence[pa.ChunkedArray]:
-        """Return the columns of the tuples from ``start`` to ``stop``, as the executor takes them."""
+        """Return the columns of the tuples from ``start`` to ``stop`` in the form that the executor takes."""
         return [column.slice(start, stop - start) for column in self.columns]

@@ -1,4 +1,4 @@
-"""The delay of records after the daemon is killed, until it has restarted or a standby has replaced it."""
+"""The delay of records after the daemon is killed, until it has restarted or a standby daemon has taken over."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from broker.runtime.java import find_java
 WAYS = ("started again", "a standby takes over")
 _STANDING_BY = "standing by for another daemon"
 _UNDER_WAY_S = 0.5
-"""A record that is received so soon after the kill was delivered before it."""
+"""The seconds after the kill in which a received record counts as delivered before the kill."""
 
 _CAUGHT_UP_S = 1.0
-"""A record that arrives so soon after it was sent has not waited for those before it."""
+"""The largest latency in seconds of a record that did not wait for earlier records."""
 
 _SENT_S = 10.0
-"""How long a process sends; the next one's start leaves a gap of less than a second."""
+"""The seconds that a sending process runs. Until its successor has started there is a gap of less than a second."""
 
 _LOOK_S = 0.5
 _LIMIT_S = 240.0
@@ -39,8 +39,8 @@ _LIMIT_S = 240.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of standing queries, the ways, how often a daemon is killed in each, records a second, and for how long
-    they have come then.
+    """The size of the measurement. It has the numbers of standing queries, the ways to recover, and the number of kills
+    in each way. It also has the records per second, and the seconds that they flow before a kill.
     """
 
     queries: tuple[int, ...]
@@ -55,10 +55,10 @@ QUICK = Size((500,), WAYS, 1, 50.0, 3.0)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``recovery.json`` into the folder; the result is what the file holds.
+    """Measure everything, write ``recovery.json`` into the folder, and return the content of the file.
 
-    A daemon in a process of its own, on an embedded Kafka that goes on, is killed (SIGKILL) while records come in.
-    Raises RuntimeError where it does not get ready, or does not catch up while they do.
+    A daemon in a separate process is killed (SIGKILL) while records arrive; its embedded Kafka keeps running. Raises
+    RuntimeError if the daemon does not become ready, or does not catch up while records arrive.
     """
     size = QUICK if quick else FULL
     runs = []
@@ -89,7 +89,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 def table(result: dict[str, Any]) -> str:
     """Return the result as lines of text.
 
-    A line each number of queries and way, the median and the worst of its kills.
+    One line per number of queries and way has the median and the maximum of its kills.
     """
     heads = ("queries", 9), ("the daemon is killed, and", 25), ("ready", 14), ("delivers", 14), ("caught up", 14)
     lines = ["  ".join(f"{head:>{width}}" for head, width in heads)]
@@ -103,10 +103,10 @@ def table(result: dict[str, Any]) -> str:
 
 
 def recovery(found: Received, killed: float) -> dict[str, float] | None:
-    """Return the seconds from a kill until a record was delivered again, and until one was within a second of being
-    sent.
+    """Return the seconds from a kill until a record was delivered again, and until a record was delivered within a
+    second of being sent.
 
-    None where there was none by now.
+    Return None if no record was delivered in time yet.
     """
     order = np.argsort(found.received, kind="stable")
     sent, received, latency = found.sent[order], found.received[order], found.latency[order]
@@ -119,8 +119,8 @@ def recovery(found: Received, killed: float) -> dict[str, float] | None:
 
 
 def _killed(daemons: list[DaemonProcess], way: str, size: Size, register: int) -> dict[str, float]:
-    """Kill the first of two daemons, which was given so many queries before; where the other one takes over, it is the
-    first one of the list afterwards.
+    """Kill the first of two daemons, after the registration of ``register`` queries. If the other daemon takes over, it
+    becomes the first of the list.
     """
     serving, other = daemons
     with ExitStack() as started:

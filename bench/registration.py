@@ -45,7 +45,7 @@ _TOPIC = "matches"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The standing queries, the requests of each kind while these are registered, and the runs of each command."""
+    """The size of the measurement: the standing queries, the requests of each kind, and the runs of each command."""
 
     queries: int
     requests: int
@@ -57,11 +57,10 @@ QUICK = Size(500, 5, 5)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``registration.json`` and its plot into the folder; the result is what the file
-    holds.
+    """Measure everything, write ``registration.json`` and its plot into the folder, and return the content of the file.
 
-    The kinds of change take turns, so that a slow moment of the machine hits all of them; none has a run that is not
-    counted. Raises RuntimeError where a change is refused, or is answered before the running plan has it.
+    The kinds of change take turns, so that a slow moment of the machine affects all kinds. Every run counts. Raises
+    RuntimeError if a change is refused, or is answered before the running plan contains it.
     """
     size = QUICK if quick else FULL
     # As the daemon makes its own.
@@ -85,7 +84,9 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: how often each kind of change was made, its median and its worst time."""
+    """Return the result as lines of text: for each kind of change the number of changes, the median and the maximum
+    time.
+    """
     lines = [f"{result['queries']:,} standing queries over 20 int columns, the stream idle", ""]
     lines.append(f"{'what':<26} {'runs':>5}  {'median':>9}  {'worst':>9}")
     for what, measured in result["results"].items():
@@ -97,7 +98,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def _measured(spark: SparkSession, folder: Path, size: Size) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the times of each kind of change, and the plan that was left: its version and its number of queries."""
+    """Return the times of each kind of change, and the version and the number of queries of the plan at the end."""
     schema_file = folder / "d1.ddl"
     workload = d1_workload(size.queries + 3 * size.requests + 2 * size.commands)
     schema_file.write_text(Schema.from_arrow(workload.schema()).ddl(), "utf-8")
@@ -122,7 +123,7 @@ def _measured(spark: SparkSession, folder: Path, size: Size) -> tuple[dict[str, 
 
 
 def _one_of_each(changes: _Changes, number: int, texts: Iterator[str]) -> None:
-    """Register two queries, replace one of them and remove it; the other one stays."""
+    """Register two queries, then replace and remove one of them."""
     there, made = f"there-{number}", f"made-{number}"
     body = {"id": there, "topic": _TOPIC}
     changes.send(REGISTER, 1, "POST", "/v1/queries", json.dumps({**body, "where": next(texts)}))
@@ -132,7 +133,9 @@ def _one_of_each(changes: _Changes, number: int, texts: Iterator[str]) -> None:
 
 
 class _Changes:
-    """Changes of the standing queries and what each took; whether the plan has one is looked at after each."""
+    """A client that changes the standing queries, and stores the time of each change. After each, it checks the running
+    plan.
+    """
 
     def __init__(self, client: httpx.Client) -> None:
         self.seconds: dict[str, list[float]] = {}
@@ -140,7 +143,7 @@ class _Changes:
         self._queries = 0
 
     def send(self, what: str, more: int, method: str, path: str, content: str = "") -> None:
-        """Time one request, which leaves so many queries more."""
+        """Time one request that increases the number of queries by ``more``."""
         kind = "application/x-ndjson" if what == BULK else "application/json"
         answer = self._timed(
             what, lambda: self._client.request(method, path, content=content, headers={"Content-Type": kind})
@@ -150,7 +153,9 @@ class _Changes:
         self._planned(what, more, answer.json()["version"])
 
     def command(self, what: str, more: int, arguments: Sequence[str]) -> None:
-        """Time one ``asc`` command, from the start of its process to the end, which leaves so many queries more."""
+        """Time one ``asc`` command, from the start of its process to the end. It increases the number of queries by
+        ``more``.
+        """
         line = [sys.executable, "-c", "from cli.main import main; main()", *arguments]
         ended = self._timed(what, lambda: subprocess.run(line, capture_output=True, text=True, check=False))
         if ended.returncode:
@@ -158,7 +163,7 @@ class _Changes:
         self._planned(what, more, None)
 
     def plan(self) -> dict[str, Any]:
-        """Return version and number of queries of the running plan."""
+        """Return the version and the number of queries of the running plan."""
         answer = self._client.get("/v1/plan").raise_for_status()
         plan = answer.json()["streams"][_STREAM]
         return {"version": plan["version"], "queries": plan["queries"]}

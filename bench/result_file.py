@@ -1,4 +1,4 @@
-"""Result files of benchmarks."""
+"""The writing of a benchmark's result file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def write_result(output_dir: Path, name: str, result: Mapping[str, Any]) -> Path:
-    """Write a result as ``<name>.json`` into a folder that is made where it is missing, and return the file."""
+    """Write a result as ``<name>.json`` into a folder, and return the file. Create the folder if it is missing."""
     output_dir.mkdir(parents=True, exist_ok=True)
     path = output_dir / f"{name}.json"
     path.write_text(json.dumps(result, indent=2) + "\n")

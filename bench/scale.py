@@ -1,5 +1,5 @@
-"""The executor with up to a million standing queries, of which few or many accept a tuple, over generated and over
-recorded tuples.
+"""The performance of the executor with up to a million standing queries, of which few or many accept a tuple, over
+generated and over recorded tuples.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ SMALL_BATCH = 256
 class Size:
     """The size of the measurement.
 
-    It has numbers of queries, tuples of a batch, evaluations (tuples x queries) for the rivals, and runs of each. It
-    also has the pairs of a batch at most: where more would be found it has fewer tuples, down to a small batch.
+    It has the numbers of queries, tuples of a batch, evaluations (tuples x queries) for the rivals, and runs of each.
+    It also has the largest number of pairs in a batch. A batch with more pairs is shortened, but not below the small
+    batch.
     """
 
     queries: tuple[int, ...]
@@ -55,9 +56,10 @@ QUICK = Size((300,), 500, 200_000, 1, 1_000_000)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Contest:
-    """Queries, and the same in codes: predicate i of query ``owner[i]`` holds where the code of its attribute lies in
-    one of the ranges ``first[i]`` to ``first[i + 1]``. ``tuples`` makes so many, with their codes int32[attributes,
-    rows]. ``dense`` has the bounds int32[attributes, queries] where each predicate is one range.
+    """A workload of the contest: queries, and the same queries in codes. A predicate i of query ``owner[i]`` holds if
+    the code of its attribute lies in one of the ranges ``first[i]`` to ``first[i + 1]``. ``tuples`` makes a number of
+    tuples, with their codes int32[attributes, rows]. ``dense`` has the bounds int32[attributes, queries] if each
+    predicate is one range, otherwise None.
     """
 
     queries: list[Query]
@@ -90,7 +92,7 @@ def _of_ranges(workload: Workload) -> _Contest:
 
 
 Made = Callable[[int], _Contest]
-"""So many queries."""
+"""A function that makes a workload from a number of queries."""
 
 WORKLOADS: dict[str, Made] = {
     "HEM-like": lambda queries: _of_ranges(hem_workload(queries)),
@@ -100,11 +102,12 @@ WORKLOADS: dict[str, Made] = {
 
 
 def run(*, quick: bool, output_dir: Path, data: Path | None = None) -> dict[str, Any]:
-    """Measure everything and write ``scale.json`` and its plot into the folder; the result is what the JSON holds.
+    """Measure everything, write ``scale.json`` and its plot into the folder, and return the content of the JSON file.
 
-    ``data``: the folder of recorded tuples (:mod:`workloads.real_data`). Where it lacks some of them, and they are not
-    packaged, the result says so. The contenders take turns, so that a slow moment of the machine hits all of them.
-    Raises RuntimeError where two of them disagree on the number of matches, and WorkloadError for a damaged file.
+    ``data``: the folder of recorded tuples (:mod:`workloads.real_data`). The result names the recorded tuples that the
+    folder lacks and that are not packaged. The contenders take turns, so that a slow moment of the machine affects all
+    contenders. Raises RuntimeError if two contenders disagree on the number of matches, and WorkloadError for a damaged
+    file.
     """
     size = QUICK if quick else FULL
     results: list[dict[str, Any]] = []
@@ -137,8 +140,8 @@ def run(*, quick: bool, output_dir: Path, data: Path | None = None) -> dict[str,
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as text: microseconds a tuple of each contender, and what the index costs; below it
-    which recorded tuples there were, and which are missing.
+    """Return the result as text: microseconds per tuple of each contender, the cost of the index, and the recorded
+    tuples used and missing.
     """
     titles = (
         "rows",
@@ -206,7 +209,7 @@ def _measured(name: str, contest: _Contest, size: Size) -> dict[str, Any]:
 
 
 def _rows_within(plan: Plan, columns: list[pa.Array], size: Size) -> int:
-    """Return the number of tuples of a batch, by the matches of a small one."""
+    """Return the number of tuples for a batch, estimated from the matches of a small batch."""
     small = min(size.batch, SMALL_BATCH)
     found = len(match(plan, [column.slice(0, small) for column in columns], small))
     return min(size.batch, max(small, size.pairs * small // max(1, found)))
@@ -215,7 +218,9 @@ def _rows_within(plan: Plan, columns: list[pa.Array], size: Size) -> int:
 def _contenders(
     plan: Plan, columns: list[pa.Array], contest: _Contest, codes: Values
 ) -> Iterator[tuple[str, tuple[Callable[[], int], int]]]:
-    """Yield each by name: what it does, returning the number of matches, and of how many tuples."""
+    """Yield the name of each contender with a function that returns the number of matches, and with the number of
+    tuples that the function evaluates.
+    """
     rows, few = len(columns[0]), codes.shape[1]
     small = [column.slice(0, min(rows, SMALL_BATCH)) for column in columns]
     cores = os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""The time of the monitor's search for a sequence: seconds on one core, by number of queries."""
+"""The time of the monitor's search for a sequence: seconds on one core by number of queries."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ KINDS: tuple[Kind, ...] = (MACRO, HYBRID, REFINED)
 QUERIES = (100, 1_000, 4_096)
 TUPLES = 10_000
 REPETITIONS = 5
-"""Measured runs of each kind for each seed, after one that is not measured."""
+"""The number of measured runs of each kind of sequence for each seed. An unmeasured run precedes them."""
 
 LIMIT_QUERIES = 1_000
 LIMIT_S = 1.0
 
 
 def search(scale: float, output_dir: Path) -> Result:
-    """Measure the seconds to a macro-, a hybrid- and a refined hybrid-sequence, each from the sample on.
+    """Measure the seconds to find a macro-, a hybrid- and a refined hybrid-sequence from the sample.
 
-    A hybrid-sequence's hold those of the macro-sequence under it. The tuples are uniform (D1), where the fewest are
-    dropped early, so that the most is left to measure.
+    The time of a hybrid-sequence includes the time of its macro-sequence. The tuples are uniform (D1): the search is
+    slowest there, since constructs drop the fewest tuples early.
     """
     tuples = max(500, round(TUPLES * scale))
     wanted = [(queries, seed) for queries in QUERIES for seed in seeds_of(scale)]

@@ -1,4 +1,4 @@
-"""SedonaDB as a peer, if it is installed (``pip install sedonadb``): positions joined with fences."""
+"""The peer SedonaDB, which joins positions with fences if it is installed (``pip install sedonadb``)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _JOIN = (
 
 
 def version() -> str | None:
-    """Return the version of the SedonaDB that is installed, None where there is none."""
+    """Return the version of the installed SedonaDB, or None if it is not installed."""
     try:
         return version_of("sedonadb")
     except PackageNotFoundError:
@@ -28,10 +28,10 @@ def version() -> str | None:
 
 
 def joined(shapes: npt.NDArray[Any], places: npt.NDArray[np.float64]) -> Callable[[], int]:
-    """Return a function that counts the pairs of position (longitude, latitude) and fence that contains it, on one
-    thread.
+    """Return a function that counts, on one thread, the pairs of a position (longitude, latitude) and a fence that
+    contains the position.
 
-    The fences are its geometries beforehand; its index it makes anew for every query.
+    The fences are converted to its geometries in advance. SedonaDB builds a new index in every query.
     """
     with warnings.catch_warnings():
         # It looks for PROJ and GDAL, of which nothing here makes use.

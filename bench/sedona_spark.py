@@ -1,4 +1,4 @@
-"""Sedona on Spark as a peer, if ``ASC_SEDONA_JAR`` names its jar: records joined with fences."""
+"""The peer Sedona on Spark, which joins records with fences if ``ASC_SEDONA_JAR`` names its jar."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 JAR_VARIABLE = "ASC_SEDONA_JAR"
-"""Where ``sedona-spark-shaded-4.0_2.13`` of Maven's central repository is."""
+"""The environment variable with the path of ``sedona-spark-shaded-4.0_2.13`` from Maven's central repository."""
 
 
 def session_options() -> dict[str, str]:
-    """Return the options that a session is to be started with; none where no jar is named."""
+    """Return the Spark options that a session needs for Sedona, or none if no jar is named."""
     jar = os.environ.get(JAR_VARIABLE)
     return {"spark.jars": jar} if jar else {}
 
 
 def joined(spark: SparkSession, records: DataFrame, shapes: npt.NDArray[Any]) -> DataFrame:
-    """Return the pairs of record, with its longitude and latitude, and fence that contains it. The fences are broadcast
-    with an index, which is made in every run. Raises TypeError where the session was started without the jar.
+    """Return the pairs of a record, with its longitude and latitude, and a fence that contains the record. The fences
+    are broadcast with an index, which is built in every run. Raises TypeError if the session was started without the
+    jar.
     """
     jvm: Any = spark._jvm
     jvm.org.apache.sedona.spark.SedonaContext.create(spark._jsparkSession, "python")

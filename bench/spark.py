@@ -1,4 +1,6 @@
-"""A Parquet input through ``broker.match``, compared with plain Spark and with only the transfer of rows to Python."""
+"""The time of ``broker.match`` over a Parquet input, compared with plain Spark and with only the transfer of rows to
+Python.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +37,19 @@ BARE = "identity mapInArrow (the bare transport)"
 FILTER = "filter(transform(array of predicates))"
 
 TERMS = 5
-"""Comparisons a predicate, all on different columns."""
+"""The number of comparisons in a predicate, all on different columns."""
 
 
 GOALS = {1_000: 1.1, 100_000: 2.5}
-"""The goals: seconds of ``broker.match`` over those of the bare transport, with so many alerts."""
+"""The goals by number of alerts: the largest ratio of the seconds of ``broker.match`` to the seconds of the bare
+transport.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is measured: rows of the input, numbers of predicates for all contenders, and for ``broker.match`` and
-    the bare transport alone, warm runs of each.
+    """The size of the measurement: rows of the input, numbers of predicates for all contenders, larger numbers for
+    ``broker.match`` and the bare transport alone, and warm runs of each.
     """
 
     rows: int
@@ -59,15 +63,15 @@ QUICK = Size(100_000, (10, 100), (1_000,), 2)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``spark.json`` and its plot into the folder; the result is what the file holds.
+    """Measure everything, write ``spark.json`` and its plot into the folder, and return the content of the file.
 
-    The contenders take turns, so that a slow minute of the machine hits all of them. Raises RuntimeError where two of
-    them disagree on the number of matches.
+    The contenders take turns, so that a slow minute of the machine affects all contenders. Raises RuntimeError if two
+    contenders disagree on the number of matches.
 
-    Up to 1,000 predicates of D1 all contenders run; what Spark alone would do is stopped there. With more, up to
-    100,000, ``broker.match`` and the bare transport alone take turns, with alerts. Such subscribers wait for rare
-    values: 41 of 100,000 accept a row. The alerts are ranges of ints, so that the same 20 columns cross into Python. Of
-    the mixed workload 900 of 100,000 accept a row, and what would be measured is the writing of ids.
+    All contenders run up to 1,000 predicates of D1, where plain Spark exceeds the time limit. With more, up to 100,000,
+    only ``broker.match`` and the bare transport take turns, with alerts. Alerts wait for rare values: 41 of 100,000
+    accept a row. They are ranges of ints, so that the same 20 columns cross into Python. Of the mixed workload 900 of
+    100,000 accept a row, and the time would mostly be the time to write ids.
     """
     size = QUICK if quick else FULL
     spark = spark_session(
@@ -108,10 +112,10 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: seconds a run, and how many times as long as ``broker.match`` it took.
+    """Return the result as lines of text: seconds per run, and the ratio of each contender to ``broker.match``.
 
-    It has the ratios at the largest number of predicates. Then it has with many alerts, how many times as long as the
-    bare transport a run took. ``>`` marks the times of stopped runs.
+    Below are the ratios at the largest number of predicates and, for many alerts, the ratios to the bare transport.
+    ``>`` marks the times of stopped runs.
     """
     lines = [f"{result['input']['rows']:,} rows x {result['input']['columns']} int columns, Parquet; medians", ""]
     lines += _rows(result["results"], MATCH, "x broker.match")
@@ -142,10 +146,11 @@ def _compiling_text(what: str, compiling_s: dict[str, float]) -> str:
 
 
 def ratios(results: dict[str, Any]) -> dict[str, Any]:
-    """Return the ratios at the largest number of predicates: seconds of ``broker.match`` over the bare transport's, run
-    by run, and of Spark's own filter over those of ``broker.match``.
+    """Return the ratios at the largest number of predicates, run by run: seconds of ``broker.match`` to the bare
+    transport's, and of Spark's own filter to those of ``broker.match``.
 
-    ``over``: the filter was stopped, and takes longer than that. A ratio is None where what it rests on was stopped.
+    ``over``: true if the filter was stopped, so that its time is a lower bound. A ratio is None if a time that it needs
+    is missing because its contender was stopped.
     """
     count = max(results, key=int)
     matched, filtered = (results[count][name] for name in (MATCH, FILTER))
@@ -160,9 +165,10 @@ def ratios(results: dict[str, Any]) -> dict[str, Any]:
 
 
 def many_ratios(many: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return at each number of alerts the ratio to the bare transport, run by run, and whether it meets the goal.
+    """Return for each number of alerts the ratio to the bare transport, run by run, and whether the ratio meets the
+    goal.
 
-    The latter is None where there is no goal. A number is excluded where one of the two was stopped.
+    Without a goal the latter is None. A number of alerts is excluded if either of the two contenders was stopped.
     """
     found = []
     for count, measured in many.items():
@@ -202,7 +208,7 @@ def _compared_many(spark: SparkSession, frame: DataFrame, alerts: Workload, repe
 
 
 def _results(contenders: list[Contender]) -> dict[str, Any]:
-    """Return the matches and times of each contender; of ``broker.match`` also the ratio to the bare transport, run by
+    """Return the matches and times of each contender, and the ratio of ``broker.match`` to the bare transport, run by
     run.
     """
     results = {contender.name: contender.result() for contender in contenders}
@@ -231,7 +237,9 @@ def _named(workload: Workload) -> dict[str, str]:
 
 
 def _compiling_s(frame: DataFrame, workload: Workload, repetitions: int) -> float:
-    """Measure the seconds from the texts to a plan, which ``broker.match`` takes before Spark sees them; the median."""
+    """Measure the median seconds to compile the texts into a plan, which ``broker.match`` spends before
+    Spark begins.
+    """
     schema = schema_of(frame)
     texts = workload.texts()
 
@@ -246,14 +254,14 @@ def _same(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
 
 
 def _filtered(frame: DataFrame, queries: dict[str, str]) -> DataFrame:
-    """Return all predicates as one array of ids, those that do not hold filtered out."""
+    """Return a DataFrame with the ids of all predicates that hold, as one array per row."""
     ids = ", ".join(f"if({text}, '{query_id}', NULL)" for query_id, text in queries.items())
     accepted = sf.expr(f"filter(transform(array({ids}), id -> id), id -> id IS NOT NULL)")
     return frame.withColumn("queries", accepted).filter("size(queries) > 0")
 
 
 def _joined(frame: DataFrame, workload: Workload) -> DataFrame:
-    """Return the predicates as a table of bounds, joined by all of them: one row a match."""
+    """Return the join of the DataFrame with a table of the predicates' bounds: one row per match."""
     names = [f"a{number}" for number in range(workload.attributes)]
     rows = [
         [f"q{number:06d}", *[0] * len(names), *[workload.domain - 1] * len(names)] for number in range(workload.queries)

@@ -1,4 +1,4 @@
-"""Contenders that do the same work in Spark, run alternately; one that exceeds the time limit is stopped."""
+"""Contenders that do the same work in Spark, run alternately. A contender that exceeds the time limit is stopped."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from pyspark.sql import DataFrame, SparkSession
 from tqdm import tqdm
 
 TIME_LIMIT_S = 60.0
-"""A run that takes longer is stopped, and its contender is not run again with so many predicates."""
+"""The time limit in seconds. A run that exceeds it is stopped, and its contender does not run again with this number of
+predicates.
+"""
 
 
 @dataclass(slots=True)
 class Contender:
-    """One way to do the work. ``pairs`` counts the (row, query) pairs of its result; None where it finds none.
+    """A contender that does the work in one way. ``pairs`` counts the (row, query) pairs of its result, or is None if
+    the contender finds no pairs.
 
-    ``in_python``: it runs in Spark's Python workers, which Spark ends after an idle minute; so a run that is not
-    measured goes right before each one that is.
+    ``in_python``: true if the contender runs in Spark's Python workers. Spark ends these after an idle minute, so an
+    unmeasured run immediately precedes each measured run.
     """
 
     name: str
@@ -38,9 +41,10 @@ class Contender:
 
 
 def run_in_turns(spark: SparkSession, contenders: Sequence[Contender], repetitions: int, description: str) -> None:
-    """Run each once to warm up and to count its pairs, then so often by the clock, one after the other.
+    """Run each contender once to warm up and to count its pairs, then ``repetitions`` times with measured elapsed time,
+    in turns.
 
-    Raises RuntimeError where two of them disagree on the number of pairs.
+    Raises RuntimeError if two contenders disagree on the number of pairs.
     """
     steps = tqdm(total=len(contenders) * (repetitions + 1), desc=description, leave=False, disable=None)
     for contender in contenders:
@@ -73,7 +77,7 @@ def _drain(frame: DataFrame) -> None:
 
 
 def _within_limit(spark: SparkSession, contender: Contender, work: Callable[[], None]) -> float | None:
-    """Measure the seconds the work took; None, and the contender marked, where it was stopped at the limit."""
+    """Measure the seconds that the work took. Return None, and mark the contender, if it was stopped at the limit."""
     group = "asc-bench"
     spark.sparkContext.setJobGroup(group, contender.name)
     expired = threading.Event()

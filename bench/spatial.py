@@ -1,4 +1,6 @@
-"""A million fences: listed blocks compared with shapely's tree of boxes, and one star with very many vertices."""
+"""The performance of a million fences: listed blocks compared with shapely's tree of boxes, and one star with very many
+vertices.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,8 @@ _MEETS = Constraint((((1, 0), (1, 1)),))
 class Size:
     """The size of the measurement.
 
-    It has numbers of fences, positions of a batch, runs of each, vertices of the star and positions in it, and fences
-    and records through Spark. It also has fences more over HTTP among the former; with none, no daemon is started.
+    It has numbers of fences, positions of a batch, runs of each, vertices of the star and positions in the star, and
+    fences and records through Spark. It also has the number of fences added over HTTP; with 0, no daemon is started.
     """
 
     fences: tuple[int, ...]
@@ -65,12 +67,12 @@ QUICK = Size((50, 400), 500, 1, 500, 50, 400, 2_000, 0)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``spatial.json`` and its plot into the folder; the result is what the JSON holds.
+    """Measure everything, write ``spatial.json`` and its plot into the folder, and return the content of the JSON file.
 
-    One thread; contenders take turns, over the same positions in the order of their cells, for which shapely is faster
-    as well. Shapely's tree, and its prepared shapes, are made beforehand. SedonaDB is asked where it is installed,
-    Sedona on Spark where its jar is named. Raises RuntimeError where the numbers of matches differ from shapely's. The
-    matches of SedonaDB are reported beside, for by the edges it has other answers than GEOS.
+    All contenders use one thread and take turns, over the same positions in the order of their cells, which is also the
+    fastest order for shapely. Shapely's tree, and its prepared shapes, are made in advance. SedonaDB runs if it is
+    installed, Sedona on Spark if its jar is named. Raises RuntimeError if the numbers of matches differ from shapely's.
+    The matches of SedonaDB are reported separately, because close to the edges it gives other answers than GEOS.
     """
     size = QUICK if quick else FULL
     folder = os.environ.get(VARIABLE)
@@ -100,7 +102,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as text: microseconds a position of each contender, and what the index takes."""
+    """Return the result as text: microseconds per position of each contender, and the cost of the index."""
     kind = "recorded aircraft and shapes" if result["recorded"] else "made positions and shapes"
     lines = [f"{result['positions']:,} positions, {kind}; us a position, one thread", ""]
     names = list(dict.fromkeys(row["contender"] for row in result["results"]))
@@ -187,10 +189,10 @@ def _measured(shapes: npt.NDArray[Any], places: Reals, size: Size) -> list[dict[
 
 
 def _rivals(shapes: npt.NDArray[Any], places: Reals) -> dict[str, Callable[[], int]]:
-    """Return the rivals by shapely: the tree asked for what contains points; the tree asked for boxes, then prepared
-    shapes.
+    """Return the two rivals that use shapely: a tree that finds the shapes containing a point, and a tree of boxes
+    followed by prepared shapes.
 
-    Both are given coordinates, as the engine is, and make points of them.
+    Like the engine, both receive coordinates, and make points of them.
     """
     tree = shapely.STRtree(shapes)
     prepared = shapes.copy()
@@ -207,7 +209,7 @@ def _rivals(shapes: npt.NDArray[Any], places: Reals) -> dict[str, Callable[[], i
 
 
 def _star(size: Size) -> dict[str, Any]:
-    """Measure one shape whose edges all come near its middle."""
+    """Measure one shape whose edges all pass near its middle."""
     random = np.random.default_rng(0)
     angle = np.sort(random.random(size.star_vertices)) * 2 * np.pi
     reach = random.uniform(1.0, 10.0, size.star_vertices)
@@ -245,7 +247,9 @@ def _over_http(size: Size, folder: Path | None) -> dict[str, Any]:
 
 
 def _query(number: int, key: bytes) -> Query:
-    """Return the query that ``ST_Contains(ST_GeomFromText('...'), ST_Point(longitude, latitude))`` is parsed to."""
+    """Return the query that the compiler makes of ``ST_Contains(ST_GeomFromText('...'), ST_Point(longitude,
+    latitude))``.
+    """
     return Query(f"q{number:07}", Predicate("", (((matched(_POSITION, key), _MEETS),),)))
 
 

@@ -1,4 +1,4 @@
-"""Registration of one more fence over HTTP among all registered ones, with a daemon as a separate process."""
+"""The time to register one more fence over HTTP among many registered fences, with a daemon as a separate process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from bench.daemon_process import DaemonProcess
 from broker.kafka.embedded import EmbeddedKafka
 
 _POSITION = "ST_Point(a, b)"
-"""Of two numbers of the stream's: no record flows."""
+"""A point made of two number columns of the stream. No record flows."""
 
 
 def one_more(shapes: npt.NDArray[Any], changes: int, *, quick: bool = False) -> dict[str, Any]:
-    """Measure seconds of registrations one at a time, each of a fence that is new, beside the registered ones.
+    """Measure the seconds of single registrations, each of a new fence, while the fences ``shapes`` are registered.
 
-    Measure also the load of these, in one request. RuntimeError where the daemon does not get ready or refuses one.
+    Measure also the load of these fences in one request. Raises RuntimeError if the daemon does not become ready or
+    refuses a fence.
     """
     texts = shapely.to_wkt(shapes, rounding_precision=-1)
     written = (f"ST_Contains(ST_GeomFromText('{text}'), {_POSITION})" for text in texts)

@@ -32,10 +32,11 @@ FENCES, PLAIN, SEDONA = "fences", "one plain predicate", "Sedona on Spark"
 def through_spark(
     plan: Plan, shapes: npt.NDArray[Any], positions: npt.NDArray[np.float64], rows: int, repetitions: int
 ) -> dict[str, Any]:
-    """Measure the seconds of both over so many records, the positions again and again.
+    """Measure the seconds of the fences and of a plain predicate over ``rows`` records, for which the positions are
+    repeated.
 
-    The plain predicate accepts half of them. Afterwards those of Sedona's join with the shapes, of which the plan's
-    queries are made, where its jar is named.
+    The plain predicate accepts half of the records. If Sedona's jar is named, also measure Sedona's join with the
+    shapes of the plan's queries.
     """
     options = sedona_spark.session_options()
     spark = spark_session(app_name="asc-bench-spatial", driver_memory="4g", options=options)

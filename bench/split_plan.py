@@ -1,4 +1,6 @@
-"""Predicates divided over two executors: each has the plan of half the queries, and every tuple goes to both."""
+"""Predicates divided over two executors: each executor has a plan with half of the queries, and evaluates
+every tuple.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,13 @@ from workloads.synthetic import Integers, alerts_workload, hem_workload, uniform
 
 PARTS = 2
 _COMPARED = 256
-"""Tuples whose matches are held against the whole plan's."""
+"""The number of tuples whose matches are compared with those of the whole plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The numbers of queries, the tuples of a batch, the runs of each contender, and the most pairs of a batch.
+    """The size of the measurement: the numbers of queries, the tuples of a batch, the runs of each contender, and the
+    most pairs of a batch.
 
     A batch that would exceed the most pairs has fewer tuples.
     """
@@ -61,12 +64,13 @@ WORKLOADS: dict[str, Callable[[int, int], Made]] = {"HEM-like": _hem, "mixed": _
 
 
 def measured(name: str, queries: int, size: Size) -> dict[str, Any]:
-    """Return the whole plan of so many queries of a workload beside two of every second query each.
+    """Return figures of a workload's plan with ``queries`` queries, compared with two plans that each have every second
+    query.
 
-    The figures are bytes, seconds to compile, and microseconds of processor time a tuple. By the clock they are the two
-    ways of using two threads, by records and by predicates.
+    The figures are bytes, seconds to compile, and microseconds of processor time per tuple. The elapsed times compare
+    two ways to use two threads: by records and by predicates.
 
-    Raises RuntimeError where the matches of the parts together are not the whole plan's.
+    Raises RuntimeError if the matches of the two parts together differ from those of the whole plan.
     """
     standing, tuples = WORKLOADS[name](queries, size.batch)
     plan, build_s = _compiled(standing)
@@ -140,8 +144,8 @@ def _done(work: Callable[[], int]) -> int:
 
 
 def _pairs(plan: Plan, tuples: pa.Table) -> Integers:
-    """Return the pairs of row and number of the query, each as one integer, sorted: the same whichever plan has the
-    query.
+    """Return the sorted pairs of row and query number, each as one integer, which are independent of the division into
+    plans.
     """
     found = match(plan, _columns(plan, tuples), tuples.num_rows)
     numbers = np.array([int(query_id[1:]) for query_id in plan.query_ids.to_pylist()], dtype=np.int64)

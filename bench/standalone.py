@@ -1,4 +1,6 @@
-"""A standalone cluster of Spark on this machine, from PySpark's own files: a master and workers, each a process."""
+"""A standalone cluster of Spark on this machine, started from PySpark's own files: a master and workers, each a
+process.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ _MASTER, _WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.de
 
 
 class StandaloneCluster:
-    """A master and its workers on 127.0.0.1, within a ``with`` block.
+    """A cluster of a master and workers on 127.0.0.1, which runs within a ``with`` block.
 
-    A worker has ``cores`` and ``memory_mib`` to give to executors, and a folder of its own for what they write. Of this
-    process's environment it sees Java's own options alone. ``path`` is what it finds programs by, and no package is
-    installed in the Pythons there unless the caller installed it.
+    A worker offers ``cores`` and ``memory_mib`` to executors, and has a separate folder for their files. It inherits
+    only Java's options from the environment of this process. ``path`` is the search path of its programs. The Pythons
+    found there have no package that the caller did not install.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class StandaloneCluster:
         return tuple(sorted(self._workers))
 
     def start_worker(self, number: int) -> None:
-        """Start the worker of a number that has none."""
+        """Start a worker with a number that no worker has."""
         work = str(self.work_folder(number))
         options = ("--host", "127.0.0.1", *self._capacity, "--work-dir", work, self.url)
         self._workers[number] = self._launch(f"worker-{number}", _WORKER, *options)
@@ -75,11 +77,13 @@ class StandaloneCluster:
         worker.wait()
 
     def work_folder(self, number: int) -> Path:
-        """Return the folder in which a worker's executors run: a folder an application, and in it one an executor."""
+        """Return the folder in which a worker's executors run. It has a folder per application, which has a folder per
+        executor.
+        """
         return self._folder / f"work-{number}"
 
     def local_folder(self, number: int) -> Path:
-        """Return the folder in which a worker's executors keep blocks."""
+        """Return the folder in which a worker's executors store blocks."""
         return self._folder / f"local-{number}"
 
     def _launch(self, name: str, main: str, *options: str) -> subprocess.Popen[bytes]:

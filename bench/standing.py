@@ -1,4 +1,6 @@
-"""A million standing queries: loaded, changed one by one while records flow, and available again after a restart."""
+"""The cost of a million standing queries: to load them, to change single queries while records flow, and to restore all
+after a restart.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ from broker.runtime.java import find_java
 from workloads.subscribers import subscribers
 
 _LINES = 1_000
-"""Queries of a bulk change."""
+"""The number of queries in a bulk change."""
 
 _FEWEST_SUBSCRIBERS = 10
 _STORED_S = 120.0
@@ -35,8 +37,8 @@ _STORED_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The numbers of standing queries and, for each, the single changes, the bulk changes, and the records per second
-    meanwhile.
+    """The size of the measurement: the numbers of standing queries and, for each, the single changes, the bulk changes,
+    and the records per second meanwhile.
     """
 
     queries: tuple[int, ...]
@@ -50,10 +52,10 @@ QUICK = Size((6_000,), 30, 2, 50.0)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``standing.json`` and its plot into the folder; the result is what the file holds.
+    """Measure everything, write ``standing.json`` and its plot into the folder, and return the content of the file.
 
-    One daemon in a process of its own, on an embedded Kafka, for each number of queries. Raises RuntimeError where it
-    does not get ready, refuses a query, or writes no snapshot.
+    For each number of queries, one daemon runs in a separate process on an embedded Kafka. Raises RuntimeError if it
+    does not become ready, refuses a query, or writes no snapshot.
     """
     size = QUICK if quick else FULL
     runs = []
@@ -75,7 +77,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: a line each number of queries."""
+    """Return the result as lines of text: one line per number of queries."""
     heads = ("queries", 9), ("load", 8), ("one change p50", 15), ("p99", 8), ("in bulk", 11), ("start", 8)
     more = ("without snapshot", 17), ("memory a query", 15), ("plan a query", 13)
     lines = ["  ".join(f"{head:>{width}}" for head, width in (*heads, *more))]
@@ -132,7 +134,7 @@ def _timed(work: Callable[[], None]) -> float:
 
 
 def _change(daemon: DaemonProcess, number: int, where: str) -> None:
-    """Add a query, replace it, or remove it, in turns; each accepts next to nothing."""
+    """Add a query, replace it, or remove it, depending on ``number``. The query accepts almost no record."""
     query_id = f"changed-{number // 3}"
     if number % 3 == 2:
         daemon.remove(query_id)
@@ -141,7 +143,9 @@ def _change(daemon: DaemonProcess, number: int, where: str) -> None:
 
 
 def _lines(daemon: DaemonProcess, number: int) -> Sequence[str]:
-    """Return so many queries, new or in place of those of the time before the last."""
+    """Return the lines of a bulk change. Its queries are new, or replace the queries of the last bulk
+    change but one.
+    """
     topic = daemon.destinations[0]
     return [
         json.dumps(
@@ -170,7 +174,7 @@ def _await_snapshot(daemon: DaemonProcess) -> None:
 
 
 def _memory_bytes(daemon: DaemonProcess) -> int:
-    """Return the resident memory of the daemon's process; Spark's and Kafka's are others."""
+    """Return the resident memory of the daemon's process, without Spark and Kafka, which are separate processes."""
     for line in Path(f"/proc/{daemon.pid}/status").read_text("utf-8").splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024

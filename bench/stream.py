@@ -1,4 +1,6 @@
-"""A Kafka backlog through a daemon: records per second, compared with a bare Spark job and a loop in plain Python."""
+"""The throughput of a Kafka backlog through a daemon in records per second, compared with a bare Spark job and a loop
+in plain Python.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ BARE = "bare Spark job"
 LOOP = "kafka-python, one predicate after the other"
 
 _LOOP_S = 20.0
-"""How long the loop in Python may take; it tells what it got through."""
+"""The seconds after which the loop in Python stops. It returns the number of records processed by then."""
 
 _LOOP_RECORDS = 20_000
 _CONDITION = re.compile(r"zone < (\d+) AND (\w) BETWEEN (\d+) AND (\d+)")
@@ -37,8 +39,8 @@ _CONDITION = re.compile(r"zone < (\d+) AND (\w) BETWEEN (\d+) AND (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The numbers of standing queries, each with the records of the backlog that it drains, and the records of a
-    batch.
+    """The size of the measurement: the numbers of standing queries, each with the records of its backlog, and the
+    records of a batch.
     """
 
     backlogs: tuple[tuple[int, int], ...]
@@ -51,11 +53,11 @@ QUICK = Size(((10, 20_000),), 5_000)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``stream.json`` into the folder; the result is what the file holds.
+    """Measure everything, write ``stream.json`` into the folder, and return the content of the file.
 
-    The backlog is there before a job starts; the first batch, in which code is generated and compiled, is no part of
-    its time. Memory is that of the daemon's process and of all that it started, Spark's JVM and its workers. Raises
-    RuntimeError where a daemon does not get ready or through.
+    The backlog exists before a job starts; the time excludes the first batch, in which code is generated and compiled.
+    Memory is that of the daemon's process and its descendants, Spark's JVM and its workers. Raises RuntimeError if a
+    daemon does not become ready or does not finish.
     """
     size = QUICK if quick else FULL
     spark = spark_session(app_name="asc-bench-stream")
@@ -88,7 +90,9 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: records a second of each, and where the time of a daemon's batches goes."""
+    """Return the result as lines of text: records per second of each job, and the parts of the time of a daemon's
+    batches.
+    """
     bare = result[BARE]["records_a_s"]
     lines = [f"a backlog of {result['records']['count']:,} records, 1.5 deliveries each", ""]
     for each in result["results"]:
@@ -107,7 +111,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def publish_backlog(spark: SparkSession, bootstrap_servers: str, topic: str, count: int) -> None:
-    """Send so many records as :func:`workloads.subscribers.records` makes them, through Spark."""
+    """Send ``count`` records of :func:`workloads.subscribers.records` to Kafka with Spark."""
     integers = [(sf.rand(seed) * 1_000_000).cast("int").alias(name) for seed, name in enumerate("abcde")]
     frame = spark.range(count, numPartitions=4).select(
         "id",
@@ -144,7 +148,9 @@ def _drained(spark: SparkSession, daemon: DaemonProcess, queries: int, records: 
 
 
 def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, records: int, batch: int) -> dict[str, Any]:
-    """Measure a bare Spark job that decodes the records, filters them for ten topics, and writes as many."""
+    """Measure a bare Spark job that decodes the records, filters them for ten topics, and writes the same number of
+    records.
+    """
     daemon = DaemonProcess(folder, kafka, "bare")
     publish_backlog(spark, kafka.bootstrap_servers, daemon.source, records)
     options = {"kafka.bootstrap.servers": kafka.bootstrap_servers}
@@ -172,7 +178,9 @@ def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, records: int,
 
 
 def _looped(kafka: EmbeddedKafka, queries: int, most: int) -> dict[str, float]:
-    """Return a consumer that asks every predicate of so many records, and sends them on; as far as it gets."""
+    """Measure a consumer that evaluates every predicate on each record, and sends the accepted records, until its time
+    ends.
+    """
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
     asked = [(_python(where), f"bare-out-{topic}") for _, where, topic in subscribers(queries)]

@@ -1,4 +1,6 @@
-"""Figures 6, 7 and 8 of the paper on the synthetic data sets D1 and D2, and where Hybrid is below SEQ_best."""
+"""Figures 6, 7 and 8 of the paper on the synthetic data sets D1 and D2, and the table of the cases in which Hybrid
+costs less than SEQ_best.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,11 @@ ATTRIBUTES = (4, 8, 12, 16, 20)
 def run(
     *, scale: float, output_dir: Path, figure: int | None = None, ratios: bool = False, queries: int | None = None
 ) -> dict[str, Any]:
-    """Measure one figure, the table of ``ratios``, or all; each writes its JSON, PNG and SVG into the folder. The
-    results by name.
+    """Measure one figure, the table of ``ratios``, or all. Return the results by name. Each result is also written as
+    JSON, PNG and SVG into the folder.
 
-    ``queries``: so many in the block, each of one conjunct; without it as many as the predicate sets have. The table
-    has numbers of its own.
+    ``queries``: the number of queries in the block, each of one conjunct; by default the number of the predicate sets.
+    The table has its own numbers.
     """
     check_scale(scale)
     results = []

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Ticket Routing: the eddy's lottery (Avnur and Hellerstein 2000), the paper's rival."""
+"""The paper's rival Ticket Routing: the lottery of eddies (Avnur and Hellerstein 2000)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ Visits = npt.NDArray[np.uint16]
 
 
 def ticket_routing(block: Block, sample: Sample, *, seed: int = 1) -> Visits:
-    """Return the modules that each tuple visits, uint16[tuples], the tuples in their order; a module is a construct.
+    """Return the number of modules that each tuple visits, uint16[tuples], in the order of the tuples. A module is a
+    construct.
 
-    A module gains a ticket for a tuple that it receives and loses one for a tuple that it returns. So it keeps one for
-    each tuple that it dropped. The next module is drawn among those the tuple has not visited, with a chance
-    proportional to its tickets, but at least to one. All modules begin with none.
+    A module gains a ticket for a tuple that it receives, and loses a ticket for a tuple that it returns. So its tickets
+    count the tuples that it dropped. The next module is drawn among the modules that the tuple has not visited, with a
+    chance proportional to the tickets, but at least that of one ticket. All modules begin without tickets.
     """
     visits = np.empty(len(sample), dtype=np.uint16)
     tickets = np.zeros(len(block.slots), dtype=np.int64)

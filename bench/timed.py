@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 
 def timed(work: Callable[[], object], clock: Callable[[], float] | None = None) -> float:
-    """Measure the seconds that one call takes, by ``time.perf_counter`` or another clock."""
+    """Measure the seconds of one call by ``time.perf_counter`` or another clock."""
     clock = clock or time.perf_counter
     start = clock()
     work()
@@ -18,10 +18,10 @@ def timed(work: Callable[[], object], clock: Callable[[], float] | None = None) 
 def medians_in_turns(
     contenders: Mapping[str, Callable[[], object]], repetitions: int, clock: Callable[[], float] | None = None
 ) -> dict[str, float]:
-    """Return the median seconds of each contender, which take turns so that a slow moment of the machine hits all of
-    them.
+    """Return the median seconds of each contender. The contenders take turns, so that a slow moment of the machine
+    affects all contenders.
 
-    ``clock``: ``time.process_time`` leaves out what others use of the machine, and adds up what threads do.
+    ``clock``: with ``time.process_time``, the time excludes other processes and sums all threads of this process.
     """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(repetitions):

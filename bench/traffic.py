@@ -1,4 +1,4 @@
-"""A sender at a steady pace and a receiver, each in a separate process, so that neither delays the measured system."""
+"""A sender at a steady rate and a receiver, each in a separate process, so that neither delays the measured system."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workloads.subscribers import records
 Seconds = npt.NDArray[np.float64]
 
 _TICK_S = 0.005
-"""How often the sender looks what is due."""
+"""The seconds between two checks of the sender for records that are due."""
 
 _POLL_MS = 20
 _SETTLED_S = 120.0
@@ -27,8 +27,8 @@ _SENT = b'"sent":'
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """Deliveries in order of arrival: the times at which each record was created and received, in seconds since the
-    epoch.
+    """The received deliveries in order of arrival: the times at which each record was created and received, in seconds
+    since the epoch.
 
     Both are arrays of equal length.
     """
@@ -38,18 +38,18 @@ class Received:
 
     @property
     def latency(self) -> Seconds:
-        """Of each delivery, in seconds."""
+        """The latency of each delivery in seconds."""
         return self.received - self.sent
 
     def between(self, first: float, end: float) -> Received:
-        """Return those whose records were made in a span of time."""
+        """Return the deliveries whose records were created in a span of time."""
         chosen = (self.sent >= first) & (self.sent < end)
         return Received(self.sent[chosen], self.received[chosen])
 
 
 @contextmanager
 def receiving(bootstrap_servers: str, topics: Sequence[str]) -> Iterator[Receiver]:
-    """Receive what comes into topics from now on, in another process, which is there when this returns."""
+    """Receive the future records of topics in another process, which is ready when the block begins."""
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe()
     process = context.Process(target=_receive, args=(others, bootstrap_servers, list(topics)), daemon=True)
@@ -77,7 +77,7 @@ class Receiver:
         return found
 
     def settle(self, quiet_s: float) -> None:
-        """Wait until something has come and nothing has for so long; two minutes at most."""
+        """Wait until something has been received and then nothing for ``quiet_s`` seconds, but at most two minutes."""
         give_up, before = time.monotonic() + _SETTLED_S, 0
         while time.monotonic() < give_up:
             time.sleep(quiet_s)
@@ -87,14 +87,14 @@ class Receiver:
             before = count
 
     def taken(self) -> Received:
-        """Return all deliveries so far; the next ones are counted from none."""
+        """Return all deliveries since the last call, and forget them."""
         self._connection.send("take")
         sent, received = self._connection.recv()
         return Received(np.frombuffer(sent), np.frombuffer(received))
 
 
 def make_topics(bootstrap_servers: str, *topics: str, partitions: int = 1) -> None:
-    """Make topics of so many partitions."""
+    """Create topics with ``partitions`` partitions each."""
     from kafka import KafkaAdminClient
 
     admin: Any = KafkaAdminClient(bootstrap_servers=bootstrap_servers)
@@ -103,7 +103,9 @@ def make_topics(bootstrap_servers: str, *topics: str, partitions: int = 1) -> No
 
 
 def send_paced(bootstrap_servers: str, topic: str, rate: float, seconds: float) -> int:
-    """Send so many records a second for so long, from another process; the number that was sent."""
+    """Send ``rate`` records per second for ``seconds`` seconds from another process. Return the number of
+    records sent.
+    """
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe()
     process = context.Process(target=_send, args=(others, bootstrap_servers, topic, rate, seconds), daemon=True)
@@ -119,7 +121,7 @@ def send_paced(bootstrap_servers: str, topic: str, rate: float, seconds: float) 
 
 
 def spread(latency: Seconds) -> dict[str, float]:
-    """Return within how many seconds half, 99 % and all of the deliveries came; RuntimeError where there is none."""
+    """Return the median, the 99th percentile and the maximum of the latencies. Raise RuntimeError if there are none."""
     if not len(latency):
         raise RuntimeError("nothing was delivered")
     p50, p99 = np.percentile(latency, (50, 99)).tolist()

@@ -1,5 +1,5 @@
-"""Queries that each compare a column with one value: posting lists by value compared with bitmaps, and the plan's
-choice.
+"""Queries that each compare a column with one value: posting lists by value compared with bitmaps, and the layout that
+the compiler chooses.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ Values = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Queries of which so many ask for each value of a column, each for a range of another one besides or not.
+    """A workload in which ``a_value`` queries accept each value of a column. With ``has_range``, each also constrains
+    another column to a range.
 
-    It also has the share of the records that have a value that is asked for.
+    ``asked``: the share of the records whose value some query accepts.
     """
 
     column: PAttribute
@@ -57,8 +58,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of queries; from how many on there is one a value, and every record asked for; records of a batch, runs
-    of each.
+    """The size of the measurement: numbers of queries, records of a batch, and runs of each layout. From
+    ``plainest_from`` queries on, only the plainest cases run: one query per value, and a query for every record's
+    value.
     """
 
     queries: tuple[int, ...]
@@ -81,9 +83,9 @@ CASES = tuple(
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``values.json`` and its plot into the folder; the result is what the JSON holds.
+    """Measure everything, write ``values.json`` and its plot into the folder, and return the content of the JSON file.
 
-    One thread, both layouts in turns over the same records. Raises RuntimeError where the numbers of matches differ.
+    Both layouts run in turns on one thread over the same records. Raises RuntimeError if the numbers of matches differ.
     """
     size = QUICK if quick else FULL
     results: list[dict[str, Any]] = []
@@ -106,13 +108,13 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def _drawn(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the results that are drawn: a panel for each number of queries a value, of the texts."""
+    """Return the results for the plot: one panel for each number of queries per value, only of text columns."""
     names = {case.name for case in CASES if case.column is _TEXT and case.has_range}
     return [row for row in results if row["workload"] in names]
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as text: microseconds a record of each layout, and which the compiler chose."""
+    """Return the result as text: microseconds per record of each layout, and the layout that the compiler chose."""
     lines = [f"{result['records']:,} records, us a record, one thread; * is what the compiler chooses", ""]
     lines.append(
         f"{'':<34}{'queries':>10}{BITMAPS:>11}{LISTS:>11}{'times':>8}{'matches':>9}{'bytes':>7}{'bytes':>7}"
@@ -186,7 +188,9 @@ def _text(value: int) -> str:
 
 
 def _listed(plan: Plan, queries: Sequence[Query], column: PAttribute) -> Plan:
-    """Return the plan with all of its conjuncts listed, whatever the compiler would choose; handles are ordinals."""
+    """Return the plan with posting lists for all conjuncts, regardless of the compiler's choice. Handles
+    are ordinals.
+    """
     pairs = [(handle, conjunct) for handle, query in enumerate(queries) for conjunct in query.predicate.conjuncts]
     return replace(plan, blocks=(), dictionaries={}, listed=(ListedBlock.of(pairs, column),))
 
