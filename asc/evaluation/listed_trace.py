@@ -63,7 +63,7 @@ class ListedTrace:
 
     @property
     def dropped(self) -> bool:
-        """Whether no conjunct is listed for the value."""
+        """True if no conjunct is listed for the value."""
         return not len(self.near)
 
     @property

@@ -53,7 +53,7 @@ class PAttribute:
 
     @property
     def is_point(self) -> bool:
-        """Whether the p-attribute is a position of two numbers."""
+        """True if the p-attribute is a position of two numbers."""
         return len(self.parts) == 2
 
     @property
@@ -77,7 +77,7 @@ class PAttribute:
 
     @property
     def is_computed(self) -> bool:
-        """Whether Spark computes the p-attribute, or the subject if it is a match."""
+        """True if Spark computes the p-attribute, or the subject if it is a match."""
         read = self.read
         return any(part.is_computed for part in read.parts) if read.parts else read.path is None
 

@@ -90,7 +90,7 @@ class ListedBlock:
 
     @property
     def by_shapes(self) -> bool:
-        """Whether the conjuncts are listed by shapes; otherwise by values."""
+        """True if the conjuncts are listed by shapes; otherwise by values."""
         return self.listed.is_matched
 
     @cached_property
@@ -108,7 +108,7 @@ class ListedBlock:
 
     @property
     def finds_twice(self) -> bool:
-        """Whether a query may be found several times for a tuple."""
+        """True if a query may be found several times for a tuple."""
         return self.repeats or (isinstance(self.index, ShapeIndex) and self.index.has_turns)
 
     def count_for(self, key: Key) -> int:

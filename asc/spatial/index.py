@@ -140,7 +140,7 @@ class ShapeIndex(OfArrays):
 
     @property
     def has_turns(self) -> bool:
-        """Whether a shape has entries at several turns of the earth, and may be found twice."""
+        """True if a shape has entries at several turns of the earth, and may be found twice."""
         return bool(self.square[-1])
 
     def shapes_around(self, key: int) -> Integers:

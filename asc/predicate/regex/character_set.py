@@ -84,7 +84,7 @@ class CharacterSet:
 
     @property
     def has_low_halves(self) -> bool:
-        """Whether the set contains a low surrogate.
+        """True if the set contains a low surrogate.
 
         Java can start a match between the two surrogates of a character.
         """
@@ -92,12 +92,12 @@ class CharacterSet:
 
     @property
     def has_beyond(self) -> bool:
-        """Whether the set contains a character beyond U+FFFF, which is two code units in Java."""
+        """True if the set contains a character beyond U+FFFF, which is two code units in Java."""
         return self.meets(CharacterSet([_BEYOND]))
 
     @property
     def takes_whole_characters(self) -> bool:
-        """Whether the set contains no low surrogate, or every character beyond U+FFFF.
+        """True if the set contains no low surrogate, or every character beyond U+FFFF.
 
         Then no match is lost if no match may start between the two surrogates of a character.
         """

@@ -47,7 +47,7 @@ class IntervalType(pa.ExtensionType):  # type: ignore[misc]
 
     @property
     def of_months(self) -> bool:
-        """Whether the type counts months. Otherwise it counts microseconds."""
+        """True if the type counts months. Otherwise it counts microseconds."""
         return self.first in _MONTH_FIELDS
 
     @property

@@ -53,7 +53,7 @@ class Typer:
         self.source = source
         self.schema = schema
         self.catches = catches
-        """Whether an expression for which Spark could throw is rewritten so that it is NULL instead.
+        """True if an expression for which Spark could throw is rewritten so that it is NULL instead.
 
         It is False within a null test that catches all exceptions.
         """
