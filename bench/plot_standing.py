@@ -1,4 +1,4 @@
-"""The plot of the benchmark of many standing queries, which is only drawn if matplotlib is installed."""
+"""The plot of the benchmark of many standing queries. Nothing is drawn if matplotlib is not installed."""
 
 from __future__ import annotations
 

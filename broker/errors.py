@@ -37,17 +37,17 @@ class ConfigFaultsError(ConfigError):
 
 
 class TooManyConnectionsError(BrokerError):
-    """A host has as many connections to the API as one host may have."""
+    """An error: a host already has the largest number of connections to the API that one host may have."""
 
     http_status = HTTPStatus.TOO_MANY_REQUESTS
 
 
 class CheckpointTakenError(BrokerError):
-    """Another running daemon uses the checkpoint folder."""
+    """An error: another running daemon uses the checkpoint folder."""
 
 
 class RuntimeMissingError(BrokerError):
-    """Java, a jar or a process that the broker needs is missing or does not start."""
+    """An error: Java, a jar or a process that the broker needs is missing or does not start."""
 
 
 class KafkaError(BrokerError):
@@ -59,17 +59,17 @@ class TopicError(KafkaError):
 
 
 class MissingTopicError(TopicError):
-    """A topic is missing, and the broker may not create it."""
+    """An error: a topic is missing, and the broker may not create it."""
 
     http_status = HTTPStatus.BAD_REQUEST
 
 
 class RegistryError(KafkaError):
-    """The registry cannot be read or written."""
+    """An error: the registry cannot be read or written."""
 
 
 class RegistryTakenError(RegistryError):
-    """Another daemon has become the writer of the registry. This daemon can never write to it again."""
+    """An error: another daemon has become the writer of the registry. This daemon can never write to it again."""
 
 
 class SchemaRegistryError(BrokerError):
@@ -169,7 +169,7 @@ class UnknownQueryError(BrokerError):
 
 
 class CubeStoreError(BrokerError):
-    """The file of a stream's cubes cannot be read or written, or is damaged."""
+    """An error: the file of a stream's cubes cannot be read or written, or is damaged."""
 
 
 class DamagedPieceError(CubeStoreError):

@@ -222,7 +222,7 @@ class _Expansion:
         return result
 
     def _both(self, left: Conjunction, right: Conjunction) -> Conjunction | None:
-        """Return the intersection of two conjuncts; None where they contradict each other."""
+        """Return the intersection of two conjuncts. Return None if they contradict each other."""
         if not left:
             return right
         self._steps.spend(len(left))

@@ -46,7 +46,7 @@ class StreamContext:
 
 @dataclass(frozen=True, slots=True)
 class FoldedQuery:
-    """A query whose destination a kind with the handoff ``fold`` is asked for."""
+    """A query for which a kind with the handoff ``fold`` makes the destination."""
 
     id: str
     stream: str

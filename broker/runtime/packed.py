@@ -144,7 +144,7 @@ def _is_read(name: str, file: PurePosixPath) -> bool:
 
 
 def _closure(names: tuple[str, ...]) -> Iterator[Distribution]:
-    """Yield installed packages and those they require, each once."""
+    """Yield the installed packages ``names`` and all packages that they require, each once."""
     waiting, seen = list(names), set()
     while waiting:
         name = waiting.pop()
