@@ -16,7 +16,7 @@ _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 
 def json_levels(text: str) -> int:
     """Return the greatest depth of nested arrays and objects in a JSON text. Of invalid JSON, count at least the part
-    before the fault. Cost: some nanoseconds a character.
+    before the fault. Cost: some nanoseconds per character.
 
     >>> json_levels('{"a": [1, {"b": "[[[["}]}')
     3

@@ -87,7 +87,7 @@ def folded(name: str) -> str:
 
 
 def simple_type(name: str) -> pa.DataType | None:
-    """Return the type with a name that has no parameters. Return None for other names.
+    """Return the type with a name without parameters, such as ``BIGINT``. Return None for other names.
 
     >>> simple_type("BIGINT")
     DataType(int64)

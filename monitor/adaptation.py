@@ -45,7 +45,7 @@ class Thresholds:
 @dataclass(frozen=True, slots=True)
 class Figures:
     """The effect of a sequence on some tuples: the share of dropped tuples, and the mean number of constructs evaluated
-    a tuple.
+    per tuple.
     """
 
     dropping_ratio: float

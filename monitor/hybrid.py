@@ -83,7 +83,7 @@ def hybrid_sequence(
     otherwise it follows the macro-sequence. A construct whose values were not sampled excludes nothing, and its regions
     get no arrow.
 
-    Cost: O(levels * live tuples * candidates * words) at most; 16 * words bytes a tuple. Raise MonitorError for a
+    Cost: O(levels * live tuples * candidates * words) at most; 16 * words bytes per tuple. Raise MonitorError for a
     sample without tuples and for ``min_visitors`` below 1. Raise PlanError for a sequence that is no permutation of the
     constructs.
     """

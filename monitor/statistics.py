@@ -43,7 +43,7 @@ class Walk:
 
     @property
     def cost(self) -> float:
-        """The mean number of constructs evaluated a tuple."""
+        """The mean number of constructs evaluated per tuple."""
         return self.evaluated / self.tuples
 
     @property

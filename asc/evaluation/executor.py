@@ -95,7 +95,7 @@ def match_within(plan: Plan, columns: Sequence[pa.Array], rows: int, pairs: int)
     If the rows need more than ``pairs`` pairs, the evaluation begins again with fewer rows. These are at most half of
     the rows, and about as many as had been evaluated within the bound. At least one row is evaluated. ``tuples`` of the
     result is the number of rows evaluated. Cost: beyond the bound, the time of finding so many pairs, mostly once.
-    Memory: 8 bytes for each of twice as many pairs, and for a few pairs a row.
+    Memory: 8 bytes for each of twice as many pairs, and for a few pairs per row.
     """
     while True:
         try:

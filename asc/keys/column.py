@@ -35,7 +35,7 @@ class Column:
     ``values`` are in the layout that ``space`` reads, or are dictionary-encoded. The distinct values of an encoded
     column have become keys once (``value_keys``, ``value_nulls``). Byte strings that repeat are encoded for this:
     finding equal strings takes a tenth of the time of looking them up among the constants. Cost: the values are not
-    copied. An encoded column takes 4 bytes a row, and each distinct value once.
+    copied. An encoded column takes 4 bytes per row, and each distinct value once.
     """
 
     space: KeySpace

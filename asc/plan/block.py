@@ -60,7 +60,7 @@ class Block:
     Invariant: the bit of a conjunct is 1 in a region if and only if its constraint admits a part of the region. It is 1
     in the NULL region if and only if the constraint admits NULL. A bit without a conjunct is 0 in ``live`` and the
     qubs, and 1 elsewhere. The conjuncts of one query have adjacent bits. Arrays are never written after construction.
-    Cost: capacity / 8 bytes a row and 8 bytes for its groups; ``verification_masks`` at most double the rows.
+    Cost: capacity / 8 bytes per row and 8 bytes for its groups; ``verification_masks`` at most double the rows.
     """
 
     slots: Integers

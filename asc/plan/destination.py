@@ -61,7 +61,7 @@ class DestinationTable:
 
     ``entries``: the distinct destinations; some may belong to removed queries. ``of_query`` int32[queries]: for each
     ordinal the index of its destination in ``entries``, or NO_DESTINATION. Invariant: immutable; a change appends
-    entries, so that pages of entries stay the same. Cost: 4 bytes a query, and the texts.
+    entries, so that pages of entries stay the same. Cost: 4 bytes per query, and the texts.
     """
 
     entries: tuple[Destination, ...]

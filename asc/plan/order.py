@@ -21,7 +21,7 @@ class Order:
 
     Invariant: ``sequence`` is a permutation of the constructs. Arrows lead from regions (also NULL regions) to
     constructs. An order is valid for all blocks of one layout, whatever their conjuncts; :meth:`of` checks it once.
-    Arrays are never written. Cost: 4 bytes a construct, and with micro-arrows 4 bytes a row.
+    Arrays are never written. Cost: 4 bytes per construct, and with micro-arrows 4 bytes per row.
     """
 
     sequence: Integers

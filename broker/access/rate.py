@@ -18,7 +18,7 @@ starts with a full burst.
 
 
 class RequestRate:
-    """Token bucket for each caller: it gains ``per_s`` units a second, and each request takes one unit.
+    """Token bucket for each caller: it gains ``per_s`` units per second, and each request takes one unit.
 
     Threads may share the object. Cost: some 200 bytes per caller, for at most ``_CALLERS_MAX`` callers.
     """

@@ -50,7 +50,7 @@ _AS_DDL = ": make it simpler, or write the schema as DDL"
 
 @dataclass(frozen=True, slots=True)
 class AvroSchema:
-    """A schema with full names, and the types that they name.
+    """An Avro schema in which all names are full, and its named types by name.
 
     Invariant: every name in ``root`` and in ``named`` is a key of ``named``, and the root is a record. The size of the
     text and the number of types are bounded. Records may contain themselves.

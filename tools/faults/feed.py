@@ -42,7 +42,7 @@ def record_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]
 
 
 class Feed:
-    """Publisher of records, numbered from 0, at ``per_s`` a second in a separate thread until it is closed.
+    """A publisher of records, numbered from 0, at ``per_s`` records per second in a separate thread until it is closed.
 
     ``record``: returns key, value and headers for a number. ``end``: the number before which it stops and waits for the
     readers, or None for no bound. It bounds the backlog on a machine that is too slow for the pace. ``acknowledged``:

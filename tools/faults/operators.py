@@ -51,8 +51,8 @@ class Operators:
     ) -> None:
         """Start a broker without faults.
 
-        ``header``: the section of Kafka for a registry topic, as configuration. ``per_s``: records a second, before the
-        number ``end``.
+        ``header``: the section of Kafka for a registry topic, as configuration. ``per_s``: records per second, before
+        the number ``end``.
         """
         self._client = cluster.client
         self._cluster = cluster

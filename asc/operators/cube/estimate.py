@@ -11,7 +11,7 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
 
 RECORDS_A_CELL = 2
-"""The number of records a cell below which a cube is hardly smaller than its records."""
+"""The number of records per cell below which a cube is hardly smaller than its records."""
 UNWARNED_CELLS = 100
 """The most cells for which there is no warning. So few cells are no load, and so few records say nothing about a
 stream.

@@ -86,8 +86,8 @@ class Positions:
     split into batches. The first ``folded`` rows are one for each object and interval. The rows after them are as they
     arrived, and are folded before any of them is excluded or read.
 
-    Cost: an Arrow row of some 70 bytes for each. Folding sorts the rows, at some .3 us a row. It happens at a tick, and
-    when there are as many unfolded rows as folded ones.
+    Cost: an Arrow row of some 70 bytes for each. Folding sorts the rows, at some .3 us per row. It happens at a tick,
+    and when there are as many unfolded rows as folded ones.
     """
 
     def __init__(self, every_us: int, rows: pa.Table | None = None, folded: int = 0) -> None:
