@@ -1,4 +1,4 @@
-"""LIKE patterns that the engine matches without Spark: literal segments, encoded as one byte string a pattern."""
+"""LIKE patterns that the engine matches without Spark: literal segments, encoded as one byte string per pattern."""
 
 from __future__ import annotations
 
