@@ -117,8 +117,8 @@ def _drained(own: DaemonProcess, lines: Path, queries: Sequence[BenchQuery], top
     """Return the records per second that the daemon routes. With queries, append the rate until their last window to
     ``windows``.
 
-    The time of routing excludes the first batch, in which code is generated and compiled. The time of windows begins
-    when the daemon is ready.
+    The time of routing excludes the first batch, in which code is generated and compiled; with queries it begins after
+    their first windows too. The time of windows begins when the daemon is ready.
     """
     with lines.open("rb") as file:
         records = sum(1 for _ in file)
