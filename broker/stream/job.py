@@ -45,10 +45,17 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("asc.job")
 
-CONSUMER = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(2 << 20)}
+CONSUMER = {
+    "kafka.max.poll.records": "5000",
+    "kafka.max.partition.fetch.bytes": str(2 << 20),
+    "kafka.fetch.max.wait.ms": "10",
+}
 """Options of the Kafka consumer, unless ``kafka.options`` sets other values.
 
-With these, the consumer reads a backlog in fewer requests than with Kafka's defaults.
+With the first two, the consumer reads a backlog in fewer requests than with Kafka's defaults. With the third, a batch
+that reads to the end of a topic does not wait .5 s. After the last records the consumer prefetches more. Spark then
+asks for the topic's offsets, over the same connection, and Kafka answers in order: first the prefetch, which waits for
+records that do not come.
 """
 
 _BACKOFF_S = (1, 2, 5, 10, 20)
