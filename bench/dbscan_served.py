@@ -9,6 +9,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -36,10 +37,10 @@ _FETCHED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WindowRate:
     """The throughput of windows: source records per second, and the number of records that the windows produced."""
 
-    rate: float
+    records_per_s: float
     outputs: int
 
 
@@ -49,32 +50,35 @@ def served(size: ServedSize, data: Path | None) -> dict[str, Any]:
 
     All queries have one WHERE. Raises RuntimeError if a window is missing.
     """
-    values = aircraft(data, size.records).values
+    values = aircraft(data, max(size.routed, size.records)).values
     scale = Ranges((0.001, 0.01), (2, 30), (1_000, 5_000), (500, 5_000)).scaled(size.share)
     queries = scale.group(size.queries, 0)
-    routed: dict[int, list[float]] = {0: [], len(queries): []}
-    windows: list[Told] = []
-    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
-        lines = Path(name) / "points.ndjson"
-        lines.write_text("".join(f"{line}\n" for line in _lines(values)), "utf-8")
+    alone: list[float] = []
+    beside: list[float] = []
+    windows: list[WindowRate] = []
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name:
+        folder = Path(name)
+        backlog = _written(folder / "backlog.ndjson", values[: size.routed])
+        points = _written(folder / "points.ndjson", values[: size.records])
+        expected = _expected(queries, size.records)
         for turn in range(size.rounds):
-            for count, rates in routed.items():
-                own = DaemonProcess(
-                    *(Path(name), kafka, f"dbscan-{count}-{turn}"), batch=size.batch, quick=size.is_quick, ddl=_DDL
-                )
-                topic = f"{_TOPIC}-{count}-{turn}"
-                own.stand_all([*_routing(own), *_standing(queries[:count], topic)])
-                rates.append(_drained(own, lines, queries[:count], topic, windows))
-    ratios = [with_all / alone for alone, with_all in zip(*routed.values(), strict=True)]
+            with _daemon(folder / f"alone-{turn}", size, ()) as daemon:
+                alone.append(_routed(daemon, backlog, size.routed, windows=0))
+            with _daemon(folder / f"beside-{turn}", size, queries) as daemon:
+                beside.append(_routed(daemon, backlog, size.routed, windows=1))
+            with _daemon(folder / f"windows-{turn}", size, queries) as daemon:
+                windows.append(_drained(daemon, points, size.records, expected))
     return {
+        "records_routed": size.routed,
         "records": size.records,
         "queries": len(queries),
-        "windows": _expected(queries, size.records),
-        "routed_a_s": {str(count): rates for count, rates in routed.items()},
-        "windows_a_s": [own.rate for own in windows],
-        "outputs_a_record": round(statistics.fmean(own.outputs for own in windows) / size.records, 2),
-        "rate": statistics.median(own.rate for own in windows),
-        "routing_ratio": round(statistics.median(ratios), 4),
+        "windows": expected,
+        "routed_alone_per_s": alone,
+        "routed_beside_windows_per_s": beside,
+        "windows_per_s": [rate.records_per_s for rate in windows],
+        "outputs_a_record": round(statistics.fmean(rate.outputs for rate in windows) / size.records, 2),
+        "rate": statistics.median(rate.records_per_s for rate in windows),
+        "routing_ratio": round(statistics.median(b / a for a, b in zip(alone, beside, strict=True)), 4),
     }
 
 
@@ -85,9 +89,21 @@ def figures_of(part: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
         yield "served-routing", part["routing_ratio"]
 
 
-def _lines(values: Floats) -> Iterator[str]:
-    for number, (x, y) in enumerate(values.tolist()):
-        yield _line(number, _BEGIN + number * _APART, x, y)
+@contextmanager
+def _daemon(folder: Path, size: ServedSize, queries: Sequence[BenchQuery]) -> Iterator[DaemonProcess]:
+    """Yield a daemon with its own Kafka, because daemons on one Kafka share the feed of a stream."""
+    folder.mkdir()
+    with EmbeddedKafka(folder / "kafka") as kafka:
+        daemon = DaemonProcess(folder, kafka, "dbscan", batch=size.batch, quick=size.is_quick, ddl=_DDL)
+        daemon.stand_all([*_routing(daemon), *_standing(queries)])
+        yield daemon
+
+
+def _written(file: Path, values: Floats) -> Path:
+    """Write points as JSON lines, and return the file."""
+    rows = enumerate(values.tolist())
+    file.write_text("".join(f"{_line(row, _BEGIN + row * _APART, x, y)}\n" for row, (x, y) in rows), "utf-8")
+    return file
 
 
 def _line(number: int, at: datetime, x: float, y: float) -> str:
@@ -100,12 +116,12 @@ def _routing(own: DaemonProcess) -> Iterator[RegisteredQuery]:
         yield RegisteredQuery(f"route-{number}", STREAM, f"n % {_ROUTED} = {number}", own.destinations[number])
 
 
-def _standing(queries: Sequence[BenchQuery], topic: str) -> Iterator[RegisteredQuery]:
+def _standing(queries: Sequence[BenchQuery]) -> Iterator[RegisteredQuery]:
     for place, query in enumerate(queries):
         plain = {"name": "dbscan", "attributes": ["x", "y"], "eps": query.eps, "min_samples": query.min_samples}
         windows = {"time": "ts", "window_points": query.window, "slide_points": query.slide}
         operator = definition_of({**plain, **windows})
-        yield RegisteredQuery(f"dbscan-{place}", STREAM, "n >= 0", topic, operator=operator)
+        yield RegisteredQuery(f"dbscan-{place}", STREAM, "n >= 0", _TOPIC, operator=operator)
 
 
 def _expected(queries: Sequence[BenchQuery], records: int) -> int:
@@ -113,32 +129,34 @@ def _expected(queries: Sequence[BenchQuery], records: int) -> int:
     return sum((records - query.window) // query.slide + 1 for query in queries if query.window <= records)
 
 
-def _drained(own: DaemonProcess, lines: Path, queries: Sequence[BenchQuery], topic: str, windows: list[Told]) -> float:
-    """Return the records per second that the daemon routes. With queries, append the rate until their last window to
-    ``windows``.
+def _routed(daemon: DaemonProcess, backlog: Path, records: int, *, windows: int) -> float:
+    """Return the records per second that a daemon routes, once it has written so many windows.
 
-    The time of routing excludes the first batch, in which code is generated and compiled; with queries it begins after
-    their first windows too. The time of windows begins when the daemon is ready.
+    The first batch, in which code is generated and compiled, is no part of the time. RuntimeError if the backlog is
+    over before the windows are written.
     """
-    with lines.open("rb") as file:
-        records = sum(1 for _ in file)
-    send_ready(own.bootstrap_servers, own.source, lines)
-    with own.running():
-        ready = time.monotonic()
-        own.reached(1)
-        if queries:
-            _await_windows(own, 1)
-        first, begun = own.reached(1)
-        end, done = own.reached(records)
-        if done == begun:
-            raise RuntimeError(f"{records:,} records were routed before the first window: give more records")
-        if queries:
-            last, outputs = _last_window(own, topic, _expected(queries, records))
-            windows.append(Told(round(records / (last - ready), 1), outputs))
+    send_ready(daemon.bootstrap_servers, daemon.source, backlog)
+    with daemon.running():
+        daemon.reached(1)
+        _await_windows(daemon, windows)
+        first, begun = daemon.reached(1)
+        end, done = daemon.reached(records)
+    if done == begun:
+        raise RuntimeError(f"{records:,} records were routed before the first window: give more records")
     return round((done - begun) / (end - first), 1)
 
 
-def _last_window(own: DaemonProcess, topic: str, expected: int) -> tuple[float, int]:
+def _drained(daemon: DaemonProcess, points: Path, records: int, expected: int) -> WindowRate:
+    """Return the rate of all windows of a backlog, from the time when the daemon is ready."""
+    send_ready(daemon.bootstrap_servers, daemon.source, points)
+    with daemon.running():
+        ready = time.monotonic()
+        daemon.reached(records)
+        last, outputs = _last_window(daemon, expected)
+    return WindowRate(round(records / (last - ready), 1), outputs)
+
+
+def _last_window(own: DaemonProcess, expected: int) -> tuple[float, int]:
     """Return the time at which the last of ``expected`` windows was written, and the number of records written until
     then.
 
@@ -156,7 +174,7 @@ def _last_window(own: DaemonProcess, topic: str, expected: int) -> tuple[float, 
         producer.flush()
 
     _await_windows(own, expected, move_watermark)
-    last_ms, outputs = _read(own.bootstrap_servers, topic, expected)
+    last_ms, outputs = _read(own.bootstrap_servers, _TOPIC, expected)
     return time.monotonic() - (time.time() - last_ms / 1_000), outputs
 
 

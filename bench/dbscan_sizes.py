@@ -48,10 +48,11 @@ QUICK_PAPER = PaperSize(1_000, 600, 1, 1, 0.1, (20, 40, 60), (10, 20), 10, is_qu
 
 @dataclass(frozen=True, slots=True)
 class ServedSize:
-    """The size of part ``served``: records of the backlog and of a batch, queries, rounds, and a share of
-    the windows.
+    """The size of part ``served``: records that are routed, records whose windows are timed, records of a batch,
+    queries, rounds, and a share of the windows.
     """
 
+    routed: int
     records: int
     batch: int
     queries: int
@@ -60,5 +61,5 @@ class ServedSize:
     is_quick: bool = False
 
 
-SERVED = ServedSize(400_000, 20_000, 1_000, 3, 1.0)
-QUICK_SERVED = ServedSize(3_000, 1_000, 3, 1, 0.1, is_quick=True)
+SERVED = ServedSize(1_000_000, 200_000, 20_000, 1_000, 3, 1.0)
+QUICK_SERVED = ServedSize(60_000, 3_000, 1_000, 3, 1, 0.1, is_quick=True)

@@ -43,8 +43,8 @@ class Size:
     """The size of the measurement.
 
     It has the numbers of standing queries, loads in records per second, and the duration of a load. One more load runs
-    amid a number of changes of queries, with the first number of queries that allows them. The size also has the load
-    for the minimum of a micro-batch.
+    amid a number of changes of queries, with the first number of queries that allows them. Another one, of single
+    records, runs with the smallest number of queries. The size also has the loads for the minimum of a micro-batch.
     """
 
     queries: tuple[int, ...]
@@ -52,11 +52,12 @@ class Size:
     seconds: float
     changed_rate: float
     changes: int
-    floor_rate: float
+    single_rates: tuple[float, ...]
+    floor_rates: tuple[float, ...]
 
 
-FULL = Size((10, 1_000, 100_000), (100, 2_000), 45.0, 2_000, 1_000, 100)
-QUICK = Size((10,), (100,), 10.0, 100, 10, 100)
+FULL = Size((10, 1_000, 100_000), (100, 2_000), 45.0, 2_000, 1_000, (2,), (2, 100))
+QUICK = Size((10,), (100,), 10.0, 100, 10, (), (100,))
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
@@ -68,14 +69,15 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """
     size = QUICK if quick else FULL
     runs = []
-    steps = tqdm(total=len(size.queries) * len(size.rates) + 1, desc="loads", leave=False, disable=None)
+    loads = len(size.queries) * len(size.rates) + len(size.single_rates) + 1
+    steps = tqdm(total=loads, desc="loads", leave=False, disable=None)
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         _use(kafka, size)
         changed = next(queries for queries in size.queries if queries >= size.changes)
         for queries in size.queries:
             daemon = DaemonProcess(Path(name), kafka, f"queries-{queries}", quick=quick)
             daemon.stand(queries)
-            for rate in size.rates:
+            for rate in (*(size.single_rates if queries == size.queries[0] else ()), *size.rates):
                 runs.append(_loaded(daemon, queries, rate, size.seconds))
                 steps.update()
             if queries == changed:
@@ -83,7 +85,11 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
                 steps.update()
         spark = spark_session(app_name="asc-bench-latency")
         seconds = size.seconds / 3
-        floors = [floor(spark, kafka, variant, rate=size.floor_rate, seconds=seconds) for variant in VARIANTS]
+        floors = [
+            floor(spark, kafka, variant, rate=rate, seconds=seconds, name=f"floor-{rate:g}")
+            for variant in VARIANTS
+            for rate in size.floor_rates
+        ]
     steps.close()
     result = {
         "benchmark": "latency",
