@@ -98,8 +98,12 @@ class Site:
         """The consumer of all topics that the site reads, for one thread."""
         from kafka import KafkaConsumer
 
+        # A question for offsets is answered after the fetch before it.
         return KafkaConsumer(
-            bootstrap_servers=self.bootstrap_servers, auto_offset_reset="earliest", enable_auto_commit=False
+            bootstrap_servers=self.bootstrap_servers,
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+            fetch_max_wait_ms=10,
         )
 
     def close(self) -> None:
