@@ -28,7 +28,7 @@ def rows_by_query(
 
 
 @compiled
-def _scatter(rows: Any, places: Any, starts: Any, found: Any) -> None:
+def _scatter(rows: Any, places: Any, starts: Any, scattered: Any) -> None:
     """Write rows sorted by query. ``starts`` int64[count + 2], initially zeros, receives the first row of each query,
     then the number of rows.
     """
@@ -39,5 +39,5 @@ def _scatter(rows: Any, places: Any, starts: Any, found: Any) -> None:
         starts[place] += starts[place - 1]
     for i in range(places.size):
         place = places[i] + 1
-        found[starts[place]] = rows[i]
+        scattered[starts[place]] = rows[i]
         starts[place] += 1

@@ -85,15 +85,15 @@ class Cells:
         Cost: one search for each pane of the interval; if there are nearly as many panes as cells, a pass over the
         cells.
         """
-        found = self.panes
+        panes = self.panes
         if not self.count:
-            return found
-        first, end = int(found[0]), int(found[-1]) + 1
+            return panes
+        first, end = int(panes[0]), int(panes[-1]) + 1
         if end - first > self.count // _SEARCH_CELLS:
-            found = found[np.append(0, np.flatnonzero(np.diff(found)) + 1)]
+            panes = panes[np.append(0, np.flatnonzero(np.diff(panes)) + 1)]
         else:
-            found = first + np.flatnonzero(np.diff(np.searchsorted(found, np.arange(first, end + 1))))
-        return found
+            panes = first + np.flatnonzero(np.diff(np.searchsorted(panes, np.arange(first, end + 1))))
+        return panes
 
     def pieces(self, layout: Layout) -> Iterator[Piece]:
         """Yield the cells of each pane as a piece, by ascending pane. Only for cells of the base cuboid."""

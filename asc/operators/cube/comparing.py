@@ -71,16 +71,16 @@ def is_within(layout: Layout, cells: Cells, groups: Cells, *, by_pane: bool = Fa
 
 def changed(layout: Layout, before: Cells, after: Cells) -> _Ints:
     """Return the indices in ``after`` of the groups that are new, or whose measures differ from ``before``."""
-    found = matched(layout, before, after)
-    if not len(found.after):
-        return found.new
-    own = _states(before, found.before), _states(after, found.after)
-    differs = np.zeros(len(found.after), dtype=np.bool_)
+    groups = matched(layout, before, after)
+    if not len(groups.after):
+        return groups.new
+    own = _states(before, groups.before), _states(after, groups.after)
+    differs = np.zeros(len(groups.after), dtype=np.bool_)
     for measure in layout.measures:
         former, now = (measure.of(states, layout.slots) for states in own)
         codes = Key.of(pa.concat_arrays([former, now])).codes
         differs |= codes[: len(former)] != codes[len(former) :]
-    return np.sort(np.concatenate((found.after[differs], found.new)))
+    return np.sort(np.concatenate((groups.after[differs], groups.new)))
 
 
 def _states(cells: Cells, places: _Ints) -> tuple[pa.Array, ...]:

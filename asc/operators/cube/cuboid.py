@@ -82,7 +82,7 @@ class Dimensions:
         many.
         """
         known = self._places()
-        found: list[tuple[Levels, tuple[int, ...]]] = []
+        cuboids: list[tuple[Levels, tuple[int, ...]]] = []
         for names in several:
             levels = [0] * len(self.hierarchies)
             order: dict[int, None] = {}
@@ -93,8 +93,8 @@ class Dimensions:
                 place, level = own
                 levels[place] = max(levels[place], level)
                 order[place] = None
-            found.append((tuple(levels), tuple(order)))
-        return found
+            cuboids.append((tuple(levels), tuple(order)))
+        return cuboids
 
     def levels_of(self, cuboid: Levels, order: Sequence[int]) -> list[str]:
         """Return the expressions that a cuboid groups by, with its hierarchies in a given order."""

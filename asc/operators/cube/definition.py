@@ -104,13 +104,13 @@ class CubeDefinition:
         return f"{measures}{by}" if self.grain_s is None else f"{measures}{by}, every {self.grain_s} s"
 
 
-def _dimensions(given: object) -> Dimensions:
+def _dimensions(plain: object) -> Dimensions:
     form = 'give a list of hierarchies, each a list of expressions from coarse to fine, as [["origin", "dest"]]'
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise CubeError("dimensions", given, form)
+    if not isinstance(plain, Sequence) or isinstance(plain, str):
+        raise CubeError("dimensions", plain, form)
     hierarchies: list[tuple[str, ...]] = []
     seen: set[str] = set()
-    for hierarchy in given:
+    for hierarchy in plain:
         if not isinstance(hierarchy, Sequence) or isinstance(hierarchy, str) or not hierarchy:
             raise CubeError("dimensions", hierarchy, form)
         levels = tuple(_expression("dimension", level) for level in hierarchy)
@@ -128,15 +128,15 @@ def _dimensions(given: object) -> Dimensions:
     return found
 
 
-def _measures(given: object, dimensions: Dimensions) -> tuple[Measure, ...]:
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        raise CubeError("measures", given, 'give a list of measures, as ["count(*) AS records"]')
-    if len(given) > MEASURES_MAX:
-        raise CubeError("measures", len(given), f"a cube has at most {MEASURES_MAX}: leave some out")
-    found = tuple(map(Measure.parse, given))
+def _measures(plain: object, dimensions: Dimensions) -> tuple[Measure, ...]:
+    if not isinstance(plain, Sequence) or isinstance(plain, str) or not plain:
+        raise CubeError("measures", plain, 'give a list of measures, as ["count(*) AS records"]')
+    if len(plain) > MEASURES_MAX:
+        raise CubeError("measures", len(plain), f"a cube has at most {MEASURES_MAX}: leave some out")
+    measures = tuple(map(Measure.parse, plain))
     levels = set(map(folded, dimensions.names))
     seen: set[str] = set()
-    for measure in found:
+    for measure in measures:
         if folded(measure.name) in levels:
             raise CubeError("measure", measure.name, "has the name of a dimension: give it another one with AS")
         if folded(measure.name) in seen:
@@ -145,30 +145,30 @@ def _measures(given: object, dimensions: Dimensions) -> tuple[Measure, ...]:
             remedy = f"is a name that answers use, as {', '.join(_RESERVED)}: give another one with AS"
             raise CubeError("measure", measure.name, remedy)
         seen.add(folded(measure.name))
-    return found
+    return measures
 
 
-def checked_grain_s(given: object) -> int:
+def checked_grain_s(value: object) -> int:
     """Return the length of a pane. Raise CubeError unless it divides an hour, or is whole hours and divides a day."""
-    if isinstance(given, float) and given.is_integer():
-        given = int(given)
-    if given is None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if value is None:
         raise CubeError("grain_s", None, f"is missing, the length of a pane (--grain): {_GRAIN_REMEDY}")
-    if type(given) is not int or given < 1:
-        raise CubeError("grain_s", given, _GRAIN_REMEDY)
-    hours, rest = divmod(given, HOUR_S)
-    if HOUR_S % given and (rest or DAY_HOURS % max(hours, 1)):
-        raise CubeError("grain_s", given, _GRAIN_REMEDY)
-    return given
+    if type(value) is not int or value < 1:
+        raise CubeError("grain_s", value, _GRAIN_REMEDY)
+    hours, rest = divmod(value, HOUR_S)
+    if HOUR_S % value and (rest or DAY_HOURS % max(hours, 1)):
+        raise CubeError("grain_s", value, _GRAIN_REMEDY)
+    return value
 
 
-def _expression(what: str, given: object) -> str:
-    if not isinstance(given, str) or not given.strip() or len(given) > _EXPRESSION_CHARS_MAX:
+def _expression(what: str, value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > _EXPRESSION_CHARS_MAX:
         remedy = f"give an expression over the record, of at most {_EXPRESSION_CHARS_MAX:,} characters"
-        raise CubeError(what, given, remedy)
+        raise CubeError(what, value, remedy)
     try:
-        given.encode()
+        value.encode()
     except UnicodeEncodeError:
-        shown = given.encode("utf-8", "replace").decode()
+        shown = value.encode("utf-8", "replace").decode()
         raise CubeError(what, shown, "holds half of a surrogate pair: write whole characters") from None
-    return given.strip()
+    return value.strip()

@@ -41,7 +41,7 @@ def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folde
     records.
     """
     rows = np.arange(columns.count, dtype=np.int64) if rows is None else rows.astype(np.int64, copy=False)
-    given = len(rows)
+    records = len(rows)
     if layout.time is not None:
         usable = columns.usable(layout.time)
         rows = rows if usable is None else rows[usable[rows]]
@@ -49,7 +49,7 @@ def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folde
     keys = tuple(columns.key(operand) for operand in layout.dimensions)
     rows = _of_bounded_keys(layout, columns, rows)
     counted = len(rows)
-    time, too_large = given - timed, timed - counted
+    time, too_large = records - timed, timed - counted
     if not counted:
         return Folded(Cells.none(layout), 0, time, too_large)
     # A view, for the caller's own array stays writeable.

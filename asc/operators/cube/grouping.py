@@ -65,15 +65,15 @@ class Grouping:
         """
         keys = np.zeros(count, dtype=np.int64)
         radix = 1
-        for codes, own in digits:
-            if radix * own > _KEYS_MOST:
+        for codes, digit_radix in digits:
+            if radix * digit_radix > _KEYS_MOST:
                 different, inverse = np.unique(keys, return_inverse=True)
                 keys, radix = inverse.astype(np.int64), len(different)
             if rows is None:
-                combine_all(keys, codes, own)
+                combine_all(keys, codes, digit_radix)
             else:
-                combine(keys, codes, rows, own)
-            radix *= own
+                combine(keys, codes, rows, digit_radix)
+            radix *= digit_radix
         frozen(keys)
         if radix <= max(_DIRECT_LEAST, _SLOTS_A_ROW * count):
             return _by_table(keys, radix)

@@ -51,15 +51,15 @@ def count_by_pane(panes: Array, cells: Array, starts: Array, counts: Array) -> i
         counts[cell] = 0
     for i in range(cells.size):
         counts[cells[i]] += 1
-    found = 0
+    pane_count = 0
     for cell in range(panes.size):
         if cell and panes[cell] == panes[cell - 1]:
-            counts[found - 1] += counts[cell]
+            counts[pane_count - 1] += counts[cell]
         else:
-            starts[found] = cell
-            counts[found] = counts[cell]
-            found += 1
-    return found
+            starts[pane_count] = cell
+            counts[pane_count] = counts[cell]
+            pane_count += 1
+    return pane_count
 
 
 @compiled

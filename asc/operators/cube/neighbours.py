@@ -48,12 +48,12 @@ def _moved(cuboid: Levels, place: int, by: int) -> Levels:
 
 
 def _bodies(question: Question, cuboids: Iterator[list[str]], reserve: Reserve) -> list[dict[str, Any]]:
-    own = {name: value for name, value in (question.body or {}).items() if name in _KEPT and value is not None}
-    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    fields = {name: value for name, value in (question.body or {}).items() if name in _KEPT and value is not None}
+    bodies: dict[tuple[str, ...], dict[str, Any]] = {}
     for names in cuboids:
         key = tuple(names)
         # For one that is known as well: each takes time.
-        reserve(0 if key in found else body_bytes(len(own) + len(names)))
-        if key not in found:
-            found[key] = {"by": names, **own}
-    return list(found.values())
+        reserve(0 if key in bodies else body_bytes(len(fields) + len(names)))
+        if key not in bodies:
+            bodies[key] = {"by": names, **fields}
+    return list(bodies.values())

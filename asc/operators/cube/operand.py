@@ -85,13 +85,13 @@ class OperandReader:
 
     def _read(self, subject: str, sql: str) -> Operand:
         try:
-            found = read_operand(sql, self.schema, self.time_zone)
+            operand = read_operand(sql, self.schema, self.time_zone)
         except PredicateError as error:
             raise _refusal(subject, sql, error) from None
-        if found.is_constant:
+        if operand.is_constant:
             raise CubeError(subject, sql, "is the same for every record: name columns that differ")
-        self._warnings.update(dict.fromkeys(f"{subject} {sql!r}: {warning}" for warning in found.warnings))
-        return Operand(sql, found.type, found.path)
+        self._warnings.update(dict.fromkeys(f"{subject} {sql!r}: {warning}" for warning in operand.warnings))
+        return Operand(sql, operand.type, operand.path)
 
 
 def is_comparable(data_type: pa.DataType | None) -> bool:

@@ -54,21 +54,21 @@ class Output:
         >>> Output.parse({"output": [["dest"]], "window_s": 86400, "slide_s": 3600}, definition).sliding
         Sliding(window=24, slide=1)
         """
-        given = {name: plain[name] for name in OUTPUT_FIELDS if plain.get(name) is not None}
-        if given.get("output") in (None, []):
-            given.pop("output", None)
-            if given.get("emit") == EMITS[0]:
-                del given["emit"]
-            other = next(iter(given), None)
+        fields = {name: plain[name] for name in OUTPUT_FIELDS if plain.get(name) is not None}
+        if fields.get("output") in (None, []):
+            fields.pop("output", None)
+            if fields.get("emit") == EMITS[0]:
+                del fields["emit"]
+            other = next(iter(fields), None)
             if other is not None:
-                raise CubeError(other, given[other], 'is of windows, and no output is named: give output, as [["a"]]')
+                raise CubeError(other, fields[other], 'is of windows, and no output is named: give output, as [["a"]]')
             return None
         grain_s = definition.grain_s
         if grain_s is None:
-            raise CubeError("output", given["output"], "has no windows without a time: give time and grain")
-        cuboids = _cuboids(given["output"], definition)
-        window_s = _multiple("window_s", given.get("window_s"), grain_s)
-        slide_s = _multiple("slide_s", given.get("slide_s"), grain_s)
+            raise CubeError("output", fields["output"], "has no windows without a time: give time and grain")
+        cuboids = _cuboids(fields["output"], definition)
+        window_s = _multiple("window_s", fields.get("window_s"), grain_s)
+        slide_s = _multiple("slide_s", fields.get("slide_s"), grain_s)
         if slide_s > window_s:
             raise CubeError("slide_s", slide_s, f"is longer than the window of {window_s} s: give at most that")
         if window_s // grain_s > WINDOW_PANES_MAX:
@@ -77,7 +77,7 @@ class Output:
         if window_s // slide_s > WINDOWS_A_PANE_MAX:
             remedy = f"has a record in over {WINDOWS_A_PANE_MAX:,} windows of {window_s} s: give a longer slide"
             raise CubeError("slide_s", slide_s, remedy)
-        return Output(cuboids, window_s, slide_s, _emit(given.get("emit", EMITS[0])), grain_s)
+        return Output(cuboids, window_s, slide_s, _emit(fields.get("emit", EMITS[0])), grain_s)
 
     @property
     def sliding(self) -> Sliding:
@@ -96,37 +96,37 @@ class Output:
         return f"writes {changes}windows of {self.window_s} s every {self.slide_s} s"
 
 
-def _cuboids(given: object, definition: CubeDefinition) -> tuple[Levels, ...]:
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise CubeError("output", given, _OUTPUT_REMEDY)
-    if len(given) > OUTPUTS_MAX:
-        raise CubeError("output", len(given), f"a cube has at most {OUTPUTS_MAX} output cuboids: leave some out")
-    found: dict[Levels, None] = {}
-    for names in given:
+def _cuboids(plain: object, definition: CubeDefinition) -> tuple[Levels, ...]:
+    if not isinstance(plain, Sequence) or isinstance(plain, str):
+        raise CubeError("output", plain, _OUTPUT_REMEDY)
+    if len(plain) > OUTPUTS_MAX:
+        raise CubeError("output", len(plain), f"a cube has at most {OUTPUTS_MAX} output cuboids: leave some out")
+    cuboids: dict[Levels, None] = {}
+    for names in plain:
         if not isinstance(names, Sequence) or isinstance(names, str):
-            raise CubeError("output", given, _OUTPUT_REMEDY)
+            raise CubeError("output", plain, _OUTPUT_REMEDY)
         try:
             cuboid = definition.dimensions.cuboid_of(names)
         except CubeError as error:
             raise CubeError("output", error.value, error.remedy) from None
-        if cuboid in found:
+        if cuboid in cuboids:
             raise CubeError("output", list(names), "is there twice: name each cuboid once")
-        found[cuboid] = None
-    return tuple(found)
+        cuboids[cuboid] = None
+    return tuple(cuboids)
 
 
-def _multiple(name: str, given: object, grain_s: int) -> int:
-    if given is None:
+def _multiple(name: str, value: object, grain_s: int) -> int:
+    if value is None:
         raise CubeError(name, None, f"is missing: an output needs window_s and slide_s, multiples of {grain_s} s")
-    if isinstance(given, float) and given.is_integer():
-        given = int(given)
-    if type(given) is not int or given < 1 or given % grain_s:
-        raise CubeError(name, given, f"is off the grain of {grain_s} s: give a multiple of it")
-    return given
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value) is not int or value < 1 or value % grain_s:
+        raise CubeError(name, value, f"is off the grain of {grain_s} s: give a multiple of it")
+    return value
 
 
-def _emit(given: object) -> Emit:
+def _emit(value: object) -> Emit:
     for own in EMITS:
-        if given == own:
+        if value == own:
             return own
-    raise CubeError("emit", given, f"is not known: give {' or '.join(EMITS)}")
+    raise CubeError("emit", value, f"is not known: give {' or '.join(EMITS)}")

@@ -105,8 +105,10 @@ def pivot(
     columns: list[dict[str, Any]] = []
     cells: dict[tuple[int, int], Row] = {}
     if any(axes.across):
-        found = rows_of(layout, across.cells, across.columns, plain, columns_most, skip=columns_skip, reserve=reserve)
-        columns = found.rows
+        across_rows = rows_of(
+            layout, across.cells, across.columns, plain, columns_most, skip=columns_skip, reserve=reserve
+        )
+        columns = across_rows.rows
         reserve(placing_bytes(fine.cells) + ordering_bytes(down.cells, len(question.ordering)))
         order = order_of(layout, down.cells, [layout.dimensions[place].sql for place in down.columns], question)
         chosen = np.arange(down.cells.count) if order is None else order
@@ -117,7 +119,7 @@ def pivot(
             _places(fine, across, np.arange(across.cells.count)[columns_skip : columns_skip + columns_most]),
             plain,
         )
-        overflows += found.overflows + over
+        overflows += across_rows.overflows + over
     return Pivot(
         rows.rows,
         columns,

@@ -90,126 +90,126 @@ class Question:
         return replace(self, end=end if self.first is None else max(end, self.first))
 
 
-def _cuboids(given: object, definition: CubeDefinition) -> tuple[tuple[Levels, ...], tuple[tuple[int, ...], ...]]:
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise CubeError("by", given, _BY_REMEDY)
+def _cuboids(plain: object, definition: CubeDefinition) -> tuple[tuple[Levels, ...], tuple[tuple[int, ...], ...]]:
+    if not isinstance(plain, Sequence) or isinstance(plain, str):
+        raise CubeError("by", plain, _BY_REMEDY)
     dimensions = definition.dimensions
     names_most = max(1, len(dimensions.names))
     remedy = f"a question has at most {CUBOIDS_MAX:,} cuboids of {names_most} names: name each once"
-    if len(given) > CUBOIDS_MAX:
-        raise CubeError("by", len(given), remedy)
-    several = given if _is_several(given) else [given]
+    if len(plain) > CUBOIDS_MAX:
+        raise CubeError("by", len(plain), remedy)
+    several = plain if _is_several(plain) else [plain]
     for names in several:
         if len(names) > names_most:
             raise CubeError("by", len(names), remedy)
-    found: dict[Levels, tuple[int, ...]] = {}
+    order_by_cuboid: dict[Levels, tuple[int, ...]] = {}
     for names, (cuboid, order) in zip(several, dimensions.cuboids_of(several), strict=True):
         spelled = [folded(name.strip()) for name in names]
         if len(set(spelled)) < len(spelled):
             raise CubeError("by", list(names), "has a dimension twice: name each once")
-        found.setdefault(cuboid, order)
-    return tuple(found), tuple(found.values())
+        order_by_cuboid.setdefault(cuboid, order)
+    return tuple(order_by_cuboid), tuple(order_by_cuboid.values())
 
 
-def _is_several(given: Sequence[object]) -> bool:
-    nested = [isinstance(own, Sequence) and not isinstance(own, str) for own in given]
+def _is_several(plain: Sequence[object]) -> bool:
+    nested = [isinstance(own, Sequence) and not isinstance(own, str) for own in plain]
     if any(nested) and not all(nested):
-        raise CubeError("by", given, _BY_REMEDY)
+        raise CubeError("by", plain, _BY_REMEDY)
     return any(nested)
 
 
 _NO_TIME = "the cube has no time: leave it out, or define the cube with a time and a grain"
 
 
-def interval_panes(given: object, definition: CubeDefinition) -> int | None:
+def interval_panes(value: object, definition: CubeDefinition) -> int | None:
     """Return the panes of each interval by the question's grain, None without a grain. Raise CubeError if it is
     invalid.
     """
-    if given is None:
+    if value is None:
         return None
     if definition.grain_s is None:
-        raise CubeError("grain_s", given, _NO_TIME)
-    panes, rest = divmod(checked_grain_s(given), definition.grain_s)
+        raise CubeError("grain_s", value, _NO_TIME)
+    panes, rest = divmod(checked_grain_s(value), definition.grain_s)
     if rest:
         remedy = f"is no multiple of the cube's grain of {definition.grain_s} s: give one, as {definition.grain_s}"
-        raise CubeError("grain_s", given, remedy)
+        raise CubeError("grain_s", value, remedy)
     return panes
 
 
-def _pane(name: str, given: object, definition: CubeDefinition, panes: int) -> int | None:
+def _pane(name: str, value: object, definition: CubeDefinition, panes: int) -> int | None:
     """Return the pane that begins at a time, which must be a multiple of some panes. Return None if there is no
     time.
     """
-    if given is None:
+    if value is None:
         return None
     if definition.grain_us is None:
-        raise CubeError(name, given, _NO_TIME)
+        raise CubeError(name, value, _NO_TIME)
     grain_us = panes * definition.grain_us
-    interval, rest = divmod(instant_of(name, given), grain_us)
+    interval, rest = divmod(instant_of(name, value), grain_us)
     if rest:
         near = instant_text(interval * grain_us)
         remedy = f"is off the grain of {grain_us // 1_000_000} s: give a multiple, as {near}"
-        raise CubeError(name, given, remedy)
+        raise CubeError(name, value, remedy)
     return interval * panes
 
 
-def _where(given: object) -> str | None:
-    if given is None:
+def _where(value: object) -> str | None:
+    if value is None:
         return None
-    if not isinstance(given, str) or not given.strip():
-        raise CubeError("where", given, "give a predicate over dimensions, as Spark SQL")
-    return given
+    if not isinstance(value, str) or not value.strip():
+        raise CubeError("where", value, "give a predicate over dimensions, as Spark SQL")
+    return value
 
 
-def _measures(given: object, definition: CubeDefinition) -> tuple[int, ...]:
-    if given is None:
+def _measures(plain: object, definition: CubeDefinition) -> tuple[int, ...]:
+    if plain is None:
         return tuple(range(len(definition.measures)))
     names = [folded(measure.name) for measure in definition.measures]
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        raise CubeError("measures", given, "give a list of names of measures")
-    found: list[int] = []
-    for name in given:
+    if not isinstance(plain, Sequence) or isinstance(plain, str) or not plain:
+        raise CubeError("measures", plain, "give a list of names of measures")
+    places: list[int] = []
+    for name in plain:
         if not isinstance(name, str) or folded(name) not in names:
             shown = ", ".join(measure.name for measure in definition.measures)
             raise CubeError("measure", name, f"is not declared: the cube has {shown}")
         place = names.index(folded(name))
-        if place in found:
+        if place in places:
             raise CubeError("measure", name, _TWICE)
-        found.append(place)
-    return tuple(found)
+        places.append(place)
+    return tuple(places)
 
 
 def _ordering(
-    given: object, definition: CubeDefinition, cuboids: Sequence[Levels], *, has_time: bool
+    plain: object, definition: CubeDefinition, cuboids: Sequence[Levels], *, has_time: bool
 ) -> tuple[Ordering, ...]:
-    if given is None:
+    if plain is None:
         return ()
     dimensions = definition.dimensions
     grouped = [set(dimensions.columns(cuboid)) for cuboid in cuboids]
     names = [name for place, name in enumerate(dimensions.names) if all(place in places for places in grouped)]
     names += [measure.name for measure in definition.measures]
     names += [TIME] if has_time else []
-    own = set(map(folded, names))
+    known = set(map(folded, names))
     shown = ", ".join(names[:_NAMES_SHOWN])
     remedy = f"give a list of some of {shown}, as [{json.dumps(f'{names[-1]} DESC')}]"
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise CubeError("order", given, remedy)
-    found: list[Ordering] = []
-    for text in given:
+    if not isinstance(plain, Sequence) or isinstance(plain, str):
+        raise CubeError("order", plain, remedy)
+    ordering: list[Ordering] = []
+    for text in plain:
         if not isinstance(text, str):
             raise CubeError("order", text, remedy)
         name, _, direction = text.strip().rpartition(" ")
         if direction.upper() not in ("ASC", "DESC") or not name:
             name, direction = text.strip(), "ASC"
-        if folded(name.strip()) not in own:
+        if folded(name.strip()) not in known:
             raise CubeError("order", text, remedy)
-        if any(own.name == folded(name.strip()) for own in found):
+        if any(own.name == folded(name.strip()) for own in ordering):
             raise CubeError("order", text, _TWICE)
-        found.append(Ordering(folded(name.strip()), direction.upper() == "DESC"))
-    return tuple(found)
+        ordering.append(Ordering(folded(name.strip()), direction.upper() == "DESC"))
+    return tuple(ordering)
 
 
-def _limit(given: object) -> int:
-    if type(given) is not int or not 1 <= given <= LIMIT_MAX:
-        raise CubeError("limit", given, f"give a number of rows from 1 to {LIMIT_MAX:,}")
-    return given
+def _limit(value: object) -> int:
+    if type(value) is not int or not 1 <= value <= LIMIT_MAX:
+        raise CubeError("limit", value, f"give a number of rows from 1 to {LIMIT_MAX:,}")
+    return value

@@ -132,14 +132,14 @@ class _Span:
 
     def versions(self, number: int, place: int, batch: int) -> tuple[Cells, Cells]:
         """Return the groups of a window as they were before late records, and as they were after a batch."""
-        own = self._made.get(place)
-        if own is None:
-            self._made[place] = own = self._make(place)
+        versions = self._made.get(place)
+        if versions is None:
+            self._made[place] = versions = self._make(place)
             # What the first window needs does not count: it is computed in any case.
-            self._work.cells += own.count if self._work.windows else 0
-        before = own.count
-        found = own.cells(number, -1), own.cells(number, batch)
-        self._work.cells += own.count - before
+            self._work.cells += versions.count if self._work.windows else 0
+        before = versions.count
+        found = versions.cells(number, -1), versions.cells(number, batch)
+        self._work.cells += versions.count - before
         return found
 
 
@@ -231,13 +231,13 @@ class Revisions:
 
     def _revise(self, work: _Work, number: int, span: _Span) -> Position | None:
         """Add the rows of a window. Return the position where the work stopped, or None if the window is done."""
-        begun = self._position if self._position.window == number else Position()
+        start = self._position if self._position.window == number else Position()
         is_older = number < self._written
-        for place in self._places[begun.place :]:
-            skipped = begun.skipped if place == begun.place else 0
+        for place in self._places[start.place :]:
+            skipped = start.skipped if place == start.place else 0
             if work.is_spent:
-                return self._stopped(begun, number, place, skipped)
-            before, now = span.versions(number, place, begun.batch)
+                return self._stopped(start, number, place, skipped)
+            before, now = span.versions(number, place, start.batch)
             cells = now.take(changed(self._layout, before, now))
             taken = min(cells.count - skipped, work.room // 2 if is_older else work.room)
             shown = cells.slice(skipped, skipped + taken)
@@ -247,11 +247,11 @@ class Revisions:
             revision, is_whole = self._revision(number, place) + 1, self._windows.is_whole(number)
             work.rows += self._writing.rows(shown, number, place, revision=revision, is_whole=is_whole, is_late=True)
             if skipped + taken < cells.count:
-                return self._stopped(begun, number, place, skipped + taken)
+                return self._stopped(start, number, place, skipped + taken)
             if cells.count:
                 work.raised[number, place] = revision
             if not is_older:
-                work.done[place] = begun.batch
+                work.done[place] = start.batch
         return None
 
     def _stopped(self, begun: Position, number: int, place: int, skipped: int) -> Position:

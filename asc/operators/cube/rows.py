@@ -94,11 +94,11 @@ def order_of(layout: Layout, cells: Cells, names: Sequence[str], question: Quest
     keys = {folded(name): key for name, key in zip(names, cells.keys, strict=True)}
     measures = {folded(own.name): own for own in layout.measures}
     digits: list[npt.NDArray[np.int64] | Codes] = []
-    for own in question.ordering:
-        if own.name == TIME and TIME not in keys:
-            digits.append(-cells.panes if own.is_descending else cells.panes)
+    for ordering in question.ordering:
+        if ordering.name == TIME and TIME not in keys:
+            digits.append(-cells.panes if ordering.is_descending else cells.panes)
             continue
-        if own.name not in keys:
-            keys[own.name] = Key.of(measures[own.name].of(cells.states, layout.slots))
-        digits.append(-keys[own.name].codes if own.is_descending else keys[own.name].codes)
+        if ordering.name not in keys:
+            keys[ordering.name] = Key.of(measures[ordering.name].of(cells.states, layout.slots))
+        digits.append(-keys[ordering.name].codes if ordering.is_descending else keys[ordering.name].codes)
     return np.lexsort(digits[::-1])

@@ -68,15 +68,15 @@ def series(
     with held(reserve, placing_bytes(cells) + merging_bytes(cells)):
         binned = replace(cells, panes=frozen((cells.panes - first) // panes))
         found = merged(layout, [binned])
-    own = layout.measures[measure]
-    values = _numbers(plain_values(own.of(found.states, layout.slots), is_integer=own.is_integer))
+    series_measure = layout.measures[measure]
+    values = _numbers(plain_values(series_measure.of(found.states, layout.slots), is_integer=series_measure.is_integer))
     by_point = dict(zip(found.panes.tolist(), values, strict=True))
     return Series(
         first,
         panes,
         math.ceil((end - first) / panes),
         {point: value for point, value in by_point.items() if value is not None},
-        0.0 if len(own.slots) == 1 and layout.slots[own.slots[0]].key[0] == "count" else None,
+        0.0 if len(series_measure.slots) == 1 and layout.slots[series_measure.slots[0]].key[0] == "count" else None,
     )
 
 

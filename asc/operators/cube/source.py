@@ -59,13 +59,13 @@ class Source:
             reserve(0)
             return self
         kept = [self.columns.index(place) for place in columns]
-        own = [part.rolled_up(kept) for part in self.parts]
-        if len(own) > 1:
-            own = [self._reduced(layout, part, reserve) for part in own]
-        with held(reserve, joining_bytes(own) + sum(map(merging_bytes, own))):
-            found = merged(layout, own, by_pane=self.by_pane)
+        parts = [part.rolled_up(kept) for part in self.parts]
+        if len(parts) > 1:
+            parts = [self._reduced(layout, part, reserve) for part in parts]
+        with held(reserve, joining_bytes(parts) + sum(map(merging_bytes, parts))):
+            found = merged(layout, parts, by_pane=self.by_pane)
         # The reduced parts go.
-        reserve(found.size_bytes - (sum(part.size_bytes for part in own) if len(own) > 1 else 0))
+        reserve(found.size_bytes - (sum(part.size_bytes for part in parts) if len(parts) > 1 else 0))
         return Source((found,), columns, by_pane=self.by_pane)
 
     def _reduced(self, layout: Layout, part: Cells, reserve: Reserve) -> Cells:

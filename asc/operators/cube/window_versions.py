@@ -132,15 +132,15 @@ class _Versions:
     @staticmethod
     def of(layout: Layout, former: Sequence[tuple[LateChange, FormerCells]], now: Cells) -> _Versions:
         """Return the versions in the changes and the current versions, one row for each."""
-        parts, told = [Cells.none(layout)], [(0, 0, 0, False)]
+        parts, spans = [Cells.none(layout)], [(0, 0, 0, False)]
         for change, own in former:
             for cells, is_absent in ((own.cells, False), (own.new, True)):
                 parts.append(cells)
-                told.append((change.number, change.first, change.end, is_absent))
+                spans.append((change.number, change.first, change.end, is_absent))
         parts.append(now)
-        told.append((NOW + 1, -NOW, NOW, False))
+        spans.append((NOW + 1, -NOW, NOW, False))
         counts = [part.count for part in parts]
-        numbers, firsts, ends, absents = (np.repeat(own, counts) for own in zip(*told, strict=True))
+        numbers, firsts, ends, absents = (np.repeat(own, counts) for own in zip(*spans, strict=True))
         whole = joined(layout, parts)
         ids = np.zeros(whole.count, dtype=np.int64)
         if whole.count:

@@ -40,18 +40,18 @@ class Windows:
             self._writing.layout, [own], [self._columns.index(column) for column in self._writing.columns(place)]
         )
 
-    def rows(self, number: int, begun: int | None) -> Iterator[WindowRow]:
+    def rows(self, number: int, oldest: int | None) -> Iterator[WindowRow]:
         """Yield the rows of a window that is written for the first time.
 
         The rows are all groups of the window, or only the groups that differ from the preceding window. Each group that
-        the preceding window had and this one lacks gets a tombstone. ``begun``: the first window ever written; None if
+        the preceding window had and this one lacks gets a tombstone. ``oldest``: the first window ever written; None if
         there is no such bound.
         """
         writing, layout = self._writing, self._writing.layout
         is_whole = self.is_whole(number)
         for place in range(len(writing.output.cuboids)):
             now = self.cells(number, place)
-            former = self.cells(number - 1, place) if begun is None or number > begun else now.slice(0, 0)
+            former = self.cells(number - 1, place) if oldest is None or number > oldest else now.slice(0, 0)
             shown = now.take(changed(layout, former, now)) if writing.output.emit == "changes" else now
             yield from writing.rows(shown, number, place, revision=0, is_whole=is_whole)
             gone = former.take(matched(layout, former, now).gone)
@@ -61,11 +61,11 @@ class Windows:
         """Return the groups of a window by all dimensions that outputs name. The results for the last two windows are
         cached.
         """
-        found = self._kept.pop(number, None)
-        if found is None:
+        groups = self._kept.pop(number, None)
+        if groups is None:
             first, end = self._sliding.panes(number)
-            found = rolled_up(self._writing.layout, self._read(first, end), self._columns)
-        self._kept[number] = found
+            groups = rolled_up(self._writing.layout, self._read(first, end), self._columns)
+        self._kept[number] = groups
         while len(self._kept) > 2:
             del self._kept[next(iter(self._kept))]
-        return found
+        return groups

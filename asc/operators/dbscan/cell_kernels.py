@@ -44,7 +44,7 @@ def list_near(
     square: float,
     first: int,
     ranges: Array,
-    found: Array,
+    candidates: Array,
     near_starts: Array,
     near: Array,
     squares: Array,
@@ -59,18 +59,18 @@ def list_near(
     near_starts[0] = 0
     for cell in range(first, bins.shape[0]):
         begin = count
-        for k in range(cells_near(bins, cell, reach, bins.shape[0] - 1, ranges, found)):
-            other = found[k]
-            own = _square_between(low, high, cell, other)
-            if other == cell or own > square:
+        for k in range(cells_near(bins, cell, reach, bins.shape[0] - 1, ranges, candidates)):
+            other = candidates[k]
+            box_square = _square_between(low, high, cell, other)
+            if other == cell or box_square > square:
                 continue
             if count == near.size:
                 return cell
             place = count
-            while begin < place <= begin + _SORTED and squares[place - 1] > own:
+            while begin < place <= begin + _SORTED and squares[place - 1] > box_square:
                 near[place], squares[place] = near[place - 1], squares[place - 1]
                 place -= 1
-            near[place], squares[place] = other, own
+            near[place], squares[place] = other, box_square
             count += 1
         near_starts[cell - first + 1] = count
     cells: int = bins.shape[0]
@@ -169,17 +169,17 @@ def find_core(
 ) -> None:
     """Write for each point of some cells whether it has at least ``least`` neighbours, itself included."""
     for cell in range(first, after):
-        own = starts[cell + 1] - starts[cell]
+        points_in_cell = starts[cell + 1] - starts[cell]
         begin, end = near_starts[cell - first], near_starts[cell - first + 1]
-        most = own
+        most = points_in_cell
         for k in range(begin, end):
             if squares[k] <= square:
                 most += starts[near[k] + 1] - starts[near[k]]
         for i in range(starts[cell], starts[cell + 1]):
-            if own >= least or most < least:
-                is_core[i] = own >= least
+            if points_in_cell >= least or most < least:
+                is_core[i] = points_in_cell >= least
                 continue
-            count = own
+            count = points_in_cell
             for k in range(begin, end):
                 if count >= least:
                     break
@@ -199,17 +199,17 @@ def find_core(
 
 @compiled
 def core_first(
-    order: Array, values: Array, starts: Array, is_core: Array, ends: Array, own: Array, moved: Array
+    order: Array, values: Array, starts: Array, is_core: Array, ends: Array, core_order: Array, moved: Array
 ) -> None:
-    """Write the points of each cell to ``own``, core points first, and their values to ``moved``. Write the end of each
-    cell's core points to ``ends``.
+    """Write the points of each cell to ``core_order``, core points first, and their values to ``moved``. Write the end
+    of each cell's core points to ``ends``.
     """
     for cell in range(ends.size):
         place = starts[cell]
         for turn in range(2):
             for i in range(starts[cell], starts[cell + 1]):
                 if is_core[i] == (turn == 0):
-                    own[place] = order[i]
+                    core_order[place] = order[i]
                     for k in range(values.shape[1]):
                         moved[place, k] = values[i, k]
                     place += 1

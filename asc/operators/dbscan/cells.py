@@ -85,13 +85,13 @@ class Cells:
             yield self._listed[0]
             return
         first, cells = 0, self.grid.cells
-        ranges, found = np.empty((2, self.low.shape[1]), dtype=np.int64), np.empty(cells, dtype=np.int64)
+        ranges, candidates = np.empty((2, self.low.shape[1]), dtype=np.int64), np.empty(cells, dtype=np.int64)
         room = max(_ROOM, cells)
         while first < cells:
             starts, near = np.empty(cells - first + 1, dtype=np.int64), np.empty(room, dtype=np.int64)
             squares = np.empty(room)
             own = (self.grid.bins, self.low, self.high, self.reach, self.widest * self.widest)
-            after = list_near(*own, first, ranges, found, starts, near, squares)
+            after = list_near(*own, first, ranges, candidates, starts, near, squares)
             count = int(starts[after - first])
             listed = (first, after, starts, near[:count].copy(), squares[:count].copy())
             if after == cells and first == 0:
@@ -125,14 +125,14 @@ class Cells:
         ends = np.empty(grid.cells, dtype=np.int64)
         core_first(grid.order, grid.values, grid.starts, core, ends, order, values)
         parents = np.arange(grid.cells, dtype=np.int32)
-        own = (values, grid.starts, ends, *boxes)
+        geometry = (values, grid.starts, ends, *boxes)
         for listed in self.near():
-            connect(*(*own, *listed, square, parents))
+            connect(*(*geometry, *listed, square, parents))
         cell_labels = np.full(grid.cells, -1, dtype=np.int32)
         clusters = number_cells(order, grid.starts, ends, np.empty(points, dtype=np.int32), parents, cell_labels)
         labels, found = np.empty(points, dtype=np.int32), np.empty(points, dtype=np.bool_)
         for listed in self.near():
-            label_points(*(*own, *listed, square, order, cell_labels, labels, found))
+            label_points(*(*geometry, *listed, square, order, cell_labels, labels, found))
         return Labels(labels, found, clusters)
 
 

@@ -142,14 +142,14 @@ def find_core(
             reached = 0
             k, end = near_starts[point], near_starts[point + 1]
             while k < end and reached < needed:
-                own = rank_steps[near_ranks[k]]
-                if own == chain:
+                near_step = rank_steps[near_ranks[k]]
+                if near_step == chain:
                     break
-                own = max(own, point_steps[near[k]])
-                if own <= begin:
+                near_step = max(near_step, point_steps[near[k]])
+                if near_step <= begin:
                     reached += 1
-                elif own < chain:
-                    counts[own] += 1
+                elif near_step < chain:
+                    counts[near_step] += 1
                 k += 1
             if reached >= needed:
                 step = begin
@@ -236,27 +236,27 @@ def grow(
     rank of that radius. ``fresh``: the new core points. The root of a component is its first point.
     """
     for k in range(low, high):
-        one, other = parents[newer[k]], parents[older[k]]
-        if one != other and steps[newer[k]] < step and steps[older[k]] < step:
-            one, other = root_of(parents, one), root_of(parents, other)
-            if one < other:
-                parents[other] = one
-            elif other < one:
-                parents[one] = other
+        root, other = parents[newer[k]], parents[older[k]]
+        if root != other and steps[newer[k]] < step and steps[older[k]] < step:
+            root, other = root_of(parents, root), root_of(parents, other)
+            if root < other:
+                parents[other] = root
+            elif other < root:
+                parents[root] = other
     for point in fresh:
-        own = root_of(parents, point)
+        point_root = root_of(parents, point)
         for k in range(near_starts[point], near_starts[point + 1]):
             if near_ranks[k] > rank:
                 break
             j = near[k]
             # Two new ones are united once.
-            if parents[j] != own and (steps[j] < step or (steps[j] == step and j < point)):
+            if parents[j] != point_root and (steps[j] < step or (steps[j] == step and j < point)):
                 other = root_of(parents, j)
-                if other < own:
-                    parents[own] = other
-                    own = other
-                elif own < other:
-                    parents[other] = own
+                if other < point_root:
+                    parents[point_root] = other
+                    point_root = other
+                elif point_root < other:
+                    parents[other] = point_root
 
 
 @compiled
@@ -294,16 +294,16 @@ def write_labels(
     for point in range(first, steps.size):
         if (steps[point] <= step) != is_written:
             continue
-        own = labels[point - first] if is_written else count
+        label = labels[point - first] if is_written else count
         for k in range(near_starts[point], near_starts[point + 1]):
             if near_ranks[k] > rank:
                 break
             j = near[k]
             if is_written:
-                if steps[j] > step and j >= first and (labels[j - first] < 0 or own < labels[j - first]):
-                    labels[j - first] = own
+                if steps[j] > step and j >= first and (labels[j - first] < 0 or label < labels[j - first]):
+                    labels[j - first] = label
             elif steps[j] <= step:
-                own = min(own, labels[j - first])
-        if not is_written and own < count:
-            labels[point - first] = own
+                label = min(label, labels[j - first])
+        if not is_written and label < count:
+            labels[point - first] = label
     return count

@@ -105,20 +105,25 @@ class DbscanQuery:
         """Return the query in some settings. Raise KeyError, TypeError or ValueError if they are not those of a DBSCAN
         query.
         """
-        own = settings.definition
-        is_timed = "window_us" in own
+        definition = settings.definition
+        is_timed = "window_us" in definition
         unit = "us" if is_timed else "points"
-        window, slide = whole(own[f"window_{unit}"]), whole(own[f"slide_{unit}"])
+        window, slide = whole(definition[f"window_{unit}"]), whole(definition[f"slide_{unit}"])
         if not 1 <= slide <= window:
             raise ValueError(f"{slide} is no slide of a window of {window}")
-        attributes, is_position, eps, members = own["attributes"], own["position"], own["eps"], own["members"]
+        attributes, is_position, eps, members = (
+            definition["attributes"],
+            definition["position"],
+            definition["eps"],
+            definition["members"],
+        )
         if type(is_position) is not bool or whole(attributes) not in ((2,) if is_position else _NUMBERS_OF_ATTRIBUTES):
             raise ValueError(f"{attributes} is no number of attributes")
         if type(eps) not in (int, float) or members not in MEMBERS:
             raise ValueError(f"{str(eps)[:50]} is no eps, or {str(members)[:50]} are no members")
-        min_samples, sample = (whole(own[name]) for name in ("min_samples", "sample"))
-        lateness_us = None if own.get("lateness_us") is None else whole(own["lateness_us"])
-        since = whole(own.get("since", -1), 64)
+        min_samples, sample = (whole(definition[name]) for name in ("min_samples", "sample"))
+        lateness_us = None if definition.get("lateness_us") is None else whole(definition["lateness_us"])
+        since = whole(definition.get("since", -1), 64)
         if min_samples < 1 or sample < 0 or (lateness_us is not None and lateness_us < 0):
             raise ValueError("min_samples is below 1, or sample or lateness below 0")
         named = (settings.id, settings.topic, settings.track, settings.time, settings.selections)

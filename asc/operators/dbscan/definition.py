@@ -187,42 +187,42 @@ def combinations(query_id: str, plain: Mapping[str, Any]) -> list[tuple[str, dic
     return [(name, {**plain, **own}) for name, own in zip(names, found, strict=True)]
 
 
-def _attributes(given: object, position: object) -> tuple[str, ...]:
+def _attributes(plain: object, position: object) -> tuple[str, ...]:
     if position is not None:
-        if given is not None:
-            raise DbscanError("operator.attributes", given, "and a position cannot both be: leave one out")
+        if plain is not None:
+            raise DbscanError("operator.attributes", plain, "and a position cannot both be: leave one out")
         return ()
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        raise DbscanError("operator.attributes", given, 'give a list of numeric expressions, as ["x", "y"]')
-    if len(given) > ATTRIBUTES_MAX:
-        raise DbscanError("operator.attributes", len(given), f"a point has at most {ATTRIBUTES_MAX}: leave some out")
-    return tuple(_expression("attributes", each) for each in given)
+    if not isinstance(plain, Sequence) or isinstance(plain, str) or not plain:
+        raise DbscanError("operator.attributes", plain, 'give a list of numeric expressions, as ["x", "y"]')
+    if len(plain) > ATTRIBUTES_MAX:
+        raise DbscanError("operator.attributes", len(plain), f"a point has at most {ATTRIBUTES_MAX}: leave some out")
+    return tuple(_expression("attributes", each) for each in plain)
 
 
-def _eps(given: object, *, is_metres: bool) -> float:
+def _eps(value: object, *, is_metres: bool) -> float:
     what = "metres" if is_metres else "a radius"
-    if not _is_number(given):
-        raise DbscanError("operator.eps", given, f"give {what}, as a number above 0")
+    if not _is_number(value):
+        raise DbscanError("operator.eps", value, f"give {what}, as a number above 0")
     try:
-        eps = float(given)  # type: ignore[arg-type]
+        eps = float(value)  # type: ignore[arg-type]
     except OverflowError:
         eps = float("inf")
     if is_metres and eps > HALF_EARTH_M:
         raise DbscanError(
-            "operator.eps", given, f"is more than half around the earth: give at most {HALF_EARTH_M:,.0f} m"
+            "operator.eps", value, f"is more than half around the earth: give at most {HALF_EARTH_M:,.0f} m"
         )
     if not has_area(chord(eps) if is_metres else eps):
-        raise DbscanError("operator.eps", given, f"give {what} above 0 whose square is neither 0 nor infinite")
-    return int(eps) if eps.is_integer() and isinstance(given, int) else eps
+        raise DbscanError("operator.eps", value, f"give {what} above 0 whose square is neither 0 nor infinite")
+    return int(eps) if eps.is_integer() and isinstance(value, int) else eps
 
 
-def _count(name: str, given: object, least: int, what: str, most: int = COUNT_MAX) -> int:
-    if isinstance(given, float) and given.is_integer():
-        given = int(given)
-    if type(given) is not int or not least <= given <= most:
+def _count(name: str, value: object, least: int, what: str, most: int = COUNT_MAX) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value) is not int or not least <= value <= most:
         upto = "" if most == COUNT_MAX else f", at most {most:,}"
-        raise DbscanError(f"operator.{name}", given, f"give a whole number from {least}{upto}: {what}")
-    return given
+        raise DbscanError(f"operator.{name}", value, f"give a whole number from {least}{upto}: {what}")
+    return value
 
 
 def _windows(plain: Mapping[str, Any]) -> tuple[bool, float, float]:
@@ -249,24 +249,24 @@ def _windows(plain: Mapping[str, Any]) -> tuple[bool, float, float]:
     return not counted, window, slide
 
 
-def _seconds(name: str, given: object) -> float:
-    if not _is_number(given) or not LEAST_S <= given <= LONGEST_S:  # type: ignore[operator]
-        raise DbscanError(f"operator.{name}", given, f"give seconds, from {LEAST_S} to {LONGEST_S:,}, or points")
-    seconds = round(float(given), 6)  # type: ignore[arg-type]
+def _seconds(name: str, value: object) -> float:
+    if not _is_number(value) or not LEAST_S <= value <= LONGEST_S:  # type: ignore[operator]
+        raise DbscanError(f"operator.{name}", value, f"give seconds, from {LEAST_S} to {LONGEST_S:,}, or points")
+    seconds = round(float(value), 6)  # type: ignore[arg-type]
     return int(seconds) if seconds.is_integer() else seconds
 
 
-def _is_number(given: object) -> bool:
-    return isinstance(given, (int, float)) and not isinstance(given, bool)
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _expression(what: str, given: object) -> str:
-    if not isinstance(given, str) or not given.strip() or len(given) > _EXPRESSION_CHARS_MAX:
+def _expression(what: str, value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > _EXPRESSION_CHARS_MAX:
         remedy = f"give an expression over the record, of at most {_EXPRESSION_CHARS_MAX:,} characters"
-        raise DbscanError(f"operator.{what}", given, remedy)
+        raise DbscanError(f"operator.{what}", value, remedy)
     try:
-        given.encode()
+        value.encode()
     except UnicodeEncodeError:
-        shown = given.encode("utf-8", "replace").decode()
+        shown = value.encode("utf-8", "replace").decode()
         raise DbscanError(f"operator.{what}", shown, "holds half of a surrogate pair: write whole characters") from None
-    return given.strip()
+    return value.strip()

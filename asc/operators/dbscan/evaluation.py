@@ -81,7 +81,7 @@ class Evaluation:
 
     def _before(self, due: Sequence[DueWindow]) -> dict[str, Window]:
         """Return the preceding windows for comparison, from the cache or computed again."""
-        found: dict[str, Window] = {}
+        window_by_query: dict[str, Window] = {}
         missing = []
         for own in due:
             if own.progress.ids is None:
@@ -91,8 +91,8 @@ class Evaluation:
             if known is None:
                 missing.append(preceding)
             else:
-                found[query] = Window(known, self._rows(preceding))
-        return {**found, **self._windows(missing)}
+                window_by_query[query] = Window(known, self._rows(preceding))
+        return {**window_by_query, **self._windows(missing)}
 
     def _rows(self, window: DueWindow) -> Ints:
         """Return the rows of the points of a window. If its end is a time, these are the points that arrived before the
@@ -133,31 +133,31 @@ class Evaluation:
             own = group[place]
             yield own.progress.query.id, Window(labels, all_rows[own.low])
 
-    def _records(self, own: DueWindow, now: Window, before: Window | None) -> Iterator[DbscanOutput]:
-        progress, rows = own.progress, now.rows
+    def _records(self, due: DueWindow, now: Window, before: Window | None) -> Iterator[DbscanOutput]:
+        progress, rows = due.progress, now.rows
         query = progress.query
         if len(rows):
             progress.newest = self._points.place(int(rows[-1]))
-        name = WindowName.of(query, own.number)
+        name = WindowName.of(query, due.number)
         summary = Summary.of(now.labels, _taken(self._points.values, rows), is_position=self._is_position)
-        evolution, old_labels = self._evolved(own, now, before, summary, name.end)
+        evolution, old_labels = self._evolved(due, now, before, summary, name.end)
         records = WindowRecords(query, name, self._texts, progress.newest)
         if self._on_labels is not None:
-            self._on_labels(own, self._points, rows, now.labels)
-        is_partial = _is_partial(own)
+            self._on_labels(due, self._points, rows, now.labels)
+        is_partial = _is_partial(due)
         yield from records.told(now.labels, rows, evolution, summary, old_labels=old_labels, is_partial=is_partial)
-        progress.told = own.number, now.labels.clusters, len(rows) - int(summary.sizes.sum())
+        progress.told = due.number, now.labels.clusters, len(rows) - int(summary.sizes.sum())
         progress.ids = evolution.ids or None
         if progress.ids is None:
             self._labels.drop(query.id)
         else:
-            self._labels.put(query.id, own.number, now.labels)
+            self._labels.put(query.id, due.number, now.labels)
 
     def _evolved(
-        self, own: DueWindow, now: Window, before: Window | None, summary: Summary, end: int
+        self, due: DueWindow, now: Window, before: Window | None, summary: Summary, end: int
     ) -> tuple[Evolution, Codes | None]:
         """Return the evolution of the preceding window's clusters, and the label that each point had in that window."""
-        ids = own.progress.ids
+        ids = due.progress.ids
         if before is None or ids is None:
             return evolved(now.labels, end, summary.sizes), None
         first = int(np.searchsorted(before.rows, now.rows[0])) if len(now.rows) else len(before.rows)
@@ -169,24 +169,24 @@ class Evaluation:
         sizes = np.bincount(old.labels + 1, minlength=old.clusters + 1)[1:]
         known = Before(ids, sizes, old.labels[first:], old.is_core[first:])
         old_labels = None
-        if own.progress.query.members == "changes":
+        if due.progress.query.members == "changes":
             old_labels = np.full(len(now.rows), -1, dtype=np.int32)
             old_labels[places] = known.labels
         return evolved(now.labels, end, summary.sizes, known, places), old_labels
 
-    def _skipped(self, own: DueWindow) -> DbscanOutput:
-        progress = own.progress
-        rows = self._rows(own)
+    def _skipped(self, due: DueWindow) -> DbscanOutput:
+        progress = due.progress
+        rows = self._rows(due)
         newest = [self._points.place(int(rows[-1]))] if len(rows) else []
         if progress.lost is not None:
             # A point that was dropped is older than those that are held.
             newest = newest or [progress.lost[2]]
         progress.newest = max(newest, default=progress.newest)
         progress.ids = None
-        progress.told = own.number, None, None
+        progress.told = due.number, None, None
         self._labels.drop(progress.query.id)
-        records = WindowRecords(progress.query, WindowName.of(progress.query, own.number), self._texts, progress.newest)
-        return records.skipped(is_partial=_is_partial(own))
+        records = WindowRecords(progress.query, WindowName.of(progress.query, due.number), self._texts, progress.newest)
+        return records.skipped(is_partial=_is_partial(due))
 
 
 def _taken(values: Floats, rows: Ints) -> Floats:

@@ -90,17 +90,17 @@ class _Reader:
 
     def scalar(self, name: str, sql: str) -> DbscanExpression:
         try:
-            found = read_operand(sql, self.schema, self.time_zone)
+            operand = read_operand(sql, self.schema, self.time_zone)
         except PredicateError as error:
             raise self._refusal(name, sql, error) from None
-        if found.is_constant:
+        if operand.is_constant:
             raise DbscanError(f"operator.{name}", sql, "is the same for every record: name columns that differ")
-        if found.type is None or pa.types.is_nested(found.type):
+        if operand.type is None or pa.types.is_nested(operand.type):
             raise DbscanError(
-                f"operator.{name}", sql, f"is {_named(found)}: name a value that is no array, map or struct"
+                f"operator.{name}", sql, f"is {_named(operand)}: name a value that is no array, map or struct"
             )
-        self.warnings.update(dict.fromkeys(f"operator.{name} {sql!r}: {warning}" for warning in found.warnings))
-        return DbscanExpression(sql, found.type, found.path)
+        self.warnings.update(dict.fromkeys(f"operator.{name} {sql!r}: {warning}" for warning in operand.warnings))
+        return DbscanExpression(sql, operand.type, operand.path)
 
     def _refusal(self, name: str, sql: str, error: PredicateError) -> DbscanError:
         """Return the refusal of an expression, in words of the user's text."""

@@ -58,8 +58,8 @@ def find_cells(order: Array, bins: Array, starts: Array) -> int:
 
 
 @compiled
-def cells_near(bins: Array, cell: int, reach: int, last: int, ranges: Array, found: Array) -> int:
-    """Write to ``found`` the cells up to ``last`` whose bins each differ from a cell's bins by at most ``reach``,
+def cells_near(bins: Array, cell: int, reach: int, last: int, ranges: Array, cells: Array) -> int:
+    """Write to ``cells`` the cells up to ``last`` whose bins each differ from a cell's bins by at most ``reach``,
     ascending. Return their number.
 
     ``ranges`` int64[2, attributes] is scratch. Cost: two searches for each bin of each attribute in the range.
@@ -74,7 +74,7 @@ def cells_near(bins: Array, cell: int, reach: int, last: int, ranges: Array, fou
             level -= 1
         elif level == attributes - 1:
             while place < end and bins[place, level] <= bins[cell, level] + reach:
-                found[count] = place
+                cells[count] = place
                 count += 1
                 place += 1
             level -= 1

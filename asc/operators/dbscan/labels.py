@@ -48,15 +48,15 @@ def labelled(
         places.setdefault(bounded, []).append(place)
     ranks = {setting: neighbours.rank(setting.radius) for setting in places}
     stored = [(setting, rank) for setting, rank in ranks.items() if rank is not None and setting.first < len(points)]
-    for setting, found in _by_pairs(stored, neighbours, rows):
-        yield from ((place, found) for place in places[setting])
+    for setting, clusters in _by_pairs(stored, neighbours, rows):
+        yield from ((place, clusters) for place in places[setting])
     others: dict[int, list[CellSetting]] = {}
     for setting, rank in ranks.items():
         if rank is None or setting.first >= len(points):
             others.setdefault(setting.first, []).append(CellSetting(setting.radius, setting.min_samples))
     for first, own in others.items():
-        for asked, found in labels_by_cells(points[first:], own):
-            yield from ((place, found) for place in places[Setting(asked.radius, asked.min_samples, first)])
+        for asked, clusters in labels_by_cells(points[first:], own):
+            yield from ((place, clusters) for place in places[Setting(asked.radius, asked.min_samples, first)])
 
 
 def _by_pairs(

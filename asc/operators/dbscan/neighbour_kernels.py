@@ -55,7 +55,7 @@ def search(
 
     ``order``, ``values``, ``starts`` and ``bins``: a grid whose side is at least the largest radius.
     """
-    count, room, widest = 0, newer.size, squares[squares.size - 1]
+    count, capacity, widest = 0, newer.size, squares[squares.size - 1]
     for cell in range(bins.shape[0]):
         # The points of a cell ascend.
         is_new = order[starts[cell + 1] - 1] >= new_from
@@ -72,7 +72,7 @@ def search(
                         continue
                     square = squared_distance(values, i, j)
                     if square <= widest:
-                        if count == room:
+                        if count == capacity:
                             return -1
                         newer[count] = max(point, order[j])
                         older[count] = min(point, order[j])

@@ -107,16 +107,16 @@ def _reached(values: Floats, radii: Floats) -> int:
     return int(np.searchsorted(np.cumsum(counts), PAIR_NEIGHBOURS * sampled, "right"))
 
 
-def _pairs(values: Floats, new_from: int, radii: Floats, room: int) -> tuple[Codes, Codes, _Ranks] | None:
+def _pairs(values: Floats, new_from: int, radii: Floats, capacity: int) -> tuple[Codes, Codes, _Ranks] | None:
     """Return the newer and the older point of each pair with a point from ``new_from`` on, and the pair's rank.
 
-    Return None if there are more than ``room`` pairs.
+    Return None if there are more than ``capacity`` pairs.
     """
     grid = Grid.of(values, reach_of(float(radii[-1])))
     ranges = np.empty((2, values.shape[1]), dtype=np.int64)
     near = np.empty(grid.cells, dtype=np.int64)
-    newer, older = np.empty(max(room, 0), dtype=np.int32), np.empty(max(room, 0), dtype=np.int32)
-    ranks = np.empty(max(room, 0), dtype=np.uint16)
+    newer, older = np.empty(max(capacity, 0), dtype=np.int32), np.empty(max(capacity, 0), dtype=np.int32)
+    ranks = np.empty(max(capacity, 0), dtype=np.uint16)
     own = (grid.order, grid.values, grid.starts, grid.bins)
     count = search(*own, new_from, radii * radii, ranges, near, newer, older, ranks)
     return None if count < 0 else (newer[:count], older[:count], ranks[:count])

@@ -153,7 +153,7 @@ class QueryProgress:
     @staticmethod
     def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: Sequence[Id] | None) -> QueryProgress:
         """Return the progress from its JSON list."""
-        _, since, done, first_us, is_quiet, newest, numbered, lost, told, _ = plain
+        _, since, done, first_us, is_quiet, newest, numbered, lost, last_window, _ = plain
         return QueryProgress(
             query,
             since,
@@ -164,7 +164,7 @@ class QueryProgress:
             None if newest is None else Place(*newest),
             numbered,
             None if lost is None else (lost[0], lost[1], Place(*lost[2])),
-            None if told is None else (told[0], told[1], told[2]),
+            None if last_window is None else (last_window[0], last_window[1], last_window[2]),
         )
 
     @property

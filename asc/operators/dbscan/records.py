@@ -146,7 +146,7 @@ class PointTexts:
 
     def lists(self, rows: Sequence[Sequence[float]]) -> list[str]:
         """Return lists of coordinates of points as JSON. Texts are shared, because coordinates repeat."""
-        known, found = self._numbers, []
+        known, lists = self._numbers, []
         for own in rows:
             texts = []
             for value in own:
@@ -157,8 +157,8 @@ class PointTexts:
                     if value:
                         known[value] = text
                 texts.append(text)
-            found.append(f"[{','.join(texts)}]")
-        return found
+            lists.append(f"[{','.join(texts)}]")
+        return lists
 
     def key(self, row: int) -> str:
         """Return the key of a point as JSON."""
@@ -272,13 +272,13 @@ def _changed(now: Labels, evolution: Evolution, old_labels: Codes | None) -> Fla
     return changed
 
 
-def id_text(own: Id) -> str:
+def id_text(cluster_id: Id) -> str:
     """Return an id in the form that records have.
 
     >>> id_text((1533100800000, 2))
     '1533100800000-2'
     """
-    return f"{own[0]}-{own[1]}"
+    return f"{cluster_id[0]}-{cluster_id[1]}"
 
 
 def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:

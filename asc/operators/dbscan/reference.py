@@ -44,22 +44,22 @@ def labels(
     """Return the label of each point, given in order, and whether it is core."""
     near = neighbours(points, eps)
     core = near.sum(axis=1) >= min_samples
-    found = np.full(len(points), NOISE, dtype=np.int32)
+    point_labels = np.full(len(points), NOISE, dtype=np.int32)
     label = 0
     for first in np.flatnonzero(core):
-        if found[first] != NOISE:
+        if point_labels[first] != NOISE:
             continue
         reached = [first]
-        found[first] = label
+        point_labels[first] = label
         while reached:
-            connected = near[reached.pop()] & core & (found == NOISE)
-            found[connected] = label
+            connected = near[reached.pop()] & core & (point_labels == NOISE)
+            point_labels[connected] = label
             reached += np.flatnonzero(connected).tolist()
         label += 1
     for border in np.flatnonzero(~core):
-        reaching = found[near[border] & core]
-        found[border] = reaching.min() if len(reaching) else NOISE
-    return found, core
+        reaching = point_labels[near[border] & core]
+        point_labels[border] = reaching.min() if len(reaching) else NOISE
+    return point_labels, core
 
 
 def time_windows(
@@ -91,15 +91,15 @@ def evolved(
     old: Mapping[Id, Cluster], new: Mapping[int, Cluster], end: int
 ) -> tuple[dict[int, Id], dict[int, list[Id]]]:
     """Return the id of each new cluster, and the old ids that it is related to, both by label."""
-    common = {(own, label): len(old[own].core & new[label].core) for own in old for label in new}
+    common = {(old_id, label): len(old[old_id].core & new[label].core) for old_id in old for label in new}
     relations = {pair: core for pair, core in common.items() if core}
-    for own in old.keys() - {pair[0] for pair in relations}:
+    for old_id in old.keys() - {pair[0] for pair in relations}:
         for label in new.keys() - {label for (_, label), core in common.items() if core}:
-            relations[own, label] = len(old[own].points & new[label].points)
+            relations[old_id, label] = len(old[old_id].points & new[label].points)
     relations = {pair: points for pair, points in relations.items() if points}
     ids: dict[int, Id] = {}
-    for own, label in sorted(relations, key=lambda pair: (-relations[pair], pair)):
-        if label not in ids and own not in ids.values():
-            ids[label] = own
-    related = {label: sorted(own for own, other in relations if other == label) for label in new}
+    for old_id, label in sorted(relations, key=lambda pair: (-relations[pair], pair)):
+        if label not in ids and old_id not in ids.values():
+            ids[label] = old_id
+    related = {label: sorted(old_id for old_id, other in relations if other == label) for label in new}
     return {label: ids.get(label, (end, label)) for label in new}, related

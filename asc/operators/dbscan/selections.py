@@ -41,14 +41,14 @@ class Selections:
         known = self._known.get(selections)
         if known is not None:
             return known
-        places, own = self._places, 0
+        places, bits = self._places, 0
         for name in selections:
             place = places.get(name)
             if place is not None:
-                own |= 1 << place
+                bits |= 1 << place
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
-        code = self._known[selections] = self._code_of(own)
+        code = self._known[selections] = self._code_of(bits)
         return code
 
     def _code_of(self, own: int) -> int:
@@ -103,12 +103,12 @@ class Selections:
         return Selections(plain["watched"], [int(own, 16) for own in plain["sets"]])
 
 
-def _moved(own: int, places: dict[int, int | None]) -> int:
-    found = 0
-    while own:
-        lowest = own & -own
+def _moved(bits: int, places: dict[int, int | None]) -> int:
+    moved_bits = 0
+    while bits:
+        lowest = bits & -bits
         place = places[lowest.bit_length() - 1]
         if place is not None:
-            found |= 1 << place
-        own ^= lowest
-    return found
+            moved_bits |= 1 << place
+        bits ^= lowest
+    return moved_bits

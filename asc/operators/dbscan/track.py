@@ -175,17 +175,17 @@ class Track:
         views = Views(self.points, self.selections)
         for progress in self.queries.values():
             rows, times_us = views.rows(progress)
-            own = int(np.searchsorted(rows, count))
-            if not own:
+            dropped_rows = int(np.searchsorted(rows, count))
+            if not dropped_rows:
                 continue
-            newest = self.points.place(int(rows[own - 1]))
+            newest = self.points.place(int(rows[dropped_rows - 1]))
             if progress.query.is_timed:
                 progress.lose(int(times_us[0]), newest.time_us, newest)
             else:
                 # All points before the watermark have a number, and those that are dropped get one.
                 numbered = int(np.searchsorted(times_us, self.watermark_us))
-                progress.numbered += max(own - numbered, 0)
-                progress.lose(0, progress.numbered - max(numbered - own, 0) - 1, newest)
+                progress.numbered += max(dropped_rows - numbered, 0)
+                progress.lose(0, progress.numbered - max(numbered - dropped_rows, 0) - 1, newest)
         self.points = self.points.take(slice(count, None))
 
     def _lose(self, come: Points) -> None:
@@ -273,15 +273,15 @@ class Track:
 
 def _values(position: Iterable[object], name: TrackName) -> list[float] | None:
     """Return the values of a point. Return None if their number is wrong, or one is not a finite number in range."""
-    found: list[float] = []
+    values: list[float] = []
     for part in position:
         # A whole number may be beyond all doubles.
         if not isinstance(part, (int, float)) or isinstance(part, bool) or not abs(part) <= sys.float_info.max:
             return None
-        if name.is_position and abs(part) > (90 if found else 180):
+        if name.is_position and abs(part) > (90 if values else 180):
             return None
-        found.append(float(part))
-    return found if len(found) == name.attributes else None
+        values.append(float(part))
+    return values if len(values) == name.attributes else None
 
 
 def _until(points: Points, place: Place) -> Flags:

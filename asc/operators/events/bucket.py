@@ -264,15 +264,15 @@ class Bucket:
         otherwise.
         """
         plain: dict[str, Any] = json.loads(content)
-        form, own = plain.get("form"), plain["settings"]
+        form, plain_settings = plain.get("form"), plain["settings"]
         if form == 1:
-            own = settings_of_form_1(own, OP)
+            plain_settings = settings_of_form_1(plain_settings, OP)
         elif form != _FORM:
             raise FeedFormError("form of the state of events", form, f"run the version that wrote it: {_FORM} is known")
         bucket = Bucket()
         # States from before the first claim have none.
         bucket._feed.writer = plain.get("writer")
-        bucket._set(Settings.of_plain(OP, own))
+        bucket._set(Settings.of_plain(OP, plain_settings))
         for name, (watermark_us, objects) in plain["tracks"].items():
             track = bucket._tracks[name]
             track.watermark_us = watermark_us

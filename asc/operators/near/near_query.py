@@ -58,12 +58,12 @@ class NearQuery:
         """Return the query in some settings. Raise KeyError, TypeError or ValueError if they are not those of a near
         query.
         """
-        own = settings.definition
-        window_us, every_us = whole(own["window_us"]), whole(own["every_us"])
+        definition = settings.definition
+        window_us, every_us = whole(definition["window_us"]), whole(definition["every_us"])
         if every_us < 1:
             raise ValueError(f"{every_us} is no time between ticks")
-        distance_m, kinds = own["distance_m"], names(own["events"])
+        distance_m, kinds = definition["distance_m"], names(definition["events"])
         if type(distance_m) not in (int, float) or not 0 <= distance_m <= sys.float_info.max:
             raise ValueError(f"{str(distance_m)[:50]} is no distance")
         own_names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
-        return NearQuery(*own_names, kinds, float(distance_m), window_us, every_us, text_or_none(own["on"]))
+        return NearQuery(*own_names, kinds, float(distance_m), window_us, every_us, text_or_none(definition["on"]))

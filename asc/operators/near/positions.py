@@ -122,16 +122,16 @@ class Positions:
         keys = self._rows["key"]
         return self.count > 0 and bool(pc.all(pc.equal(keys, keys[0])).as_py())
 
-    def add(self, rows: pa.Table, room: int) -> int:
+    def add(self, rows: pa.Table, capacity: int) -> int:
         """Add observations in order. Return how many of them are held.
 
-        ``room``: the capacity in observations. At capacity, an observation is excluded if its object and interval have
+        ``capacity``: in observations. At capacity, an observation is excluded if its object and interval have
         none yet.
         """
         added = rows.num_rows
-        if self.count + added > room:
+        if self.count + added > capacity:
             self._fold()
-            rows = self._with_room(rows, room)
+            rows = self._with_room(rows, capacity)
         self._rows = pa.concat_tables([self._rows, rows]).combine_chunks()
         if self.count - self._folded > self._folded + _LOOSE_KEPT:
             self._fold()
@@ -164,14 +164,18 @@ class Positions:
         self._rows = self._rows.take(pa.array(np.sort(order[_lasts(groups[order])]))).combine_chunks()
         self._folded = self.count
 
-    def _with_room(self, rows: pa.Table, room: int) -> pa.Table:
-        """Return the further rows that the capacity ``room`` admits beside the folded ones."""
+    def _with_room(self, rows: pa.Table, capacity: int) -> pa.Table:
+        """Return the further rows that ``capacity`` admits beside the folded ones."""
         held = self.count
         groups = self._groups(pa.concat_tables([self._rows, rows]))
         _, first, group = np.unique(groups, return_index=True, return_inverse=True)
         new = np.sort(first[first >= held])
         # The new groups, in the order of their first rows, are held as far as the capacity reaches.
-        last = new[room - held - 1] if 0 < room - held <= len(new) else (held - 1 if room <= held else len(groups))
+        last = (
+            new[capacity - held - 1]
+            if 0 < capacity - held <= len(new)
+            else (held - 1 if capacity <= held else len(groups))
+        )
         return rows.filter(pa.array(first[group[held:]] <= last))
 
     def _groups(self, rows: pa.Table) -> _Ints:

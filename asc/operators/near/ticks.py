@@ -261,16 +261,16 @@ class Ticks:
         """
         parts = _parts(content)
         plain: dict[str, Any] = json.loads(next(parts))
-        form, own = plain.get("form"), plain["settings"]
+        form, plain_settings = plain.get("form"), plain["settings"]
         if form == 1:
-            own = settings_of_form_1(own, OP)
+            plain_settings = settings_of_form_1(plain_settings, OP)
         elif form != _FORM:
             raise FeedFormError("form of the state of pairs", form, f"run the version that wrote it: {_FORM} is known")
         ticks = Ticks(pairs_max)
         # States from before the first claim have none.
         ticks._feed.writer = plain.get("writer")
         ticks._watermarks = plain.get("watermarks", {})
-        ticks._set(Settings.of_plain(OP, own))
+        ticks._set(Settings.of_plain(OP, plain_settings))
         for query_id, folded, done_us, has_before in plain["watches"]:
             watch = ticks._watches[query_id]
             watch.positions = Positions(watch.query.every_us, table_of_bytes(next(parts)), folded)

@@ -59,12 +59,12 @@ def _decimal_averages(data_type: pa.DataType, sums: list[int], counts: list[int]
     kind = average_type(data_type)
     bound = Decimal(10) ** (kind.precision - kind.scale)
     unit = Decimal(1).scaleb(-kind.scale)
-    found: list[Decimal | None] = []
+    decimals: list[Decimal | None] = []
     for total, count in zip(sums, counts, strict=True):
         if not count:
-            found.append(None)
+            decimals.append(None)
             continue
         quotient = _QUOTIENT.divide(Decimal(total).scaleb(-data_type.scale, _WIDE), Decimal(count))
         rounded = quotient.quantize(unit, ROUND_HALF_UP, _WIDE)
-        found.append(rounded if abs(rounded) < bound else None)
-    return pa.array(found, kind)
+        decimals.append(rounded if abs(rounded) < bound else None)
+    return pa.array(decimals, kind)

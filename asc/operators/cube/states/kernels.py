@@ -145,8 +145,8 @@ def _add_pair(sums: Array, rests: Array, cell: Any, first: Any, second: Any, kin
     ``rests`` float64[cells] sums up the rounding errors of the second number. Without it, n errors would lose up to
     n**2 times the square of the rounding unit.
     """
-    own = sums[cell, 2]
-    if own == 0.0 and kind == 0.0:
+    cell_kind = sums[cell, 2]
+    if cell_kind == 0.0 and kind == 0.0:
         total, error = _two_sum(sums[cell, 0], first)
         if abs(total) < LARGE:
             low, rest = _two_sum(sums[cell, 1], error)
@@ -155,16 +155,16 @@ def _add_pair(sums: Array, rests: Array, cell: Any, first: Any, second: Any, kin
             sums[cell, 1] = low
             rests[cell] += rest + last
             return
-    if not (abs(own) <= IN_UNITS and abs(kind) <= IN_UNITS):
+    if not (abs(cell_kind) <= IN_UNITS and abs(kind) <= IN_UNITS):
         # Infinities and NaN: a plain sum of them alone, whatever their order.
-        left = 0.0 if abs(own) <= IN_UNITS else own
+        left = 0.0 if abs(cell_kind) <= IN_UNITS else cell_kind
         right = 0.0 if abs(kind) <= IN_UNITS else kind
         sums[cell, 0] = 0.0
         sums[cell, 1] = 0.0
         rests[cell] = 0.0
         sums[cell, 2] = np.nan if left + right != left + right else left + right
         return
-    if own == 0.0:
+    if cell_kind == 0.0:
         sums[cell, 0] /= UNIT
         sums[cell, 1] /= UNIT
         rests[cell] /= UNIT
@@ -229,52 +229,52 @@ def _normalise(sums: Array, rests: Array) -> None:
 
 
 @compiled
-def least(keys: Array, nulls: Array, rows: Array, cells: Array, found: Array, has_value: Array) -> None:
-    """Find the least int64 key of each cell. ``found`` initially holds the greatest int64 for each cell."""
+def least(keys: Array, nulls: Array, rows: Array, cells: Array, least_keys: Array, has_value: Array) -> None:
+    """Find the least int64 key of each cell. ``least_keys`` initially holds the greatest int64 for each cell."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[rows[i]]:
-                found[cells[i]] = min(found[cells[i]], keys[rows[i]])
+                least_keys[cells[i]] = min(least_keys[cells[i]], keys[rows[i]])
                 has_value[cells[i]] = True
     else:
         for i in range(cells.size):
-            found[cells[i]] = min(found[cells[i]], keys[rows[i]])
+            least_keys[cells[i]] = min(least_keys[cells[i]], keys[rows[i]])
             has_value[cells[i]] = True
 
 
 @compiled
-def greatest(keys: Array, nulls: Array, rows: Array, cells: Array, found: Array, has_value: Array) -> None:
-    """Find the greatest int64 key of each cell. ``found`` initially holds the least int64 for each cell."""
+def greatest(keys: Array, nulls: Array, rows: Array, cells: Array, greatest_keys: Array, has_value: Array) -> None:
+    """Find the greatest int64 key of each cell. ``greatest_keys`` initially holds the least int64 for each cell."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[rows[i]]:
-                found[cells[i]] = max(found[cells[i]], keys[rows[i]])
+                greatest_keys[cells[i]] = max(greatest_keys[cells[i]], keys[rows[i]])
                 has_value[cells[i]] = True
     else:
         for i in range(cells.size):
-            found[cells[i]] = max(found[cells[i]], keys[rows[i]])
+            greatest_keys[cells[i]] = max(greatest_keys[cells[i]], keys[rows[i]])
             has_value[cells[i]] = True
 
 
 @compiled
-def merge_least(keys: Array, nulls: Array, cells: Array, found: Array) -> None:
+def merge_least(keys: Array, nulls: Array, cells: Array, least_keys: Array) -> None:
     """Find the least of the partial minimums of each cell, in their order."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[i]:
-                found[cells[i]] = min(found[cells[i]], np.int64(keys[i]))
+                least_keys[cells[i]] = min(least_keys[cells[i]], np.int64(keys[i]))
     else:
         for i in range(cells.size):
-            found[cells[i]] = min(found[cells[i]], np.int64(keys[i]))
+            least_keys[cells[i]] = min(least_keys[cells[i]], np.int64(keys[i]))
 
 
 @compiled
-def merge_greatest(keys: Array, nulls: Array, cells: Array, found: Array) -> None:
+def merge_greatest(keys: Array, nulls: Array, cells: Array, greatest_keys: Array) -> None:
     """Find the greatest of the partial maximums of each cell, in their order."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[i]:
-                found[cells[i]] = max(found[cells[i]], np.int64(keys[i]))
+                greatest_keys[cells[i]] = max(greatest_keys[cells[i]], np.int64(keys[i]))
     else:
         for i in range(cells.size):
-            found[cells[i]] = max(found[cells[i]], np.int64(keys[i]))
+            greatest_keys[cells[i]] = max(greatest_keys[cells[i]], np.int64(keys[i]))
