@@ -105,14 +105,14 @@ class Expression:
         if self.role == "number":
             self._check_number(analyser)
         try:
-            found = analyser.normalise(self._asked(analyser))
+            predicate = analyser.normalise(self._asked(analyser))
         except PredicateError as error:
             remedy = self._remedy(error, analyser.time_zone)
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy) from None
-        if len(found.read) != 1 or not found.columns or is_position != bool(found.read[0].parts):
+        if len(predicate.read) != 1 or not predicate.columns or is_position != bool(predicate.read[0].parts):
             remedy = "is the same for every record: name columns that differ"
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
-        return found
+        return predicate
 
     def _asked(self, analyser: RecordAnalyser) -> str:
         """Return the predicate through which the expression is read. Raise PredicateError if its value has no type."""
@@ -136,14 +136,16 @@ class Expression:
     def _check_number(self, analyser: RecordAnalyser) -> None:
         """Raise QueryError if the type is not numeric. A text of digits would otherwise pass through a CAST."""
         try:
-            found = read_operand(self.sql, analyser.attributes, analyser.time_zone).type
+            value_type = read_operand(self.sql, analyser.attributes, analyser.time_zone).type
         except PredicateError:
             # The predicate that reads it is refused as well, with the remedy of that.
             return
         types = pa.types
-        if found is not None and (types.is_integer(found) or types.is_floating(found) or types.is_decimal(found)):
+        if value_type is not None and (
+            types.is_integer(value_type) or types.is_floating(value_type) or types.is_decimal(value_type)
+        ):
             return
-        shown = "of no known type" if found is None else type_name(found)
+        shown = "of no known type" if value_type is None else type_name(value_type)
         remedy = f"is {shown}, no number: name a numeric expression, or CAST it to one"
         raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
 

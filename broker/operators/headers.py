@@ -74,9 +74,9 @@ def last_hop(headers: Iterable[tuple[str, bytes | None]]) -> LastHop:
     >>> last_hop([("asc-event", b"a:enter:s-0-7"), ("asc-query", b"a"), ("asc-source", b"s-0-7")]).identity
     'a:enter:s-0-7'
     """
-    found = list(headers)
-    names = [name for name, _ in found]
-    ends = (place for place in range(len(found), 0, -1) if names[place - 1] in (HEADER_SOURCE, *_IDENTITIES))
+    header_list = list(headers)
+    names = [name for name, _ in header_list]
+    ends = (place for place in range(len(header_list), 0, -1) if names[place - 1] in (HEADER_SOURCE, *_IDENTITIES))
     end = next(ends, 0)
     if not end:
         return LastHop()
@@ -85,16 +85,16 @@ def last_hop(headers: Iterable[tuple[str, bytes | None]]) -> LastHop:
     queries = _start_of_run(names, last, (HEADER_QUERY,))
     shapes = _start_of_run(names, queries, (HEADER_SHAPE,))
     first = _start_of_run(names, shapes, _IDENTITIES)
-    own = dict(found[first:shapes] if has_source else found[last:end])
+    identities = dict(header_list[first:shapes] if has_source else header_list[last:end])
     if has_source and first and names[first - 1] == HEADER_QUERY:
         # They end the hop before, which has no source record.
-        own = {}
-    source = _text(found[end - 1][1]) if has_source else None
+        identities = {}
+    source = _text(header_list[end - 1][1]) if has_source else None
     return LastHop(
-        tuple(_text(value) for _, value in found[queries:last]),
-        tuple(_text(value) for _, value in found[shapes:queries]),
+        tuple(_text(value) for _, value in header_list[queries:last]),
+        tuple(_text(value) for _, value in header_list[shapes:queries]),
         source,
-        next((_text(own[name]) for name in _IDENTITIES if name in own), source),
+        next((_text(identities[name]) for name in _IDENTITIES if name in identities), source),
     )
 
 
@@ -144,13 +144,13 @@ def as_it_came(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, b
     >>> as_it_came([("trace", b"1"), ("asc-error", b"value is empty"), ("asc-source", b"flights-0-7")])
     [('trace', b'1')]
     """
-    found = list(headers)
-    if dead_letter_error(found) is None:
-        return found
-    last = max(place for place, (name, _) in enumerate(found) if name == HEADER_SOURCE)
+    header_list = list(headers)
+    if dead_letter_error(header_list) is None:
+        return header_list
+    last = max(place for place, (name, _) in enumerate(header_list) if name == HEADER_SOURCE)
     # The source's timestamp follows it.
-    rest = found[last + 1 :]
-    return [*found[: last - 1], *(rest[1:] if rest and rest[0][0] == HEADER_TIMESTAMP else rest)]
+    rest = header_list[last + 1 :]
+    return [*header_list[: last - 1], *(rest[1:] if rest and rest[0][0] == HEADER_TIMESTAMP else rest)]
 
 
 def _text(value: bytes | None) -> str:

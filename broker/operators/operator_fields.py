@@ -25,42 +25,42 @@ def key_of(operator: str, plain: Mapping[str, object]) -> str:
     return expression_of("key", plain["key"])
 
 
-def expression_of(name: str, given: object) -> str:
+def expression_of(name: str, value: object) -> str:
     """Return an expression over the record. Raise QueryError if the value is not an expression."""
-    if not isinstance(given, str) or not given.strip() or len(given) > _EXPRESSION_CHARS_MAX:
+    if not isinstance(value, str) or not value.strip() or len(value) > _EXPRESSION_CHARS_MAX:
         remedy = f"give an expression over the record, of at most {_EXPRESSION_CHARS_MAX:,} characters"
-        raise QueryError(f"operator.{name}", shown(given), remedy)
+        raise QueryError(f"operator.{name}", shown(value), remedy)
     try:
         # JSON can spell half of a surrogate pair, which no encoding can write.
-        given.encode()
+        value.encode()
     except UnicodeEncodeError:
         fault = "holds half of a surrogate pair: write whole characters"
-        raise QueryError(f"operator.{name}", shown(given), fault) from None
-    return given
+        raise QueryError(f"operator.{name}", shown(value), fault) from None
+    return value
 
 
-def kinds_of(given: object, known: Sequence[str]) -> tuple[str, ...]:
+def kinds_of(kinds: object, known: Sequence[str]) -> tuple[str, ...]:
     """Return types of output, in the order of ``known``. Raise QueryError if there is none, or an unknown one."""
     remedy = f"give a list of some of {', '.join(known)}"
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        raise QueryError("operator.events", shown(given), remedy)
-    for each in given:
+    if not isinstance(kinds, Sequence) or isinstance(kinds, str) or not kinds:
+        raise QueryError("operator.events", shown(kinds), remedy)
+    for each in kinds:
         if each not in known:
             raise QueryError("operator.events", shown(each), remedy)
-    return tuple(kind for kind in known if kind in given)
+    return tuple(kind for kind in known if kind in kinds)
 
 
-def number_of(name: str, given: object, *, least: float, most: float, what: str = "seconds") -> float:
+def number_of(name: str, value: object, *, least: float, most: float, what: str = "seconds") -> float:
     """Return a number, rounded to a millionth of its unit. Raise QueryError if it is not a number or is out of
     range.
     """
-    if given is None:
+    if value is None:
         raise QueryError(f"operator.{name}", None, f"is missing: give {what}, from {least} to {most:,}")
-    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
-    if not is_number or not least <= given <= most:  # type: ignore[operator]
-        remedy = f"give {what}, from {least} to {most:,}{', as a number' if isinstance(given, str) else ''}"
-        raise QueryError(f"operator.{name}", shown(given), remedy)
-    number = round(float(given), 6)  # type: ignore[arg-type]
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not least <= value <= most:  # type: ignore[operator]
+        remedy = f"give {what}, from {least} to {most:,}{', as a number' if isinstance(value, str) else ''}"
+        raise QueryError(f"operator.{name}", shown(value), remedy)
+    number = round(float(value), 6)  # type: ignore[arg-type]
     return int(number) if number.is_integer() else number
 
 

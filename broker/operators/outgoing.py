@@ -60,19 +60,19 @@ def outgoing(
     kept = (RECORD, ERROR, *carried)
     exploded = (*map(sf.col, kept), sf.explode(targets).alias("target"))
     # Without other operators there is no column for it: the key decides, as it always did.
-    partition = (chosen(lambda one: one.partition()).alias("partition"),) if others else ()
+    partition = (chosen(lambda op: op.partition()).alias("partition"),) if others else ()
     records = (
-        chosen(lambda one: one.topic()).alias("topic"),
-        chosen(lambda one: one.key()).alias("key"),
-        chosen(lambda one: one.value()).alias("value"),
-        chosen(lambda one: one.headers()).alias("headers"),
+        chosen(lambda op: op.topic()).alias("topic"),
+        chosen(lambda op: op.key()).alias("key"),
+        chosen(lambda op: op.value()).alias("value"),
+        chosen(lambda op: op.headers()).alias("headers"),
         *partition,
         sf.expr(SOURCE).alias("source"),
         sf.expr(TIMESTAMP).alias("timestamp"),
         *map(sf.col, ("target", *kept)),
     )
     names = ("topic", "key", "value", "headers", *(("partition",) if others else ()), "source", "timestamp")
-    sized = (*map(sf.col, names), chosen(lambda one: one.size()).alias("bytes"))
+    sized = (*map(sf.col, names), chosen(lambda op: op.size()).alias("bytes"))
     checked = (sf.col("*"), _excess(limits).alias("excess"))
     fits = sf.col("excess").isNull()
     written = (

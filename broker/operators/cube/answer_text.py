@@ -20,7 +20,7 @@ each with the whole WHERE.
 _VALUES_AT_ONCE, _BYTES_AT_ONCE = 1_000, 1 << 20
 
 
-def answer_text(found: Mapping[str, Any], reserve: Reserve) -> bytes:
+def answer_text(answer: Mapping[str, Any], reserve: Reserve) -> bytes:
     """Return an answer as JSON in UTF-8.
 
     Raise CubeError if the rows have more than ANSWER_BYTES_MAX bytes, or the other fields more than BESIDE_BYTES_MAX.
@@ -31,9 +31,9 @@ def answer_text(found: Mapping[str, Any], reserve: Reserve) -> bytes:
     rows = f"gives rows of over {ANSWER_BYTES_MAX >> 20} MiB: give a lower one, and go on by the cursor"
     parts = [
         b"{",
-        *_bounded(_beside_texts(found), BESIDE_BYTES_MAX, CubeError("by", None, beside), reserve),
+        *_bounded(_beside_texts(answer), BESIDE_BYTES_MAX, CubeError("by", None, beside), reserve),
         b'"rows":[',
-        *_bounded(_list_texts(found["rows"]), ANSWER_BYTES_MAX, CubeError("limit", None, rows), reserve),
+        *_bounded(_list_texts(answer["rows"]), ANSWER_BYTES_MAX, CubeError("limit", None, rows), reserve),
         b"]}",
     ]
     return b"".join(parts)

@@ -99,12 +99,12 @@ def _skip(cursor: object, commit: int, digest: str) -> int:
     """Return the number of rows that a cursor skips."""
     if cursor is None:
         return 0
-    found = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
-    if found is None:
+    match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
+    if match is None:
         raise CubeError("cursor", cursor, "is none: give that of an answer, or leave it out")
-    if int(found[1]) != commit:
+    if int(match[1]) != commit:
         remedy = f"ask without it again, with a limit of up to {LIMIT_MAX:,} for one page"
         raise CubeError("cursor", cursor, f"is of another commit, and the cube is at {commit}: {remedy}")
-    if found[3] != digest:
+    if match[3] != digest:
         raise CubeError("cursor", cursor, "is of another question: give the body that it came with, or leave it out")
-    return int(found[2])
+    return int(match[2])

@@ -37,17 +37,19 @@ class Clock:
         change the clock.
         """
         topic, places = batch.topic_id, batch.places
-        own = {
+        newest_by_partition = {
             partition: newest[partition]
             for (_, partition), (_, end) in places.items()
             if partition in newest and self.ends.get((topic, partition), 0) <= end
         }
         read = [partition for (_, partition), (first, end) in places.items() if first != end]
-        ends = {(topic, partition): batch.end[partition] for partition in own}
+        ends = {(topic, partition): batch.end[partition] for partition in newest_by_partition}
         # Of a topic that was made again nothing of the former one is known.
-        kept = {place: end for place, end in self.ends.items() if place[0] == topic or place[1] not in own}
+        kept = {
+            place: end for place, end in self.ends.items() if place[0] == topic or place[1] not in newest_by_partition
+        }
         states = {each: _state(each, newest, read, waiting) for each in batch.end}
-        return Clock(self.progress.after(own, read=read, waiting=waiting), {**kept, **ends}, states)
+        return Clock(self.progress.after(newest_by_partition, read=read, waiting=waiting), {**kept, **ends}, states)
 
     def time_after(self, place: Place, offset: int) -> int | None:
         """Return the newest time of a partition if it comes from a batch that ended at ``offset`` or later. Otherwise

@@ -99,14 +99,14 @@ class Coverage:
 
     def without_all(self, removed: Mapping[Place, Interval]) -> Coverage:
         """Return the coverage without the offsets of some intervals."""
-        found = dict(self.intervals)
-        for place in removed.keys() & found.keys():
-            own = found[place]
+        intervals = dict(self.intervals)
+        for place in removed.keys() & intervals.keys():
+            own = intervals[place]
             start, stop = _span(own, removed[place])
             if start < stop:
                 left = (part for each in own[start:stop] for part in without(each, (removed[place],)))
-                found[place] = (*own[:start], *left, *own[stop:])
-        return Coverage(MappingProxyType({place: own for place, own in found.items() if own}))
+                intervals[place] = (*own[:start], *left, *own[stop:])
+        return Coverage(MappingProxyType({place: own for place, own in intervals.items() if own}))
 
     def bounded(self, most: int = INTERVALS_MAX) -> Coverage:
         """Return the coverage with at most ``most`` intervals for each partition. The nearest ones are joined across
@@ -121,19 +121,19 @@ class Coverage:
         return Coverage(MappingProxyType({**self.intervals, **found})) if found else self
 
 
-def _nearest(own: Intervals, most: int) -> Intervals:
+def _nearest(intervals: Intervals, most: int) -> Intervals:
     """Return disjoint, ascending intervals, with the nearest joined until ``most`` are left. At a tie the first are
     joined.
     """
-    between = sorted(range(1, len(own)), key=lambda place: own[place][0] - own[place - 1][1])
-    joined = set(between[: len(own) - most])
-    found = [own[0]]
-    for place in range(1, len(own)):
+    between = sorted(range(1, len(intervals)), key=lambda place: intervals[place][0] - intervals[place - 1][1])
+    joined = set(between[: len(intervals) - most])
+    kept = [intervals[0]]
+    for place in range(1, len(intervals)):
         if place in joined:
-            found[-1] = (found[-1][0], own[place][1])
+            kept[-1] = (kept[-1][0], intervals[place][1])
         else:
-            found.append(own[place])
-    return tuple(found)
+            kept.append(intervals[place])
+    return tuple(kept)
 
 
 def _span(own: Intervals, interval: Interval) -> tuple[int, int]:
@@ -160,13 +160,13 @@ def merged(intervals: Iterable[Interval]) -> Intervals:
     >>> merged([(5, 7), (0, 2), (2, 3), (9, 9)])
     ((0, 3), (5, 7), (9, 9))
     """
-    found: list[Interval] = []
+    disjoint: list[Interval] = []
     for first, end in sorted(intervals):
-        if found and first <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if disjoint and first <= disjoint[-1][1]:
+            disjoint[-1] = (disjoint[-1][0], max(disjoint[-1][1], end))
         else:
-            found.append((first, end))
-    return tuple(found)
+            disjoint.append((first, end))
+    return tuple(disjoint)
 
 
 def without(interval: Interval, others: Sequence[Interval]) -> Intervals:
@@ -176,13 +176,13 @@ def without(interval: Interval, others: Sequence[Interval]) -> Intervals:
     ((0, 2), (3, 8))
     """
     first, end = interval
-    found = []
+    remaining = []
     for start, stop in others:
         if start == stop:
             continue
         if first < min(start, end):
-            found.append((first, min(start, end)))
+            remaining.append((first, min(start, end)))
         first = max(first, stop)
     if first < end:
-        found.append((first, end))
-    return tuple(found)
+        remaining.append((first, end))
+    return tuple(remaining)

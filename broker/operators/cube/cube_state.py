@@ -147,14 +147,14 @@ class CubeState:
     def with_damage(self, numbers: Iterable[int], gap_numbers: Iterator[int]) -> CubeState:
         """Return the state parked for damaged pieces, whose panes become gaps."""
         gone = set(numbers)
-        found = [each for each in self.pieces() if each.number in gone]
+        damaged = [each for each in self.pieces() if each.number in gone]
         gaps, reason = list(self.gaps), self.parked
-        for pane in sorted({each.pane for each in found}):
+        for pane in sorted({each.pane for each in damaged}):
             first_us, end_us = pane * self.grain_us, (pane + 1) * self.grain_us
             told = f"a piece of the pane of {instant_text(first_us)} is damaged"
             gaps.append(Gap(first_us, end_us, told, next(gap_numbers)))
             reason = reason or told
-        panes, apart = self.panes.with_damage(found), self.apart.with_damage(found)
+        panes, apart = self.panes.with_damage(damaged), self.apart.with_damage(damaged)
         return replace(self, panes=panes, apart=apart, gaps=bounded(gaps), parked=reason)
 
     def with_damaged_change(

@@ -64,23 +64,23 @@ class Dumps:
         CancelledError if the caller no longer wants the copy. Cost: some 3 s for each GB, and as many bytes on the
         disk.
         """
-        found = Dump()
+        dump = Dump()
         with self._lock:
             last = None if self._last is None else self._last()
             if last is not None and not last.is_over:
                 raise TooManyDumpsError("dumps of cubes", 1, "is made or read now: ask again when it is over")
-            self._last = weakref.ref(found)
+            self._last = weakref.ref(dump)
         try:
             self._store.copy(self._path, cancellation.check)
-            found.begin(self._path)
+            dump.begin(self._path)
         except OSError as error:
-            self._end(found)
+            self._end(dump)
             remedy = f"cannot be read, {error}: ask for it again"
             raise CubeStoreError("copy of cubes", str(self._path), remedy) from None
         except BaseException:
-            self._end(found)
+            self._end(dump)
             raise
-        return found
+        return dump
 
     def _end(self, dump: Dump) -> None:
         self._delete()

@@ -102,14 +102,14 @@ class CubeFolder:
 
     def _opened(self) -> Keeper:
         if self._keeper is None:
-            limits, own = self._stream.limits, self._stream
+            limits, stream = self._stream.limits, self._stream
             try:
                 self._keeper = Keeper.open(
                     self._path,
-                    own.attributes,
+                    stream.attributes,
                     CubeLimits(limits.cube_cells, limits.cube_bytes, limits.cube_panes, limits.cube_query_s),
-                    lateness_s=own.lateness_us / 1_000_000,
-                    time_zone=own.time_zone,
+                    lateness_s=stream.lateness_us / 1_000_000,
+                    time_zone=stream.time_zone,
                 )
             except CubeStoreError:
                 self._refused_until_s = time.monotonic() + _REFUSED_S

@@ -87,13 +87,13 @@ def _by_reason(gaps: Iterable[Gap]) -> list[list[Gap]]:
 
 def _touching(gaps: Iterable[Gap]) -> list[Gap]:
     """Return gaps with an end; gaps that overlap or touch are merged."""
-    found: list[Gap] = []
+    joined: list[Gap] = []
     for own in sorted(gaps, key=_begin):
-        if found and _distance_us(found[-1], own) <= 0:
-            found[-1] = _union((found[-1], own))
+        if joined and _distance_us(joined[-1], own) <= 0:
+            joined[-1] = _union((joined[-1], own))
         else:
-            found.append(own)
-    return found
+            joined.append(own)
+    return joined
 
 
 def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
@@ -102,18 +102,18 @@ def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
     if len(ordered) <= most:
         return ordered
     distances_us, latest = [], ordered[0]
-    for own in ordered[1:]:
-        distances_us.append(_distance_us(latest, own))
-        latest = max(latest, own, key=_end)
+    for gap in ordered[1:]:
+        distances_us.append(_distance_us(latest, gap))
+        latest = max(latest, gap, key=_end)
     # Neighbours apart by more than the others stay apart.
     nearest = set(sorted(range(len(distances_us)), key=lambda each: distances_us[each])[: len(ordered) - most])
-    found = [ordered[0]]
-    for place, own in enumerate(ordered[1:]):
+    joined = [ordered[0]]
+    for place, gap in enumerate(ordered[1:]):
         if place in nearest:
-            found[-1] = _union((found[-1], own))
+            joined[-1] = _union((joined[-1], gap))
         else:
-            found.append(own)
-    return found
+            joined.append(gap)
+    return joined
 
 
 def _union(gaps: Sequence[Gap]) -> Gap:
@@ -121,13 +121,13 @@ def _union(gaps: Sequence[Gap]) -> Gap:
     firsts_us = [own.first_us for own in gaps if own.first_us is not None]
     ends_us = [own.end_us for own in gaps if own.end_us is not None]
     reasons = {own.reason for own in gaps}
-    found = Gap(
+    union = Gap(
         min(firsts_us) if len(firsts_us) == len(gaps) else None,
         max(ends_us) if len(ends_us) == len(gaps) else None,
         reasons.pop() if len(reasons) == 1 else SEVERAL,
         min(own.number for own in gaps),
     )
-    return found.with_newest(own.newest_us for own in gaps if own.newest_us is not None)
+    return union.with_newest(own.newest_us for own in gaps if own.newest_us is not None)
 
 
 def _begin(gap: Gap) -> tuple[bool, int]:

@@ -118,21 +118,21 @@ class Keeper:
             dropped = frozenset(partials.keys() - before.cubes.keys())
             if steps.is_repeat:
                 return _committed(None, steps.all(), dropped)
-            number, found = before.commit + 1, steps.all()
+            number, cube_steps = before.commit + 1, steps.all()
             # Before they are deleted: a reader that does not find them in the file looks here.
-            before.succeed({each: cells for step in found for each, cells in step.merged.gone.items()})
+            before.succeed({each: cells for step in cube_steps for each, cells in step.merged.gone.items()})
             with self._writing(number, number, steps.marks):
-                for step in found:
+                for step in cube_steps:
                     self._saved.save(step.before, step.after, step.merged.added, step.merged.gone)
                     self._saved.mark_damaged(step.damaged)
                     for change, data in step.late:
                         self._saved.windows.add_change(step.after.number, change, data)
                 self._saved.save_clocks(before.clocks, steps.clocks)
             clocks = {**before.clocks, **steps.clocks}
-            self._swap(number, number, steps.marks, {step.after.id: step.after for step in found}, clocks)
-            for step in found:
+            self._swap(number, number, steps.marks, {step.after.id: step.after for step in cube_steps}, clocks)
+            for step in cube_steps:
                 self._keep(step)
-            return _committed(number, found, dropped)
+            return _committed(number, cube_steps, dropped)
 
     def define(
         self,

@@ -79,17 +79,17 @@ class CubeKind:
             FoldColumn(texts[0], PAttribute(time.sql, pa.int64())),
             *(FoldColumn(text, attribute) for text, attribute in zip(texts[1:], values, strict=True)),
         )
-        own: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "generation": definition.cube.generation(query.stream, query.where),
             "cube": definition.cube.plain(),
             "schema": expressions.columns_ddl,
             "time_zone": expressions.time_zone,
         }
         if definition.output is not None:
-            own["output"] = definition.output.plain(definition.cube)
+            settings["output"] = definition.output.plain(definition.cube)
         if definition.late == "apart":
-            own["late"] = definition.late
-        return FoldDestination(OP, query.id, query.topic, time.sql, columns, own)
+            settings["late"] = definition.late
+        return FoldDestination(OP, query.id, query.topic, time.sql, columns, settings)
 
     def fold(self) -> Fold:
         """Return the computation of cells."""

@@ -52,16 +52,16 @@ class LateCells:
 
     def _before(self, layout: Layout, late: Cells, panes: Panes) -> Cells:
         """Return the cells with which some late cells will be merged."""
-        found, parts, size_bytes = [Cells.none(layout)], [Cells.none(layout)], 0
+        cells, parts, size_bytes = [Cells.none(layout)], [Cells.none(layout)], 0
         for pane in late.different_panes().tolist():
             pieces = sound(panes.pane(pane))
             added_bytes = sum(piece.size_bytes for piece in pieces)
             if size_bytes + added_bytes > _TOGETHER_BYTES:
-                found.append(_those(layout, parts, late))
+                cells.append(_those(layout, parts, late))
                 parts, size_bytes = [Cells.none(layout)], 0
             parts += [self._read(layout, piece) for piece in pieces]
             size_bytes += added_bytes
-        return joined(layout, [*found, _those(layout, parts, late)])
+        return joined(layout, [*cells, _those(layout, parts, late)])
 
 
 def _those(layout: Layout, parts: Sequence[Cells], late: Cells) -> Cells:

@@ -17,13 +17,13 @@ class LateWindows:
     cells are read for the requested windows, and cached until other windows are requested.
     """
 
-    def __init__(self, keeper: Keeper, own: WindowState, layout: Layout) -> None:
+    def __init__(self, keeper: Keeper, state: WindowState, layout: Layout) -> None:
         self._keeper = keeper
-        self._own = own
+        self._own = state
         self._layout = layout
-        self._sliding = own.output.sliding
+        self._sliding = state.output.sliding
         # By change a window that none of its own comes before, but for those that were asked for.
-        self._least = [(change.first, place) for place, change in enumerate(own.changes)]
+        self._least = [(change.first, place) for place, change in enumerate(state.changes)]
         heapify(self._least)
         self._kept: tuple[tuple[int, int], list[LateChange]] | None = None
 
@@ -33,13 +33,15 @@ class LateWindows:
         """
         while self._least:
             least, place = self._least[0]
-            found = self._own.changes[place].following(self._sliding, least if window is None else max(least, window))
-            if found is None:
+            next_window = self._own.changes[place].following(
+                self._sliding, least if window is None else max(least, window)
+            )
+            if next_window is None:
                 heappop(self._least)
                 continue
-            heapreplace(self._least, (found, place))
-            if found in (window, self._least[0][0]):
-                return found
+            heapreplace(self._least, (next_window, place))
+            if next_window in (window, self._least[0][0]):
+                return next_window
         return None
 
     def newest(self, window: int) -> int:

@@ -90,7 +90,7 @@ def look_at(
     question: Question,
     wanted: Wanted,
     *,
-    told: Mapping[str, Any],
+    facts: Mapping[str, Any],
     reserve: Reserve,
 ) -> Look:
     """Return the content of a page from the cells of an interval. ``reserve`` is called as in
@@ -99,10 +99,12 @@ def look_at(
     axes, measure = wanted.axes(layout.definition), wanted.place(layout.definition)
     read = [part.between(question.first, question.end) for part in parts]
     columns_skip, columns_most = wanted.columns_skip, wanted.columns_most
-    found = pivot(layout, read, question, axes, columns_skip=columns_skip, columns_most=columns_most, reserve=reserve)
+    pivot_table = pivot(
+        layout, read, question, axes, columns_skip=columns_skip, columns_most=columns_most, reserve=reserve
+    )
     drawn = None
     if is_number(layout.measures[measure]):
         drawn = series(layout, read, question, measure, points_most=wanted.points_most, reserve=reserve)
     reserve(0)
     interval, source = interval_of(layout, read, question), answered_by(layout, read)
-    return Look(layout, question, axes, found, measure, drawn, interval, source, told)
+    return Look(layout, question, axes, pivot_table, measure, drawn, interval, source, facts)

@@ -198,15 +198,15 @@ def _touched(
     panes: Panes, layout: Layout, added: Cells | None, open_from: int | None, *, is_tight: bool
 ) -> dict[int, list[_Held]]:
     """Return the panes that a batch changes, each with its pieces and the new piece of the batch."""
-    found: dict[int, list[_Held]] = {}
+    pieces_by_pane: dict[int, list[_Held]] = {}
     for pane, pieces in panes.open.items():
         if is_tight or (open_from is not None and pane < open_from):
-            found[pane] = list(sound(pieces))
+            pieces_by_pane[pane] = list(sound(pieces))
     for piece in () if added is None else added.pieces(layout):
-        if piece.pane not in found:
-            found[piece.pane] = list(sound(panes.pane(piece.pane)))
-        found[piece.pane].append(piece)
-    return found
+        if piece.pane not in pieces_by_pane:
+            pieces_by_pane[piece.pane] = list(sound(panes.pane(piece.pane)))
+        pieces_by_pane[piece.pane].append(piece)
+    return pieces_by_pane
 
 
 def _start(held: Sequence[_Held]) -> int:

@@ -52,20 +52,20 @@ class _Leaf:
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """Return the panes of the leaf in runs, ascending, without damaged pieces."""
-        found: list[Run] = []
-        own: list[tuple[StoredPiece, ...]] = []
+        runs: list[Run] = []
+        run: list[tuple[StoredPiece, ...]] = []
         cells = 0
         for pane, held in self.panes.items():
             pieces = sound(held)
             if not pieces:
                 continue
             added = sum(piece.cells for piece in pieces)
-            if own and (_block(own[0][0].pane) != _block(pane) or cells + added > _RUN_CELLS):
-                found.append(tuple(own))
-                own, cells = [], 0
-            own.append(pieces)
+            if run and (_block(run[0][0].pane) != _block(pane) or cells + added > _RUN_CELLS):
+                runs.append(tuple(run))
+                run, cells = [], 0
+            run.append(pieces)
             cells += added
-        return (*found, tuple(own)) if own else tuple(found)
+        return (*runs, tuple(run)) if run else tuple(runs)
 
     @cached_property
     def sound_panes(self) -> tuple[int, ...]:

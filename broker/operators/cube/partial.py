@@ -67,18 +67,18 @@ def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial
     """Return the partials if they have at most BATCH_PANES_MAX panes together. Otherwise mark the partials with the
     most panes as failed, until the others are within the bound.
     """
-    found = dict(partials)
-    panes = sum(len(own.records) for own in found.values())
-    for cube in sorted(found, key=lambda each: (-len(found[each].records), each)):
+    bounded = dict(partials)
+    panes = sum(len(own.records) for own in bounded.values())
+    for cube in sorted(bounded, key=lambda each: (-len(bounded[each].records), each)):
         if panes <= BATCH_PANES_MAX:
             break
-        own = len(found[cube].records)
+        own = len(bounded[cube].records)
         told = (
             f"its records of one batch are in {own:,} panes, the most of all cubes, which may have {BATCH_PANES_MAX:,}"
         )
-        found[cube] = replace(found[cube], failed=f"{told}: choose a longer grain, or lower max_records_per_batch")
+        bounded[cube] = replace(bounded[cube], failed=f"{told}: choose a longer grain, or lower max_records_per_batch")
         panes -= own
-    return found
+    return bounded
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,16 +30,16 @@ def waits_for(time: str, clock: Clock, closes_us: int | None) -> str:
     ``closes_us``: the mark at which the next pane closes; None before the first record with a time.
     """
     if closes_us is None:
-        found = f"no record had a usable time in {time} yet: the first one makes the watermark"
+        sentence = f"no record had a usable time in {time} yet: the first one makes the watermark"
     else:
         needed = f"the next pane closes when the newest {time} of each partition with records is {_at(closes_us)}"
-        found = f"{needed}{_behind(clock, closes_us)}"
+        sentence = f"{needed}{_behind(clock, closes_us)}"
     silent, waiting = _in_state(clock, "silent"), _in_state(clock, "waits")
     if silent:
-        found += f"; {_named(silent)} {_verb(silent, 'is', 'are')} silent, and hold{_s(silent)} nothing back"
+        sentence += f"; {_named(silent)} {_verb(silent, 'is', 'are')} silent, and hold{_s(silent)} nothing back"
     if waiting:
-        found += f"; {_named(waiting)} wait{_s(waiting)}, with records that are still to be read"
-    return found
+        sentence += f"; {_named(waiting)} wait{_s(waiting)}, with records that are still to be read"
+    return sentence
 
 
 def _in_state(clock: Clock, state: PartitionState) -> list[int]:

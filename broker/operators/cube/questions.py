@@ -77,7 +77,7 @@ class Questions:
 
     def _answered(self, cube: CubeId, ask: Ask[Answer], cancellation: Cancellation | None) -> Answer:
         """Return the answer of the newest snapshot to a question."""
-        begun = time.perf_counter()
+        start_s = time.perf_counter()
         with self._turns.turn(self._limit_s, cancellation) as turn:
             try:
                 while True:
@@ -87,4 +87,4 @@ class Questions:
                         turn.begin_anew()
                         self._park_damaged(cube, error.number)
             finally:
-                self.figures.seconds.observe(time.perf_counter() - begun)
+                self.figures.seconds.observe(time.perf_counter() - start_s)

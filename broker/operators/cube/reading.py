@@ -53,15 +53,15 @@ class PieceReader:
         ``reserve`` is called before the cells are read, with their bytes, and may raise.
         """
         numbers = tuple(piece.number for pieces in run for piece in pieces)
-        found = self._of(numbers)
-        if found is None:
+        cells = self._of(numbers)
+        if cells is None:
             with held(reserve, sum(decoded_bytes(layout, piece) for pieces in run for piece in pieces)):
                 panes = [self._pane(layout, pieces, read, reserve) for pieces in run]
                 with held(reserve, joining_bytes(panes)):
-                    found = joined(layout, panes)
-            self.keep(numbers, found)
-        reserve(found.size_bytes)
-        return found
+                    cells = joined(layout, panes)
+            self.keep(numbers, cells)
+        reserve(cells.size_bytes)
+        return cells
 
     def _pane(self, layout: Layout, pieces: Sequence[StoredPiece], read: Read, reserve: Reserve) -> Cells:
         parts = [self.piece(layout, piece, read, is_kept=False) for piece in pieces]

@@ -73,20 +73,20 @@ class SavedCubes:
             self._store.execute("SELECT cube, first_us, end_us, reason, number, newest_us FROM gaps ORDER BY number")
         )
         counters = _grouped(self._store.execute("SELECT cube, name, value FROM counters"))
-        found = {}
+        state_by_id = {}
         for row in rows:
             number, query, generation, _, types, since, version, watermark_us, batch, parked, stopped = row
-            own = definitions[number]
-            assert own.time is not None
-            assert own.grain_us is not None
-            open_from = first_open(marks.get(own.time), self._lateness_us, own.grain_us)
+            definition = definitions[number]
+            assert definition.time is not None
+            assert definition.grain_us is not None
+            open_from = first_open(marks.get(definition.time), self._lateness_us, definition.grain_us)
             sides: tuple[list[StoredPiece], list[StoredPiece]] = ([], [])
             for *piece, is_apart in pieces.get(number, ()):
                 sides[is_apart].append(_piece(piece))
             state = CubeState(
                 CubeId(query, generation),
                 number,
-                own,
+                definition,
                 None,
                 Panes.of(sides[False], open_from),
                 _coverage(each[1:] for each in coverage.get(number, ()) if not each[0]),
@@ -102,8 +102,8 @@ class SavedCubes:
                 windows.get(number),
                 Panes.of(sides[True], open_from),
             )
-            found[state.id] = self._with_layout(state, types)
-        return found
+            state_by_id[state.id] = self._with_layout(state, types)
+        return state_by_id
 
     def add(self, cube: CubeId, definition: CubeDefinition, layout: Layout, since: int, version: int) -> CubeState:
         """Write a cube that begins empty, and return it. Call within a transaction."""
@@ -197,16 +197,16 @@ class SavedCubes:
     def _save_coverage(self, number: int, is_missed: bool, before: Coverage, after: Coverage) -> None:
         gone, new = [], []
         for place in before.intervals.keys() | after.intervals.keys():
-            former, own = before.of(place), after.of(place)
-            if former == own:
+            former, current = before.of(place), after.of(place)
+            if former == current:
                 continue
             # Most of them are before what has changed.
-            pairs = enumerate(zip(former, own, strict=False))
-            same = next((n for n, (one, two) in pairs if one != two), min(len(former), len(own)))
-            former, own = former[same:], own[same:]
-            kept, known = {first for first, _ in own}, set(former)
+            pairs = enumerate(zip(former, current, strict=False))
+            same = next((n for n, (one, two) in pairs if one != two), min(len(former), len(current)))
+            former, current = former[same:], current[same:]
+            kept, known = {first for first, _ in current}, set(former)
             gone += [(number, is_missed, *place, first) for first, _ in former if first not in kept]
-            new += [(number, is_missed, *place, *each) for each in own if each not in known]
+            new += [(number, is_missed, *place, *each) for each in current if each not in known]
         self._store.execute_all(
             "DELETE FROM coverage WHERE cube = ? AND is_missed = ? AND topic = ? AND partition = ? AND first = ?", gone
         )

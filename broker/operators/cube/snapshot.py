@@ -98,13 +98,13 @@ class Snapshot:
         state, layout = self._sound(cube)
         asked = Asked.parse(body, state, self.commit, self._open_from(state))
         question = asked.question
-        found = answer(layout, self._read_all(state, layout, asked, reserve), question, reserve)
-        shown = question.skip + len(found["rows"])
+        plain_answer = answer(layout, self._read_all(state, layout, asked, reserve), question, reserve)
+        shown = question.skip + len(plain_answer["rows"])
         return {
-            "interval": found.pop("interval"),
+            "interval": plain_answer.pop("interval"),
             **self._told(state, question),
-            **found,
-            "cursor": asked.cursor(self.commit, shown) if shown < found["groups"] else None,
+            **plain_answer,
+            "cursor": asked.cursor(self.commit, shown) if shown < plain_answer["groups"] else None,
         }
 
     def look(self, cube: CubeId, wanted: Wanted, reserve: Reserve = unbounded) -> Look:
@@ -113,7 +113,7 @@ class Snapshot:
         asked = Asked.parse(wanted.question(state.definition), state, self.commit, self._open_from(state))
         question = replace(asked.question, skip=wanted.skip)
         parts = self._read_all(state, layout, asked, reserve)
-        return look_at(layout, parts, question, wanted, told=self._told(state, question), reserve=reserve)
+        return look_at(layout, parts, question, wanted, facts=self._told(state, question), reserve=reserve)
 
     def status(self, cube: CubeId) -> dict[str, Any]:
         """Return the status of a cube: the accounting line, cells, bytes, gaps, offsets and times of partitions."""

@@ -128,13 +128,13 @@ class BatchSteps:
             except Exception as error:
                 # What one cube cannot do is no reason to stop the stream: it would fail for ever.
                 LOG.exception("cube %s is parked", state.id.query)
-                told = f"a batch cannot be folded into it, {type(error).__name__}: {error}"
+                reason = f"a batch cannot be folded into it, {type(error).__name__}: {error}"
                 if outcome == "parked":
                     merged = Merged.unmerged(state, batch_time.open_after(state.grain_us))
-                    after = merged.kept_by(replace(state, parked=state.parked or told.splitlines()[0]))
+                    after = merged.kept_by(replace(state, parked=state.parked or reason.splitlines()[0]))
                     break
                 # Its panes close with those of other cubes all the same.
-                state, outcome = replace(state, parked=told.splitlines()[0]), "parked"
+                state, outcome = replace(state, parked=reason.splitlines()[0]), "parked"
         if after.parked is not None and outcome != "absent":
             outcome = "parked"
         return Step(before, after, outcome, merged, tuple(damaged), late)

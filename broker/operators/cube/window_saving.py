@@ -43,16 +43,16 @@ class SavedWindows:
         for cube, *change in self._store.execute(f"SELECT {columns} FROM former_cells ORDER BY number"):
             changes.setdefault(cube, []).append(tuple(change))
         revisions: dict[int, int] = dict(self._store.execute("SELECT cube, count(*) FROM revisions GROUP BY cube"))
-        found = {}
-        for cube, topic, output, begun, written, *position, is_due, is_behind, count in self._store.execute(
+        states = {}
+        for cube, topic, output, first_window, written, *position, is_due, is_behind, count in self._store.execute(
             f"SELECT cube, {_COLUMNS} FROM windows"
         ):
             windows = _output(output, definitions.get(cube))
             if windows is not None:
                 kept = tuple(_change(windows.sliding, own) for own in changes.get(cube, ()))
-                state = WindowState(topic, windows, begun, written, Position(*position), kept, bool(is_due))
-                found[cube] = replace(state, is_behind=bool(is_behind), revisions=revisions.get(cube, 0), count=count)
-        return found
+                state = WindowState(topic, windows, first_window, written, Position(*position), kept, bool(is_due))
+                states[cube] = replace(state, is_behind=bool(is_behind), revisions=revisions.get(cube, 0), count=count)
+        return states
 
     def save(
         self, cube: int, before: WindowState | None, after: WindowState | None, definition: CubeDefinition

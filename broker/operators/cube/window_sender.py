@@ -38,7 +38,7 @@ class WindowSender:
         """Send rows, and return the number of each kind. Raise TooLargeWindowError if the topic does not accept a
         row.
         """
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         with self._forgetting():
             for row in rows:
                 with self._talking(topic):
@@ -46,8 +46,8 @@ class WindowSender:
                     headers = [(HEADER_QUERY, query.encode()), (HEADER_EVENT, row.identity.encode())]
                     self._producer.send(topic, row.value, key=row.key, headers=headers).add_errback(self._report)
                     self._check()
-                found[row.kind] += 1
-        return found
+                counts[row.kind] += 1
+        return counts
 
     def flush(self, topic: str) -> None:
         """Wait until all replicas have the rows that were sent to a topic. Raise TooLargeWindowError as :meth:`send`

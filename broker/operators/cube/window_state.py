@@ -203,14 +203,14 @@ class WindowState:
         """Return the state after revisions up to a position. ``raised``: the revision numbers that were used, by window
         and cuboid.
         """
-        begun, following = self.position, position.window
+        start, following = self.position, position.window
         if following is None:
             assert self.written is not None
-            following = (self.written if begun.until is None else begun.until) + 1
+            following = (self.written if start.until is None else start.until) + 1
         kept = []
         for own in self.changes:
-            is_later = begun.is_within and own.first == begun.window and own.number > begun.batch
-            is_before = begun.window is not None and own.first < begun.window
+            is_later = start.is_within and own.first == start.window and own.number > start.batch
+            is_before = start.window is not None and own.first < start.window
             first = own.first if is_later or is_before else max(own.first, following)
             if first < own.end:
                 kept.append(own if first == own.first else replace(own, first=first))

@@ -124,40 +124,42 @@ class WindowWriter:
         writing = WindowWriting(cube.query, cube.generation, state.layout, state.windows.output)
         cells = _StateCells(snapshot, state, state.layout)
         windows = Windows(writing, cells.read, cells.is_whole)
-        own = state.windows
-        if own.is_due:
+        window_state = state.windows
+        if window_state.is_due:
             revisions = Revisions(
                 *(windows, writing, cells.read),
-                late=LateWindows(self._keeper, own, state.layout),
-                written=own.written or 0,
-                position=own.position,
+                late=LateWindows(self._keeper, window_state, state.layout),
+                written=window_state.written or 0,
+                position=window_state.position,
                 revision=lambda number, place: self._keeper.revision(cube, number, place),
                 limits=self._limits,
             )
-            own = self._revise(cube, own, revisions)
+            window_state = self._revise(cube, window_state, revisions)
         if due_to is not None:
-            self._finish(cube, own, windows, cells, due_to)
+            self._finish(cube, window_state, windows, cells, due_to)
 
     def _revise(self, cube: CubeId, own: WindowState, revisions: Revisions) -> WindowState:
         revised = revisions.rows()
         sent = self._sender.send(own.topic, cube.query, revised.rows)
         return self._noted(cube, own.revised(revised.position, revised.raised), sent, revised.raised)
 
-    def _finish(self, cube: CubeId, own: WindowState, windows: Windows, cells: _StateCells, due_to: int) -> None:
+    def _finish(
+        self, cube: CubeId, window_state: WindowState, windows: Windows, cells: _StateCells, due_to: int
+    ) -> None:
         """Write the windows up to ``due_to``, within a commit's limit. They are recorded together, so a repeat is
         identical.
         """
         sent: Counter[str] = Counter()
-        count, done, read_before, is_behind = own.count, 0, cells.count, False
-        for number in own.output.sliding.due(cells.following, own.written, due_to):
-            rows = self._sender.send(own.topic, cube.query, windows.rows(number, own.begun))
+        count, done, read_before, is_behind = window_state.count, 0, cells.count, False
+        for number in window_state.output.sliding.due(cells.following, window_state.written, due_to):
+            rows = self._sender.send(window_state.topic, cube.query, windows.rows(number, window_state.begun))
             count += rows["window"] > 0
             sent += rows
-            done += len(own.output.cuboids)
+            done += len(window_state.output.cuboids)
             if number < due_to and self._first_limits.are_reached(sent.total(), done, cells.count - read_before):
                 due_to, is_behind = number, True
                 break
-        self._noted(cube, replace(own, written=due_to, is_behind=is_behind, count=count), sent)
+        self._noted(cube, replace(window_state, written=due_to, is_behind=is_behind, count=count), sent)
 
     def _noted(
         self, cube: CubeId, after: WindowState, sent: Counter[str], raised: Mapping[Unit, int] = _NONE

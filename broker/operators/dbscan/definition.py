@@ -45,31 +45,31 @@ class StandingDbscan:
         """Return the definition as a JSON object with its name. If one field replaces another, the replaced one is
         null.
         """
-        own = self.own
-        unit = "s" if own.is_timed else "points"
+        definition = self.own
+        unit = "s" if definition.is_timed else "points"
         windows = dict.fromkeys(("window_s", "slide_s", "window_points", "slide_points"))
         return {
             "name": OP,
-            "attributes": list(own.attributes) if own.position is None else None,
-            "position": own.position,
-            "eps": own.eps,
-            "min_samples": own.min_samples,
-            "time": own.time,
-            **{**windows, f"window_{unit}": own.window, f"slide_{unit}": own.slide},
-            "members": own.members,
-            "key": own.key,
-            "sample": own.sample,
+            "attributes": list(definition.attributes) if definition.position is None else None,
+            "position": definition.position,
+            "eps": definition.eps,
+            "min_samples": definition.min_samples,
+            "time": definition.time,
+            **{**windows, f"window_{unit}": definition.window, f"slide_{unit}": definition.slide},
+            "members": definition.members,
+            "key": definition.key,
+            "sample": definition.sample,
         }
 
     def expressions(self) -> tuple[Expression, ...]:
         """Return the expressions of the time, of the position or attributes, and of the key."""
-        own = self.own
-        assert own.time is not None
-        values = [Expression("attributes", sql, "number") for sql in own.attributes]
-        if own.position is not None:
-            values = [Expression("position", own.position, "position")]
-        key = [] if own.key is None else [Expression("key", own.key, "key")]
-        return (Expression("time", own.time, "time"), *values, *key)
+        definition = self.own
+        assert definition.time is not None
+        values = [Expression("attributes", sql, "number") for sql in definition.attributes]
+        if definition.position is not None:
+            values = [Expression("position", definition.position, "position")]
+        key = [] if definition.key is None else [Expression("key", definition.key, "key")]
+        return (Expression("time", definition.time, "time"), *values, *key)
 
     def summary(self) -> str:
         """Return the definition in one line."""

@@ -72,17 +72,17 @@ class DbscanKind:
         self, definition: StandingDbscan, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:
         """Return the destination of a query."""
-        own = definition.own
+        dbscan = definition.own
         time_us, *values = (field.read[0] for field in expressions.fields)
-        key = NO_KEY if own.key is None else values.pop().sql
+        key = NO_KEY if dbscan.key is None else values.pop().sql
         position: tuple[str, ...] = tuple(f"CAST(({value.sql}) AS DOUBLE)" for value in values)
-        if own.position is not None:
+        if dbscan.position is not None:
             position = values[0].part_texts
-        name = hashed([OP, time_us.sql, key, own.position is not None, *position])
+        name = hashed([OP, time_us.sql, key, dbscan.position is not None, *position])
         track = Track(name, OP, key, time_us.sql, position, None, observes_all=False, by_key=False)
         (selection,) = query.selections
         since = query.definition.get("since", -1)
-        asked = own.query(query.id, query.topic, track=name, time=track.time_name, selection=selection, since=since)
+        asked = dbscan.query(query.id, query.topic, track=name, time=track.time_name, selection=selection, since=since)
         return FeedDestination(track, asked.settings())
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:

@@ -140,13 +140,13 @@ def near_condition(text: str, analyser: RecordAnalyser, *, patiently: bool = Fal
     ``patiently``: without a time limit for Spark's answers.
     """
     pairs = analyser.over(pair_schema(analyser.attributes))
-    found = NearCondition.of(text, analyser.attributes, pairs.normalise)
+    condition = NearCondition.of(text, analyser.attributes, pairs.normalise)
     try:
-        pairs.check(found.predicate, patiently=patiently)
+        pairs.check(condition.predicate, patiently=patiently)
     except QueryError as error:
         remedy = f"{error.subject} {str(error.value)!r}: {error.remedy}"
         raise QueryError("operator.on", text[:200], remedy) from None
-    return found
+    return condition
 
 
 def pair_schema(attributes: Schema) -> Schema:
