@@ -59,13 +59,13 @@ class Sessions:
             if session is None:
                 return None
             now_s = self._clock()
-            found = None if now_s - session.seen_s > IDLE_S else self._access.of_digest(session.token_digest)
-            if found is None:
+            scope = None if now_s - session.seen_s > IDLE_S else self._access.of_digest(session.token_digest)
+            if scope is None:
                 del self._sessions[key]
                 return None
             session.seen_s = now_s
             self._sessions.move_to_end(key)
-            return found
+            return scope
 
     def end(self, name: str) -> None:
         """Forget the session with this name, if it exists."""

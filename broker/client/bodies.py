@@ -68,13 +68,13 @@ def ndjson_of(queries: Iterable[Body] | str | PathLike[str]) -> bytes:
     return b"\n".join(_line(body, number) for number, body in enumerate(queries, 1))
 
 
-def flags(**given: bool) -> dict[str, str]:
+def flags(**parameters: bool) -> dict[str, str]:
     """Return the request parameters that are true.
 
     >>> flags(keep_going=True, dry_run=False)
     {'keep_going': 'true'}
     """
-    return {name: "true" for name, is_on in given.items() if is_on}
+    return {name: "true" for name, is_on in parameters.items() if is_on}
 
 
 def _line(body: Body, number: int) -> bytes:

@@ -40,7 +40,7 @@ def refused(response: httpx.Response) -> RefusedError:
         message = f"{response.request.method} {_shown(response)} answers {response.status_code}: {NOT_A_DAEMON}"
         error = {"message": message, "subject": _shown(response), "value": response.status_code, "remedy": NOT_A_DAEMON}
     streams = error.get("streams")
-    found = BY_STATUS.get(response.status_code, RefusedError)(
+    refusal = BY_STATUS.get(response.status_code, RefusedError)(
         str(error.get("subject") or "the daemon answers"),
         error.get("value", response.status_code),
         str(error.get("remedy") or "see the daemon's log"),
@@ -50,9 +50,9 @@ def refused(response: httpx.Response) -> RefusedError:
         lines=cast("list[RefusedLine]", lines) if isinstance(lines, list) else (),
         streams=list(map(str, streams)) if isinstance(streams, list) else None,
     )
-    if isinstance(found, (TooManyRequestsError, UnavailableError)):
-        found.retry_after_s = _seconds(response.headers.get("retry-after"))
-    return found
+    if isinstance(refusal, (TooManyRequestsError, UnavailableError)):
+        refusal.retry_after_s = _seconds(response.headers.get("retry-after"))
+    return refusal
 
 
 def _body(response: httpx.Response) -> dict[str, Any]:

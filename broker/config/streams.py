@@ -75,16 +75,16 @@ class StreamConfig(Section):
 
         Raise SchemaError or ConfigError.
         """
-        given = self._given(registry)
-        missing = self.record_format.missing(self.options, given)
+        inputs = self._given(registry)
+        missing = self.record_format.missing(self.options, inputs)
         if missing is not None:
             raise ConfigError("stream of topic", self.topic, f"of format {self.format} {missing}")
         if not self.takes_cloud_events:
-            return self.record_format.decoder(fields, self.options, time_zone, given)
+            return self.record_format.decoder(fields, self.options, time_zone, inputs)
         from broker.formats.cloud_events import CloudEventsDecoder, data_fields
 
         of_data = {"envelope": "data", **self.options} if self.format == "json" else self.options
-        inner = self.record_format.decoder(data_fields(fields), of_data, time_zone, given)
+        inner = self.record_format.decoder(data_fields(fields), of_data, time_zone, inputs)
         return CloudEventsDecoder(fields, self.options, time_zone, inner)
 
     @property

@@ -103,7 +103,7 @@ def receive(
     nothing arrives; it is not called with ``to_end``.
     """
     seen = _Seen(window)
-    given = 0
+    delivered = 0
     topics = list(topics)
     with client.reading(topics, from_beginning=from_beginning, group=group, to_end=to_end) as messages:
         done = None if group is None else _Places(client, messages.consumer if to_end else messages, topics)
@@ -118,10 +118,10 @@ def receive(
                 delivery = delivery_of(message)
                 if delivery.identity is None or seen.is_new(delivery):
                     yield delivery
-                    given += 1
+                    delivered += 1
                 if done is not None:
                     done.add(message)
-                if given == most:
+                if delivered == most:
                     return
         finally:
             if done is not None:

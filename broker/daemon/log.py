@@ -54,7 +54,7 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of an entry."""
         at = datetime.fromtimestamp(record.created, timezone.utc)
-        told = {
+        entry = {
             "time": at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z",
             "level": record.levelname,
             "logger": record.name,
@@ -62,10 +62,10 @@ class JsonLines(logging.Formatter):
         }
         stream = stream_of(record)
         if stream is not None:
-            told["stream"] = stream
+            entry["stream"] = stream
         if record.exc_info:
-            told["error"] = self.formatException(record.exc_info)
-        return json.dumps(told)
+            entry["error"] = self.formatException(record.exc_info)
+        return json.dumps(entry)
 
 
 def stream_of(record: logging.LogRecord) -> str | None:

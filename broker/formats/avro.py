@@ -49,27 +49,27 @@ class Avro(Format):
         own = _own(text)
         return super().fields_of_text(text, options) if own is None else own.fields()
 
-    def missing(self, options: Mapping[str, str], given: Given) -> str | None:
+    def missing(self, options: Mapping[str, str], inputs: Given) -> str | None:
         """See :class:`Format`."""
         if options.get("framing", _CONFLUENT) == _CONFLUENT:
-            return "asks a schema registry: set schema_registry.url" if given.registry is None else None
-        is_there = given.schema_text is not None and _own(given.schema_text) is not None
+            return "asks a schema registry: set schema_registry.url" if inputs.registry is None else None
+        is_there = inputs.schema_text is not None and _own(inputs.schema_text) is not None
         return None if is_there else "needs the schema that all records were written with: name it as schema_file"
 
-    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> Decoder:
+    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, inputs: Given) -> Decoder:
         """See :class:`Format`. Raise SchemaError if the stream's own schema cannot be used for reading."""
         from broker.formats.avro_decoder import RAW, AvroDecoder
         from broker.formats.avro_reading import reading_of
         from broker.formats.framed_decoder import Writer
         from broker.formats.schema_registry import WrittenSchema
 
-        own = None if given.schema_text is None else _own(given.schema_text)
+        own_schema = None if inputs.schema_text is None else _own(inputs.schema_text)
         if options.get("framing", _CONFLUENT) == _CONFLUENT:
-            return AvroDecoder(fields, options, time_zone, given.registry, own)
-        assert own is not None
-        digest = WrittenSchema(given.schema_text or "").digest()
-        writer = Writer(frozenset(), digest, reading_of(own, fields, RAW, own))
-        return AvroDecoder(fields, options, time_zone, None, own, (writer,))
+            return AvroDecoder(fields, options, time_zone, inputs.registry, own_schema)
+        assert own_schema is not None
+        digest = WrittenSchema(inputs.schema_text or "").digest()
+        writer = Writer(frozenset(), digest, reading_of(own_schema, fields, RAW, own_schema))
+        return AvroDecoder(fields, options, time_zone, None, own_schema, (writer,))
 
 
 def _own(text: str) -> AvroSchema | None:

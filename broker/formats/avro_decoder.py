@@ -51,7 +51,7 @@ class AvroDecoder(FramedDecoder[AvroReading]):
         from pyspark.sql import functions as sf
 
         kept = tuple(map(sf.col, carried))
-        own = map(sf.col, (*RESERVED_ATTRIBUTES, RECORD))
+        reserved = map(sf.col, (*RESERVED_ATTRIBUTES, RECORD))
         readers = [(place, writer.reading) for place, writer in enumerate(self.writers) if writer.reading is not None]
         looked_at = (
             *map(sf.col, (name for name, _ in KAFKA_FIELDS)),
@@ -70,7 +70,7 @@ class AvroDecoder(FramedDecoder[AvroReading]):
         )
         attributes = (
             *(sf.expr(self._value_sql(field, readers)).alias(field.name) for field in self.fields.arrow),
-            *own,
+            *reserved,
             sf.expr(self._error_sql(readers)).alias(ERROR),
             *kept,
         )

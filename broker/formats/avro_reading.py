@@ -70,26 +70,28 @@ class AvroReading:
     columns: Mapping[str, ColumnReading]
 
 
-def reading_of(writer: AvroSchema, fields: Schema, record: str, own: AvroSchema | None = None) -> AvroReading:
+def reading_of(writer: AvroSchema, fields: Schema, record: str, own_schema: AvroSchema | None = None) -> AvroReading:
     """Return the conversion of a writer's records to fields. ``record`` is the SQL name of the struct that Spark reads.
 
-    ``own`` is the stream's own Avro schema, if it has one. Missing fields take their defaults from it, and its aliases
-    also identify fields.
+    ``own_schema`` is the stream's own Avro schema, if it has one. Missing fields take their defaults from it, and its
+    aliases also identify fields.
     """
-    resolver = _Resolver(writer, own)
+    resolver = _Resolver(writer, own_schema)
     columns: dict[str, ColumnReading] = {}
     expected = []
     for field in fields.arrow:
-        found = resolver.field(writer.root, own.root if own else None, field.name, field.type, 0)
-        if found is None:
+        field_reading = resolver.field(writer.root, own_schema.root if own_schema else None, field.name, field.type, 0)
+        if field_reading is None:
             columns[field.name] = MISSING
             continue
-        if isinstance(found, _Unfit):
+        if isinstance(field_reading, _Unfit):
             columns[field.name] = ColumnReading(None, None)
             continue
-        expected.append(found.expected)
+        expected.append(field_reading.expected)
         place = f"{record}.{backquoted(field.name)}"
-        columns[field.name] = ColumnReading(found.value(place), found.fault(place) if found.fault else None)
+        columns[field.name] = ColumnReading(
+            field_reading.value(place), field_reading.fault(place) if field_reading.fault else None
+        )
     expected.append({"name": WHOLE, "type": "boolean", "default": True})
     reader = _each_once({**with_namespace(writer.root), "fields": expected}, set())
     return AvroReading(writer_text(writer), json.dumps(reader), columns)
@@ -123,17 +125,17 @@ class _Resolver:
         for written_name in names:
             theirs = _field_of(record, written_name)
             if theirs is not None:
-                found = self.part(self._writer, theirs["type"], mine and mine["type"], column, depth)
+                reading = self.part(self._writer, theirs["type"], mine and mine["type"], column, depth)
                 aliases = {} if written_name == name else {"aliases": [written_name]}
-                return _renamed(found, {"name": name, **aliases})
+                return _renamed(reading, {"name": name, **aliases})
         if mine is None or "default" not in mine:
             return None
         assert self._own is not None
-        found = self.part(self._own, mine["type"], None, column, depth)
-        if isinstance(found, _Unfit):
-            return found
+        reading = self.part(self._own, mine["type"], None, column, depth)
+        if isinstance(reading, _Unfit):
+            return reading
         # A union's default is of its first member, wherever NULL stands among those that are read.
-        return _renamed(found, {"name": name, "default": mine["default"]}, first_of=mine["type"])
+        return _renamed(reading, {"name": name, "default": mine["default"]}, first_of=mine["type"])
 
     def part(self, schema: AvroSchema, part: Any, own: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
         """Return the conversion of a part of the writer's schema to the column's type."""
@@ -157,7 +159,7 @@ class _Resolver:
         return _scalar(node, column)
 
     def _union(self, schema: AvroSchema, members: Any, mine: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
-        own = None if mine is None else (mine["members"] if mine["type"] == "union" else mine)
+        own_type = None if mine is None else (mine["members"] if mine["type"] == "union" else mine)
         others = [member for member in members if schema.node(member)["type"] != "null"]
         nullable = ["null"] if len(others) < len(members) else []
         if not others:
@@ -166,14 +168,14 @@ class _Resolver:
         is_plain = not any(schema.node(member).get("logicalType") for member in others)
         if len(others) == 1 or (is_plain and set(kinds) in ({"int", "long"}, {"float", "double"})):
             wider = others[0] if len(others) == 1 else ("long" if "long" in kinds else "double")
-            found = self.part(schema, wider, own, column, depth)
+            found = self.part(schema, wider, own_type, column, depth)
             if isinstance(found, _Unfit):
                 # What is NULL is NULL in any type.
                 return _all_null(schema, members) if nullable else found
             expected = [found.expected] if len(others) == 1 else others
             return _Reading([*nullable, *expected], found.value, found.fault)
         # Spark makes a struct of them, of which one is not NULL.
-        parts = [self.part(schema, member, own, column, depth) for member in others]
+        parts = [self.part(schema, member, own_type, column, depth) for member in others]
         expected = [
             schema.written_out(member, set()) if isinstance(found, _Unfit) else found.expected
             for member, found in zip(others, parts, strict=True)
@@ -225,13 +227,13 @@ class _Resolver:
 
     def _array(self, schema: AvroSchema, node: Any, mine: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
         own = mine["items"] if mine is not None and mine["type"] == "array" else None
-        found = self.part(schema, node["items"], own, column.value_type, depth + 1)
-        if isinstance(found, _Unfit):
+        item_reading = self.part(schema, node["items"], own, column.value_type, depth + 1)
+        if isinstance(item_reading, _Unfit):
             return _UNFIT
-        item, of_item, wrong = f"x{depth}", found.value, found.fault
+        item, of_item, wrong = f"x{depth}", item_reading.value, item_reading.fault
         is_same = of_item(item) == item
         return _Reading(
-            {"type": "array", "items": found.expected},
+            {"type": "array", "items": item_reading.expected},
             lambda x: x if is_same else f"transform({x}, {item} -> {of_item(item)})",
             None if wrong is None else lambda x: f"coalesce(exists({x}, {item} -> {wrong(item)}), false)",
         )
@@ -240,10 +242,15 @@ class _Resolver:
         import pyarrow as pa
 
         own = mine["values"] if mine is not None and mine["type"] == "map" else None
-        found = self.part(schema, node["values"], own, column.item_type, depth + 1)
-        if isinstance(found, _Unfit) or not pa.types.is_string(column.key_type):
+        value_reading = self.part(schema, node["values"], own, column.item_type, depth + 1)
+        if isinstance(value_reading, _Unfit) or not pa.types.is_string(column.key_type):
             return _UNFIT
-        key, item, of_item, wrong = f"k{depth}", f"x{depth}", found.value, found.fault or (lambda _: "false")
+        key, item, of_item, wrong = (
+            f"k{depth}",
+            f"x{depth}",
+            value_reading.value,
+            value_reading.fault or (lambda _: "false"),
+        )
         is_same = of_item(item) == item
 
         def fault(x: str) -> str:
@@ -252,7 +259,7 @@ class _Resolver:
             return f"coalesce({keys} OR {values}, false)"
 
         return _Reading(
-            {"type": "map", "values": found.expected},
+            {"type": "map", "values": value_reading.expected},
             lambda x: x if is_same else f"transform_values({x}, ({key}, {item}) -> {of_item(item)})",
             fault,
         )
@@ -281,13 +288,13 @@ def _field_of(record: Any, name: str) -> Any:
     return next((field for field in fields if field["name"] == name), None)
 
 
-def _renamed(found: _Reading | _Unfit, named: dict[str, Any], first_of: Any = None) -> _Reading | _Unfit:
-    if isinstance(found, _Unfit):
-        return found
-    expected = found.expected
+def _renamed(reading: _Reading | _Unfit, named: dict[str, Any], first_of: Any = None) -> _Reading | _Unfit:
+    if isinstance(reading, _Unfit):
+        return reading
+    expected = reading.expected
     if isinstance(first_of, list) and first_of[0] != "null" and isinstance(expected, list):
         expected = [*(member for member in expected if member != "null"), "null"]
-    return _Reading({**named, "type": expected}, found.value, found.fault)
+    return _Reading({**named, "type": expected}, reading.value, reading.fault)
 
 
 def _all_null(schema: AvroSchema, members: Any) -> _Reading:

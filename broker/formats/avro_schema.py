@@ -178,17 +178,17 @@ class AvroSchema:
 
     def records_within(self, node: Node) -> list[tuple[Node, bool]]:
         """Return the records directly inside a type, each with whether an array or a map of the type contains it."""
-        found: list[tuple[Node, bool]] = []
+        records: list[tuple[Node, bool]] = []
         pending = [(part, False) for part in parts_of(node)]
         while pending:
             part, is_many = pending.pop()
             inner = self.node(part)
             if inner["type"] in RECORDS:
-                found.append((inner, is_many))
+                records.append((inner, is_many))
             else:
                 is_many = is_many or inner["type"] in ("array", "map")
                 pending += [(each, is_many) for each in parts_of(inner)]
-        return found
+        return records
 
     def _ends(self, nodes: Sequence[Node]) -> bool:
         """Return whether each record among the nodes can have a finite value.

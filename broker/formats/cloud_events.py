@@ -78,7 +78,7 @@ class CloudEventsDecoder(Decoder):
         from pyspark.sql import functions as sf
 
         kept = tuple(map(sf.col, carried))
-        given = tuple(sf.col(name) for name, _ in KAFKA_FIELDS)
+        kafka_fields = tuple(sf.col(name) for name, _ in KAFKA_FIELDS)
         is_structured = "startswith(lower(trim({})), 'application/cloudevents+json')".format(_header("content-type"))
         is_binary = f"exists(headers, h -> lower(h.key) = '{PREFIX}specversion')"
         mode = f"CASE WHEN {is_structured} THEN {_STRUCTURED} WHEN {is_binary} THEN {_BINARY} ELSE 0 END"
@@ -98,7 +98,7 @@ class CloudEventsDecoder(Decoder):
             *(sf.expr(self._text_of(field)).alias(_text_name(field)) for field in self._attributes),
             *kept,
         )
-        own = [_VALUE, _IS_EMPTY, _EVENT, _MODE, *map(_text_name, self._attributes)]
+        own_columns = [_VALUE, _IS_EMPTY, _EVENT, _MODE, *map(_text_name, self._attributes)]
         attributes = {field.name for field in self._attributes}
         columns = (
             *(
@@ -113,10 +113,10 @@ class CloudEventsDecoder(Decoder):
             *kept,
         )
         return (
-            (*given, sf.expr(mode).alias(_MODE), *kept),
-            (*given, sf.col(_MODE), event.alias(_EVENT), *kept),
+            (*kafka_fields, sf.expr(mode).alias(_MODE), *kept),
+            (*kafka_fields, sf.col(_MODE), event.alias(_EVENT), *kept),
             unwrapped,
-            *self.inner.projections([*own, *carried]),
+            *self.inner.projections([*own_columns, *carried]),
             columns,
         )
 

@@ -261,14 +261,14 @@ class RecordDecoder(Decoder):
             record = self._record_in(texts)
             if "envelope" in self.options:
                 is_none = is_none | record.isNull()
-            found = sf.when(is_none, self._misshapen)
+            reason = sf.when(is_none, self._misshapen)
             for field in self.named:
                 text = record.getField(field.name)
-                found = found.when(
+                reason = reason.when(
                     text.isNotNull() & self._is_at_fault(field, self._record_in(decoded), text),
                     self._said_of(field, self._record_in(decoded), text),
                 )
-            return found.otherwise(self._malformed)
+            return reason.otherwise(self._malformed)
 
         # A lambda's variable, so that the texts are parsed once, whatever the number of columns.
         return sf.get(sf.transform(sf.array(parsed), first_fault), sf.lit(0))
@@ -291,14 +291,14 @@ class RecordDecoder(Decoder):
         """Return the reason for a faulty column. For a struct, it names the first faulty field inside."""
         from pyspark.sql import functions as sf
 
-        found = self._reason_for(field, text)
+        reason = self._reason_for(field, text)
         for path, inner in reversed(self._inner(field)):
             place = "".join(f"['{name}']" for name in path)
             own, value = sf.get_json_object(text, f"${place}"), decoded.getField(field.name)
             for name in path:
                 value = value.getField(name)
-            found = sf.when(own.isNotNull() & value.isNull(), self._reason_for(inner, own)).otherwise(found)
-        return found
+            reason = sf.when(own.isNotNull() & value.isNull(), self._reason_for(inner, own)).otherwise(reason)
+        return reason
 
     def _reason_for(self, field: pa.Field, text: Column) -> Column:
         from pyspark.sql import functions as sf

@@ -93,10 +93,10 @@ class Format(ABC):
 
         return Schema.from_json(text) if text.lstrip().startswith("{") else Schema.from_ddl(text)
 
-    def missing(self, options: Mapping[str, str], given: Given) -> str | None:
+    def missing(self, options: Mapping[str, str], inputs: Given) -> str | None:
         """Return the remedy for what a stream with these options lacks. Return None if it lacks nothing."""
         return None
 
     @abstractmethod
-    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> Decoder:
+    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, inputs: Given) -> Decoder:
         """Return the decoder from records to those fields. Times without a zone are in ``time_zone``."""

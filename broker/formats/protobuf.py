@@ -50,18 +50,18 @@ class Protobuf(Format):
 
         return ProtobufSchema.of_text(text).fields(options.get(_MESSAGE))
 
-    def missing(self, options: Mapping[str, str], given: Given) -> str | None:
+    def missing(self, options: Mapping[str, str], inputs: Given) -> str | None:
         """See :class:`Format`."""
         if not is_installed():
             return NOT_INSTALLED
-        has_own = given.schema_text is not None and _is_own(given.schema_text)
+        has_own = inputs.schema_text is not None and _is_own(inputs.schema_text)
         if _MESSAGE in options and not has_own:
             return "names a message (options.message): name the .proto file that has it as schema_file"
         if options.get("framing", _CONFLUENT) == _CONFLUENT:
-            return "asks a schema registry: set schema_registry.url" if given.registry is None else None
+            return "asks a schema registry: set schema_registry.url" if inputs.registry is None else None
         return None if has_own else "needs the schema that all records were written with: name its .proto file"
 
-    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> Decoder:
+    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, inputs: Given) -> Decoder:
         """See :class:`Format`. Raise SchemaError if the stream's own schema cannot be used for reading."""
         from broker.formats.framed_decoder import Writer
         from broker.formats.protobuf_decoder import ProtobufDecoder
@@ -69,8 +69,8 @@ class Protobuf(Format):
         from broker.formats.schema_registry import WrittenSchema
 
         if options.get("framing", _CONFLUENT) == _CONFLUENT:
-            return ProtobufDecoder(fields, options, time_zone, given.registry)
-        text = given.schema_text or ""
+            return ProtobufDecoder(fields, options, time_zone, inputs.registry)
+        text = inputs.schema_text or ""
         own = ProtobufSchema.of_text(text)
         own.message(options.get(_MESSAGE))
         writer = Writer(frozenset(), WrittenSchema(text, "PROTOBUF").digest(), own.descriptors)

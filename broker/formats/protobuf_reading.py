@@ -40,7 +40,7 @@ class _UnfitError(Exception):
 
 
 @dataclass(slots=True)
-class _Room:
+class _Capacity:
     """The number of values that one record may still add to arrays and maps."""
 
     left: int
@@ -51,7 +51,7 @@ class _Room:
             raise _UnfitError
 
 
-_Convert = Callable[[Any, _Room], Any]
+_Convert = Callable[[Any, _Capacity], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +114,18 @@ class MessageReader:
         """Return the outcome (FINE, DAMAGED or the number of a column), and the columns."""
         from google.protobuf.message import DecodeError
 
-        found: list[Any] = [FINE]
+        row: list[Any] = [FINE]
         try:
             message = self._parse(body)
             if not message.IsInitialized():
                 return (DAMAGED, *[None] * len(self._columns))
-            room = _Room(VALUES_MAX)
-            found.extend(convert(message, room) for convert in self._columns)
+            capacity = _Capacity(VALUES_MAX)
+            row.extend(convert(message, capacity) for convert in self._columns)
         except DecodeError:
             return (DAMAGED, *[None] * len(self._columns))
         except (_UnfitError, UnicodeDecodeError):
-            return (FIRST_COLUMN + len(found) - 1, *[None] * len(self._columns))
-        return tuple(found)
+            return (FIRST_COLUMN + len(row) - 1, *[None] * len(self._columns))
+        return tuple(row)
 
 
 class RecordsReader:
@@ -225,7 +225,7 @@ def _field(message: Any, name: str, column: pa.DataType) -> _Convert:
 
     field = message.fields_by_name.get(name)
     if field is None:
-        return lambda message, room: None
+        return lambda message, capacity: None
     own = field.message_type
     if own is not None and own.GetOptions().map_entry:
         return _map(field, column)
@@ -234,19 +234,19 @@ def _field(message: Any, name: str, column: pa.DataType) -> _Convert:
             return _unless_empty(name)
         item, width = _value(field, column.value_type), _width(column.value_type)
 
-        def items(message: Any, room: _Room) -> Any:
+        def items(message: Any, capacity: _Capacity) -> Any:
             found = getattr(message, name)
-            room.take(len(found) * width)
-            return [item(value, room) for value in found]
+            capacity.take(len(found) * width)
+            return [item(value, capacity) for value in found]
 
         return items
     convert = _value(field, column)
     if not field.has_presence:
-        return lambda message, room: convert(getattr(message, name), room)
+        return lambda message, capacity: convert(getattr(message, name), capacity)
     has_default = field.has_default_value
 
-    def present(message: Any, room: _Room) -> Any:
-        return convert(getattr(message, name), room) if has_default or message.HasField(name) else None
+    def present(message: Any, capacity: _Capacity) -> Any:
+        return convert(getattr(message, name), capacity) if has_default or message.HasField(name) else None
 
     return present
 
@@ -260,16 +260,16 @@ def _map(field: Any, column: pa.DataType) -> _Convert:
     key = _value(own.fields_by_name["key"], column.key_type)
     item, width = _value(own.fields_by_name["value"], column.item_type), 1 + _width(column.item_type)
 
-    def entries(message: Any, room: _Room) -> Any:
+    def entries(message: Any, capacity: _Capacity) -> Any:
         found = getattr(message, name)
-        room.take(len(found) * width)
-        return {key(each, room): item(value, room) for each, value in found.items()}
+        capacity.take(len(found) * width)
+        return {key(each, capacity): item(value, capacity) for each, value in found.items()}
 
     return entries
 
 
 def _unless_empty(name: str) -> _Convert:
-    def nothing(message: Any, room: _Room) -> None:
+    def nothing(message: Any, capacity: _Capacity) -> None:
         if len(getattr(message, name)):
             raise _UnfitError
 
@@ -289,18 +289,20 @@ def _value(field: Any, column: pa.DataType) -> _Convert:
     """Return the conversion of one value of a field, which may be repeated, to a column's type."""
     import pyarrow as pa
 
-    types, own = pa.types, field.message_type
-    if own is None:
+    types, message_type = pa.types, field.message_type
+    if message_type is None:
         return _scalar(field, column)
-    if own.full_name == TIMESTAMP and types.is_timestamp(column):
+    if message_type.full_name == TIMESTAMP and types.is_timestamp(column):
         return _instant if column.tz is not None else _unfit
-    if own.full_name in WRAPPERS and not types.is_struct(column):
-        inner = _scalar(own.fields_by_name["value"], column)
-        return lambda value, room: inner(value.value, room)
+    if message_type.full_name in WRAPPERS and not types.is_struct(column):
+        inner = _scalar(message_type.fields_by_name["value"], column)
+        return lambda value, capacity: inner(value.value, capacity)
     if not types.is_struct(column):
         return _unfit
-    parts = [_field(own, column.field(place).name, column.field(place).type) for place in range(column.num_fields)]
-    return lambda value, room: tuple(part(value, room) for part in parts)
+    parts = [
+        _field(message_type, column.field(place).name, column.field(place).type) for place in range(column.num_fields)
+    ]
+    return lambda value, capacity: tuple(part(value, capacity) for part in parts)
 
 
 def _scalar(field: Any, column: pa.DataType) -> _Convert:
@@ -318,11 +320,11 @@ def _scalar(field: Any, column: pa.DataType) -> _Convert:
     if kind == _STRING:
         if types.is_string(column):
             return _same
-        return (lambda value, room: value.encode()) if types.is_binary(column) else _unfit
+        return (lambda value, capacity: value.encode()) if types.is_binary(column) else _unfit
     if kind == _BYTES:
         if types.is_binary(column):
             return _same
-        return (lambda value, room: value.decode()) if types.is_string(column) else _unfit
+        return (lambda value, capacity: value.decode()) if types.is_string(column) else _unfit
     return _unfit
 
 
@@ -336,7 +338,7 @@ def _enum(field: Any, column: pa.DataType) -> _Convert:
     if not pa.types.is_string(column):
         return _integer(column)
     names = {number: value.name for number, value in field.enum_type.values_by_number.items()}
-    return lambda value, room: names.get(value) or str(value)
+    return lambda value, capacity: names.get(value) or str(value)
 
 
 def _integer(column: pa.DataType) -> _Convert:
@@ -344,11 +346,11 @@ def _integer(column: pa.DataType) -> _Convert:
 
     types = pa.types
     if types.is_floating(column):
-        return lambda value, room: float(value)
+        return lambda value, capacity: float(value)
     if types.is_decimal(column):
         bound = 10 ** (column.precision - column.scale)
 
-        def exact(value: int, room: _Room) -> Decimal:
+        def exact(value: int, capacity: _Capacity) -> Decimal:
             if not -bound < value < bound:
                 raise _UnfitError
             return Decimal(value)
@@ -358,7 +360,7 @@ def _integer(column: pa.DataType) -> _Convert:
         return _unfit
     limit = 1 << (column.bit_width - 1)
 
-    def fitting(value: int, room: _Room) -> int:
+    def fitting(value: int, capacity: _Capacity) -> int:
         if not -limit <= value < limit:
             raise _UnfitError
         return value
@@ -366,16 +368,16 @@ def _integer(column: pa.DataType) -> _Convert:
     return fitting
 
 
-def _instant(value: Any, room: _Room) -> datetime:
+def _instant(value: Any, capacity: _Capacity) -> datetime:
     try:
         return _EPOCH + timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
     except OverflowError:
         raise _UnfitError from None
 
 
-def _same(value: Any, room: _Room) -> Any:
+def _same(value: Any, capacity: _Capacity) -> Any:
     return value
 
 
-def _unfit(value: Any, room: _Room) -> Any:
+def _unfit(value: Any, capacity: _Capacity) -> Any:
     raise _UnfitError

@@ -234,14 +234,14 @@ class _Columns:
     def _of_value(self, field: Any, path: str, above: frozenset[str]) -> pa.DataType:
         import pyarrow as pa
 
-        own = field.message_type
-        if own is None:
+        message_type = field.message_type
+        if message_type is None:
             return pa.decimal128(20) if _PLAIN[field.type] == "decimal" else pa.type_for_alias(_PLAIN[field.type])
-        if own.full_name == TIMESTAMP:
+        if message_type.full_name == TIMESTAMP:
             return pa.timestamp("us", tz="UTC")
-        if own.full_name in WRAPPERS:
-            return self._of_value(own.fields_by_name["value"], path, above)
-        columns = self.of_message(own, path, above)
+        if message_type.full_name in WRAPPERS:
+            return self._of_value(message_type.fields_by_name["value"], path, above)
+        columns = self.of_message(message_type, path, above)
         if not columns:
             raise SchemaError("Protobuf field", path, "is a message without fields: write the schema as DDL without it")
         return pa.struct(columns)

@@ -51,7 +51,7 @@ class RecordFormat(Format):
             return wrong_pattern(value) if value.strip() else "give a pattern, as yyyy-MM-dd"
         return None
 
-    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> RecordDecoder:
+    def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, inputs: Given) -> RecordDecoder:
         """See :class:`Format`."""
         from broker.formats.decoder import RecordDecoder
 

@@ -127,13 +127,13 @@ class SchemaRegistry:
 
     def _schema_at(self, path: str) -> WrittenSchema | None:
         asking = self._asking()
-        found = self._asked(path, _object, asking)
-        if found is None:
+        answer = self._asked(path, _object, asking)
+        if answer is None:
             return None
         texts: dict[tuple[str, int, str], str] = {}
-        self._refer(found, texts, frozenset(), asking)
+        self._refer(answer, texts, frozenset(), asking)
         references = tuple((name, text) for (_, _, name), text in texts.items())
-        return WrittenSchema(_text(found, "schema"), _text(found, "schemaType", "AVRO"), references)
+        return WrittenSchema(_text(answer, "schema"), _text(answer, "schemaType", "AVRO"), references)
 
     def _refer(
         self,

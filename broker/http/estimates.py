@@ -51,14 +51,14 @@ def _sample(
     attributes = (*destination.attributes, _STAMP)
     try:
         permitted.check_runs_predicates()
-        found = stream.recent.sampled(predicate, attributes, RECORDS_MAX, cancellation=permitted.cancellation)
+        sample = stream.recent.sampled(predicate, attributes, RECORDS_MAX, cancellation=permitted.cancellation)
     except AscError as error:
         permitted.cancellation.check()
         return str(error)
-    times, stamps = (found.columns[own] for own in (destination.attributes[0], _STAMP))
+    times, stamps = (sample.columns[own] for own in (destination.attributes[0], _STAMP))
     future_us = round(stream.config.max_future_s * 1_000_000)
     kept = Times.of(times, stamps.fill_null(-1).to_numpy(zero_copy_only=False), future_us).is_usable
-    columns = {own.name: found.columns[own.attribute].filter(pa.array(kept)) for own in destination.columns}
+    columns = {own.name: sample.columns[own.attribute].filter(pa.array(kept)) for own in destination.columns}
     batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
     assert batch.num_rows == np.count_nonzero(kept)
-    return FoldSample(found.records, found.records - found.decoded, batch)
+    return FoldSample(sample.records, sample.records - sample.decoded, batch)

@@ -30,14 +30,14 @@ def last_matches(permitted: ScopedService, query: RegisteredQuery, show: int) ->
     if stream is None:
         return []
     records = last_records(stream.kafka, query.topic, _LOOKED_AT, most_bytes=_BYTES_MAX, within_s=_WITHIN_S)
-    found = []
+    matches = []
     for record in sorted(records, key=lambda each: (each.timestamp, each.partition, each.offset), reverse=True):
         hop = last_hop(record.headers or ())
         if query.id in hop.queries:
             came_ms = source_timestamp_ms(record.headers or ())
             if came_ms is None:  # an event's: the time of its output
                 came_ms = record.timestamp
-            found.append({**shown_record(record), "source": hop.source, "source_timestamp_ms": came_ms})
-            if len(found) == show:
+            matches.append({**shown_record(record), "source": hop.source, "source_timestamp_ms": came_ms})
+            if len(matches) == show:
                 break
-    return found
+    return matches

@@ -90,7 +90,7 @@ class CountedRequests:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun = time.perf_counter()
+        start_s = time.perf_counter()
         status = _HUNG_UP
 
         async def told(message: Message) -> None:
@@ -106,7 +106,7 @@ class CountedRequests:
             status = 500 if status == _HUNG_UP else status
             raise
         finally:
-            self._counts.count(scope["method"], scope["path"], status, time.perf_counter() - begun)
+            self._counts.count(scope["method"], scope["path"], status, time.perf_counter() - start_s)
 
 
 def _pattern(path: str) -> re.Pattern[str]:

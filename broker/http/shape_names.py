@@ -24,14 +24,14 @@ def shape_names(
     if join is not None and shape_id is not None:
         named[join.layer, shape_id] = f"{join.layer}.geometry"
     keys = [one.like.key for one in predicate.p_attributes if one.like is not None and one.like.subject.parts]
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for (name, own), text in named.items():
         layer = shapes.get(name)
         geometry = None if layer is None else layer.shape(own)
         if layer is not None and geometry is not None:
             asked = Asked(geometry, INTERSECTS, crs=PLANAR if layer.is_planar else WGS84)
-            found.update((shape_text(key), text) for key in keys if is_of_shape(key, asked.key))
-    return found
+            names.update((shape_text(key), text) for key in keys if is_of_shape(key, asked.key))
+    return names
 
 
 def with_shape_names(answer: Any, names: Mapping[str, str]) -> Any:

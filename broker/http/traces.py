@@ -57,15 +57,15 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
     record, tuple_, warnings = None, None, []
     if place is not None:
         record = stream.record_at(place, timeout_s=_READ_WITHIN_S, most_bytes=_RECORD_BYTES)
-        found = stream.analyser.record_values(record, needed)
+        evaluated = stream.analyser.record_values(record, needed)
         warnings.append(_when(stream, plan, place))
     else:
         text = tuple_text(body.tuple or {})
         # As it is followed: half of a surrogate pair is in neither the record nor an answer.
         tuple_ = json.loads(text)
         warnings += tuple_warnings(stream, tuple_, needed)
-        found = stream.analyser.tuple_values(text, needed)
-    reason = found.reason
+        evaluated = stream.analyser.tuple_values(text, needed)
+    reason = evaluated.reason
     answer = {
         "stream": stream.name,
         "version": plan.version,
@@ -81,9 +81,9 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
     if reason is not None:
         # It is not followed: its values are undefined.
         return answer
-    warnings += failure_warnings(found.failed)
+    warnings += failure_warnings(evaluated.failed)
     plan_id = None if query is None else plan_id_of(query, shape_id)
-    answer.update(_followed(plan, needed, found.values, body, plan_id=plan_id, is_whole=is_whole))
+    answer.update(_followed(plan, needed, evaluated.values, body, plan_id=plan_id, is_whole=is_whole))
     if query is None:
         return answer
     predicate = permitted.predicate_of(query, stream, shape_id)

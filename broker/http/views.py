@@ -51,15 +51,15 @@ def checked(
     if layer is not None:
         return expressions.beside(_join(permitted, stream, where, layer))
     predicate = judged(permitted, stream, where)
-    found = plain_form(predicate)
+    form = plain_form(predicate)
     if len(operators) > 1:
-        found = {**found, "combinations": len(operators)}
+        form = {**form, "combinations": len(operators)}
     if operator is not None:
         estimate = estimate_of(permitted, stream, predicate, operator, expressions)
         if estimate is not None:
-            found = {**found, "estimate": dict(estimate.plain)}
+            form = {**form, "estimate": dict(estimate.plain)}
             expressions = replace(expressions, warnings=(*expressions.warnings, *estimate.warnings))
-    return expressions.beside(found)
+    return expressions.beside(form)
 
 
 def _read_by(permitted: ScopedService, stream: Stream, operator: Definition, *, is_join: bool) -> OperatorExpressions:

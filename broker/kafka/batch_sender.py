@@ -186,7 +186,7 @@ class BatchSender:
             while True:
                 left_s = self._kafka.timeout_s - (time.monotonic() - begun)
                 try:
-                    found = admin.list_topics(self._topic, timeout=max(_LOOK_S, min(1.0, left_s)))
+                    metadata = admin.list_topics(self._topic, timeout=max(_LOOK_S, min(1.0, left_s)))
                     break
                 except KafkaException as error:
                     admin.poll(0)
@@ -195,7 +195,7 @@ class BatchSender:
                         raise
                     if left_s <= 0:
                         raise self._silent(self._heard or one_line(error.args[0].str())) from error
-        fault = found.topics[self._topic].error
+        fault = metadata.topics[self._topic].error
         if fault is not None:
             raise self._refused(fault)
 

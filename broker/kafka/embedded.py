@@ -161,8 +161,8 @@ class EmbeddedKafka:
         except OSError as error:
             remedy = f"cannot be written ({error.strerror}); name a folder that can"
             raise KafkaError("data folder", str(self.data_dir), remedy) from error
-        begun = time.monotonic()
-        deadline = begun + self._start_timeout_s
+        start_s = time.monotonic()
+        deadline = start_s + self._start_timeout_s
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -170,7 +170,7 @@ class EmbeddedKafka:
             except BlockingIOError:
                 owner = os.pread(descriptor, 32, 0).decode().strip()
                 # One of this process that was killed may hold it for a moment yet: its supervisor is not gone.
-                is_own = owner == str(os.getpid()) and time.monotonic() < begun + _OWN_NODE_GONE_S
+                is_own = owner == str(os.getpid()) and time.monotonic() < start_s + _OWN_NODE_GONE_S
                 if (_alive(owner) and not is_own) or time.monotonic() > deadline:
                     os.close(descriptor)
                     remedy = f"belongs to the running process {owner}; stop that one or name another folder"

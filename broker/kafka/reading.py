@@ -26,13 +26,13 @@ def polled(consumer: Any) -> Iterator[Any]:
     while True:
         yield None
         asked_s = time.monotonic()
-        given = deque(record for some in consumer.poll(timeout_ms=_PAUSE_MS).values() for record in some)
-        while given:
-            yield given.popleft()
+        records = deque(record for some in consumer.poll(timeout_ms=_PAUSE_MS).values() for record in some)
+        while records:
+            yield records.popleft()
             if time.monotonic() - asked_s > _POLLED_EACH_S:
                 # The last one of each partition first, so that its first one counts.
-                while given:
-                    record = given.pop()
+                while records:
+                    record = records.pop()
                     consumer.seek(TopicPartition(record.topic, record.partition), record.offset)
 
 

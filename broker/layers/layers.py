@@ -105,22 +105,22 @@ class Layers:
         Without ``since``, return all ids. The ids are None if the topic was replaced, because any row may have changed
         then.
         """
-        found: dict[str, StoredLayer] = {}
+        layers: dict[str, StoredLayer] = {}
         changed: dict[str, set[str] | None] = {}
         for name, layer in self._config.layers.items():
             mark, before = marks.get(name, LayerMark()), (since or {}).get(name, LayerMark())
             topic_id = self._cluster.topic_id(layer.topic)
             if mark.offsets and mark.topic_id != topic_id:
                 LOG.warning("layer '%s': its topic is another one now: it is read from its start", name)
-                found[name], changed[name] = self.empty(name), None
+                layers[name], changed[name] = self.empty(name), None
                 continue
             begun = time.monotonic()
-            found[name], ids = self._read(name, mark, before)
+            layers[name], ids = self._read(name, mark, before)
             changed[name] = ids if before.topic_id == mark.topic_id or not before.offsets else None
             if mark.offsets:
-                rows, took_s = len(found[name].rows), time.monotonic() - begun
+                rows, took_s = len(layers[name].rows), time.monotonic() - begun
                 LOG.info("layer '%s': %d rows read in %.1f s", name, rows, took_s)
-        return found, changed
+        return layers, changed
 
     def news(self, current: Mapping[str, StoredLayer], until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
         """Return the news of layers whose topics have new records. ``until``: offsets of written records to wait

@@ -67,20 +67,20 @@ class StoredLayer:
         """Return the layer after further records, (key, value) pairs in order, and the ids of the changed rows."""
         come: dict[str, Feature | None] = {}
         refused: dict[str, str | None] = {}
-        room, unkeyed = self.rows_max - len(self.rows), 0
-        for shape_id, found in self._read(records):
+        rows_left, unkeyed = self.rows_max - len(self.rows), 0
+        for shape_id, feature in self._read(records):
             if shape_id is None:
                 unkeyed += 1
                 continue
             stands = come[shape_id] if shape_id in come else self.rows.get(shape_id)
-            if isinstance(found, Feature) and stands is None and room <= 0:
+            if isinstance(feature, Feature) and stands is None and rows_left <= 0:
                 refused[shape_id] = f"is one more than {self.rows_max:,} rows: raise limits.layer_shapes"
                 continue
-            if isinstance(found, ShapeError):
-                refused[shape_id] = str(found)
+            if isinstance(feature, ShapeError):
+                refused[shape_id] = str(feature)
                 continue
-            room += (stands is not None) - (found is not None)
-            come[shape_id], refused[shape_id] = found, None
+            rows_left += (stands is not None) - (feature is not None)
+            come[shape_id], refused[shape_id] = feature, None
         after = replace(
             self,
             mark=mark,

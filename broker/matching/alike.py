@@ -44,14 +44,17 @@ class Alike:
         is_plain = operated.is_operated
         if registered.is_member is not None:
             is_plain = is_plain & ~registered.is_member
-        own = np.flatnonzero(is_plain)
-        codes = operated.target_of[own].astype(np.int64) * len(operated.selections) + operated.selection_of[own]
+        plain_ordinals = np.flatnonzero(is_plain)
+        codes = (
+            operated.target_of[plain_ordinals].astype(np.int64) * len(operated.selections)
+            + operated.selection_of[plain_ordinals]
+        )
         _, firsts, places = np.unique(codes, return_index=True, return_inverse=True)
-        stands = own[firsts[places]]
-        others = (stands != own) & _are_many(plan, own[stands != own])[own]
+        stands = plain_ordinals[firsts[places]]
+        others = (stands != plain_ordinals) & _are_many(plan, plain_ordinals[stands != plain_ordinals])[plain_ordinals]
         if not others.any():
             return None
-        ordinals, stands = own[others], stands[others]
+        ordinals, stands = plain_ordinals[others], stands[others]
         if registered.owner is None:
             return Alike(ordinals, ordinals, stands)
         owner = registered.owner.astype(np.int64)
@@ -85,10 +88,10 @@ class Alike:
 
 def _are_many(plan: Plan, ordinals: _Ints) -> npt.NDArray[np.bool_]:
     """Return for each query whether it is among ``ordinals``, and these have a large share of each of its blocks."""
-    found = np.zeros(len(plan), dtype=np.bool_)
-    found[ordinals] = True
+    is_many = np.zeros(len(plan), dtype=np.bool_)
+    is_many[ordinals] = True
     for block in plan.blocks:
         owners = plan.ranks[block.table.owner[block.table.owner >= 0]]
-        if np.count_nonzero(found[owners]) * _SHARE < len(owners):
-            found[owners] = False
-    return found
+        if np.count_nonzero(is_many[owners]) * _SHARE < len(owners):
+            is_many[owners] = False
+    return is_many

@@ -101,7 +101,7 @@ def delivering(
     shipped: ShippedPlan,
     kept: Sequence[str],
     tallying: Tallying | None = None,
-    told: Sequence[Column] = (),
+    facts: Sequence[Column] = (),
 ) -> tuple[tuple[Column, ...], ...]:
     """Return the successive projections that match a DataFrame for which a plan was shipped. Every row is kept.
 
@@ -110,13 +110,13 @@ def delivering(
     queries.
 
     The projections serve all DataFrames with the same columns. ``tallying`` counts and samples in the same pass; it
-    reads the columns ``told`` of a row. With tracks or folding, these are the source partition (INT) and an event time
+    reads the columns ``facts`` of a row. With tracks or folding, these are the source partition (INT) and an event time
     for each track (BIGINT). If records are counted, the last column is the record's number (BIGINT). Analyse the
     projections in a session with ANSI mode off.
     """
     columns = tuple(map(sf.col, kept))
     with own_interpreter(spark.sparkContext):
-        matches = _matches(shipped, "deliveries", tallying, told)
+        matches = _matches(shipped, "deliveries", tallying, facts)
     matching = (*columns, matches.alias(DELIVERIES_COLUMN))
     apart = shipped.transport.columns_apart()
     return ((sf.col("*"), *apart), matching) if apart else (matching,)
@@ -179,7 +179,7 @@ def _function(shipped: ShippedPlan, output: Output, tallying: Tallying | None) -
     return function
 
 
-def _matches(shipped: ShippedPlan, output: Output, tallying: Tallying | None, told: Sequence[Column] = ()) -> Column:
-    arguments = [*map(sf.expr, shipped.transport.arguments), *told]
+def _matches(shipped: ShippedPlan, output: Output, tallying: Tallying | None, facts: Sequence[Column] = ()) -> Column:
+    arguments = [*map(sf.expr, shipped.transport.arguments), *facts]
     column: Column = _function(shipped, output, tallying)(*arguments)
     return column

@@ -38,13 +38,15 @@ def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = 
     # One try for all of them; only where that fails, one for each, to know which.
     together = _tried(frame, wanted, plan)
     if not isinstance(together, str):
-        found: dict[PAttribute, StructField | str] = dict(zip(wanted, together, strict=True))
+        field_by_attribute: dict[PAttribute, StructField | str] = dict(zip(wanted, together, strict=True))
     else:
         alone = [_tried(frame, [attribute], plan) for attribute in wanted]
-        found = {a: tried if isinstance(tried, str) else tried[0] for a, tried in zip(wanted, alone, strict=True)}
+        field_by_attribute = {
+            a: tried if isinstance(tried, str) else tried[0] for a, tried in zip(wanted, alone, strict=True)
+        }
         if not any(isinstance(tried, str) for tried in alone):
-            found = dict.fromkeys(wanted, together)
-    return _by_type(found)
+            field_by_attribute = dict.fromkeys(wanted, together)
+    return _by_type(field_by_attribute)
 
 
 def countable_errors(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict[int, str]:

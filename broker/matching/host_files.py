@@ -25,12 +25,12 @@ class HostFiles:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
-    def open(self, name: str, own: Path) -> BinaryIO:
-        """Open the shared file with a name on this host. If there is none, open ``own``, and share it under that name.
+    def open(self, name: str, path: Path) -> BinaryIO:
+        """Open the shared file with a name on this host. If there is none, open ``path``, and share it under that name.
 
         The caller guarantees that all files with one name have the same bytes.
         """
-        file = own.open("rb")
+        file = path.open("rb")
         if self._folder is None:
             return file
         link = self._folder / name
@@ -43,7 +43,7 @@ class HostFiles:
         # Nothing, or what led to an executor that is gone. Where it cannot be left, there is a copy more.
         with suppress(OSError):
             link.unlink(missing_ok=True)
-            link.symlink_to(own.absolute())
+            link.symlink_to(path.absolute())
         return file
 
 

@@ -25,19 +25,19 @@ def normalised_queries(
     >>> [query.id for query in normalised_queries({"late": "n > 1"}, Schema.from_ddl("n INT"), Limits(), "UTC")]
     ['late']
     """
-    for query_id, given in checked_queries(queries, MatchError).items():
+    for query_id, query in checked_queries(queries, MatchError).items():
         checked_id(query_id, MatchError)
-        if not isinstance(given, (str, Join)):
+        if not isinstance(query, (str, Join)):
             remedy = "give Spark SQL as text, or an asc.Join"
-            raise PredicateError(f"query {query_id!r}: predicate of type", type(given).__name__, remedy)
+            raise PredicateError(f"query {query_id!r}: predicate of type", type(query).__name__, remedy)
         try:
-            if not isinstance(given, Join):
-                yield Query(query_id, normalise(given, schema, limits=limits, time_zone=time_zone))
+            if not isinstance(query, Join):
+                yield Query(query_id, normalise(query, schema, limits=limits, time_zone=time_zone))
                 continue
-            join = JoinPredicate(given.where, schema, given.layer, limits=limits, time_zone=time_zone)
+            join = JoinPredicate(query.where, schema, query.layer, limits=limits, time_zone=time_zone)
         except PredicateError as error:
             raise _named(error, query_id) from None
-        for shape_id, row in schema.layers[given.layer].features.items():
+        for shape_id, row in schema.layers[query.layer].features.items():
             member_id = f"{query_id}/{shape_id}"
             if _CONTROL.search(member_id):
                 raise MatchError("query id", member_id, "the id of its shape has control characters: change it")

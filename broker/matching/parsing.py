@@ -24,14 +24,14 @@ def differences(spark: SparkSession, pairs: Sequence[tuple[str, str]]) -> dict[i
     others.
     """
     parser: Any = spark._jsparkSession.sessionState().sqlParser()
-    found: dict[int, str] = {}
+    differing: dict[int, str] = {}
     if _is_same(parser, *(_listed([pair[side] for pair in pairs]) for side in (0, 1))):
-        return found
+        return differing
     for position, (text, again) in enumerate(pairs):
         difference = _difference(parser, text, again)
         if difference is not None:
-            found[position] = difference
-    return found
+            differing[position] = difference
+    return differing
 
 
 def pieces(sizes: Sequence[int], most: int) -> list[list[int]]:
@@ -42,15 +42,15 @@ def pieces(sizes: Sequence[int], most: int) -> list[list[int]]:
     >>> pieces([3, 4, 9, 1, 1], 8)
     [[0, 1], [2], [3, 4]]
     """
-    found: list[list[int]] = []
+    parts: list[list[int]] = []
     room = -1
     for position, size in enumerate(sizes):
         room -= size
         if room < 0:
-            found.append([])
+            parts.append([])
             room = most - size
-        found[-1].append(position)
-    return found
+        parts[-1].append(position)
+    return parts
 
 
 def _listed(texts: list[str]) -> str:

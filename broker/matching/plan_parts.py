@@ -130,14 +130,14 @@ def broadcasts_of(
 
     If one fails, for example on a full disk, the new broadcasts are destroyed.
     """
-    found: dict[Part, Broadcast[bytes]] = {}
+    broadcasts: dict[Part, Broadcast[bytes]] = {}
     try:
         for part in parts:
-            found[part] = known.get(part) or PartBroadcast(context, part.to_bytes())
+            broadcasts[part] = known.get(part) or PartBroadcast(context, part.to_bytes())
     except BaseException:
-        forget(broadcast for part, broadcast in found.items() if part not in known)
+        forget(broadcast for part, broadcast in broadcasts.items() if part not in known)
         raise
-    return found
+    return broadcasts
 
 
 def forget(broadcasts: Iterable[Broadcast[bytes]]) -> None:

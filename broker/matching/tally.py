@@ -283,7 +283,7 @@ class TaskTally:
         with suppress(Exception):
             draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
             by_query = self._by_query.counts() if self._by_query else QueryCounts.none()
-            told = replace(
+            counts = replace(
                 self._counts,
                 draw=draw,
                 errors=dict(self._errors),
@@ -294,7 +294,7 @@ class TaskTally:
                 times=RecordTimes.together(self._times),
                 newest=self._newest,
             )
-            self._tallying.accumulator.add(told)
+            self._tallying.accumulator.add(counts)
 
     def _add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
         accepted = int(np.count_nonzero(np.diff(matches.rows, prepend=-1)))

@@ -107,16 +107,16 @@ class Transport:
         flags: list[str] = []
         apart: dict[str, str] = {}
 
-        def carried(own: str, data_type: pa.DataType, may_be_null: bool) -> Carrier:
-            if own not in carriers:
-                text = _named(own, apart)
+        def carried(attribute_sql: str, data_type: pa.DataType, may_be_null: bool) -> Carrier:
+            if attribute_sql not in carriers:
+                text = _named(attribute_sql, apart)
                 sql, flagged = _encoded(text, data_type, may_be_null)
                 # Two that are different may be the same once they are encoded: a date, and its days.
                 argument = arguments.setdefault(sql, len(arguments))
-                carriers[own] = Carrier(sql, data_type, argument, len(flags) if flagged else None)
+                carriers[attribute_sql] = Carrier(sql, data_type, argument, len(flags) if flagged else None)
                 if flagged:
                     flags.append(f"isnull({text})")
-            return carriers[own]
+            return carriers[attribute_sql]
 
         for attribute, may_be_null in zip(attributes, nullable, strict=True):
             if attribute.parts:
@@ -153,14 +153,14 @@ class Transport:
 
     def errors(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
         """Return masks bool[rows] of failed evaluations in a batch, by slot, for slots with a failure."""
-        found = {}
+        masks = {}
         for place, series in enumerate(arrived[self.values + len(self.flag_words) :]):
             word = series.to_numpy()
             some = int(np.bitwise_or.reduce(word))
             for bit, slot in enumerate(self.fallible[place * FLAG_BITS : (place + 1) * FLAG_BITS]):
                 if some >> bit & 1:
-                    found[slot] = (word >> bit) & 1 != 0
-        return found
+                    masks[slot] = (word >> bit) & 1 != 0
+        return masks
 
 
 def _read(carrier: Carrier, arrived: Sequence[pd.Series], flags: Sequence[npt.NDArray[np.int64] | None]) -> pa.Array:

@@ -73,7 +73,7 @@ def matching_task(
         fold = None if folding is None or folded is None else TaskFold(folding, folded)
         match_s = 0.0
         for batch in batches:
-            begun = perf_counter()
+            start_s = perf_counter()
             # PySpark hands a lone argument over bare.
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
@@ -99,14 +99,14 @@ def matching_task(
                 written = 0
                 for texts in texts_of(decoded, registered, matches, output, pairs, destinations=destinations):
                     written += _written(texts, destinations)
-                    match_s += perf_counter() - begun
+                    match_s += perf_counter() - start_s
                     yield pd.Series(pd.arrays.ArrowExtensionArray(texts))
-                    begun = perf_counter()
+                    start_s = perf_counter()
                 if tally is not None:
                     tally.add_accepted(len(registered.ids), registered.accepted(matches.rows, matches.queries), written)
             if fold is not None:
                 fold.end()
-            match_s += perf_counter() - begun
+            match_s += perf_counter() - start_s
         if fold is not None:
             fold.hand_over()
         if tally is not None:
@@ -116,18 +116,18 @@ def matching_task(
 
 
 def _told(
-    tally: TaskTally, fold: TaskFold | None, tallying: Tallying, carried: Sequence[pa.Array], told: Batch
+    tally: TaskTally, fold: TaskFold | None, tallying: Tallying, carried: Sequence[pa.Array], facts: Batch
 ) -> Mask | None:
     """Count the facts about a batch's records, and return the mask of dead letters, or None if there are none.
 
     If ``fold`` is given, begin its batch.
     """
-    numbers = told[-1].to_numpy()
+    numbers = facts[-1].to_numpy()
     dead = tally.add_records(numbers)
     if tallying.times:
-        tally.add_times(told[0].to_numpy(), [series.to_numpy() for series in told[1:-1]])
+        tally.add_times(facts[0].to_numpy(), [series.to_numpy() for series in facts[1:-1]])
     if fold is not None:
-        fold.begin(carried, told[0].to_numpy(), numbers, dead)
+        fold.begin(carried, facts[0].to_numpy(), numbers, dead)
     return dead
 
 
@@ -137,15 +137,15 @@ def _written(texts: pa.Array, destinations: Destinations) -> int:
     return topics if destinations.operated is None else topics - _counted(texts, AFTER_TARGET)
 
 
-def rows_of_a_call(queries: int, found: float) -> int:
-    """Return the number of rows for the next executor call. ``found``: the earlier number of pairs per row.
+def rows_of_a_call(queries: int, pairs_a_row: float) -> int:
+    """Return the number of rows for the next executor call. ``pairs_a_row``: the earlier number of pairs per row.
 
     The result is at least the number of rows that fit if every query accepts every row.
 
     >>> rows_of_a_call(10, 0.0), rows_of_a_call(1_000_000, 2.5), rows_of_a_call(1_000_000, 1e6)
     (33554432, 3050402, 33)
     """
-    return max(1, _PAIRS // max(1, queries), int(_PAIRS / (1 + _SPARE * found)))
+    return max(1, _PAIRS // max(1, queries), int(_PAIRS / (1 + _SPARE * pairs_a_row)))
 
 
 def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int, Mask]:
@@ -295,13 +295,13 @@ def _selections(operated: Operated, rows: Rows, queries: Rows) -> tuple[Rows, pa
     return _by_row(named, rows[first], targets[first], joined)
 
 
-def _together(one: tuple[Rows, pa.Array], other: tuple[Rows, pa.Array]) -> tuple[Rows, pa.Array]:
-    """Return the rows of two results, ascending, and for each row its joined texts, those of ``one`` first."""
-    rows = np.concatenate([one[0], other[0]])
+def _together(result: tuple[Rows, pa.Array], other: tuple[Rows, pa.Array]) -> tuple[Rows, pa.Array]:
+    """Return the rows of two results, ascending, and for each row its joined texts, those of ``result`` first."""
+    rows = np.concatenate([result[0], other[0]])
     order = np.argsort(rows, kind="stable")
     rows = rows[order]
     first = _changes(rows)
-    texts = pa.concat_arrays([one[1], other[1]]).take(pa.array(order))
+    texts = pa.concat_arrays([result[1], other[1]]).take(pa.array(order))
     return rows[first], pc.binary_join(_lists(first, texts), BETWEEN_TOPICS)
 
 

@@ -99,7 +99,7 @@ def _construct(place: int, construct: Json, measured: Json | None, conjuncts: in
     regions, null = construct["regions"], construct["null"]
     shares = [region["satisfied"] / max(1, conjuncts) for region in (*regions, null)]
     fewest = min(regions, key=lambda region: int(region["satisfied"]))
-    told = f"{fewest['satisfied']:,} of {conjuncts:,} left in {fewest['text']}, {null['satisfied']:,} in NULL"
+    summary = f"{fewest['satisfied']:,} of {conjuncts:,} left in {fewest['text']}, {null['satisfied']:,} in NULL"
     kind = "exact" if construct["exact"] else "bounded"
     return element(
         "tr",
@@ -116,8 +116,8 @@ def _construct(place: int, construct: Json, measured: Json | None, conjuncts: in
         element(
             "td",
             {"data-label": "Regions"},
-            region_bar(construct["region_count"], None, label=f"{construct['attribute']}: {told}", shares=shares),
-            element("p", {"class": "soft"}, words(f"{construct['region_count']:,} {kind} regions and NULL; {told}")),
+            region_bar(construct["region_count"], None, label=f"{construct['attribute']}: {summary}", shares=shares),
+            element("p", {"class": "soft"}, words(f"{construct['region_count']:,} {kind} regions and NULL; {summary}")),
         ),
         element("td", {"class": "number", "data-label": "Constrained"}, f"{construct['constrained']:,}"),
         element("td", {"class": "number", "data-label": "Passes"}, _share(measured, "conditional_selectivity")),

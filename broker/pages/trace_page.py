@@ -186,13 +186,13 @@ def _way(trace: Json | None) -> Markup | None:
 
 
 def _block(block: Json, blocks: int) -> Markup:
-    begun = f"{block['initial_conjuncts']:,} of {_counted(block['conjuncts'], 'conjunct')} to begin with"
+    start_text = f"{block['initial_conjuncts']:,} of {_counted(block['conjuncts'], 'conjunct')} to begin with"
     sequence = " → ".join(block["sequence"])
     columns = [("Step", "number"), ("Value", None), ("Regions", None), ("Left", None), ("Ruled out", None)]
     rows = [*_patterns(block), *(_visit(place, visit, block) for place, visit in enumerate(block["visits"], 1))]
     rows += _verification(block)
     end = f"accepted by {_counted(block['matching_queries'], 'query', 'queries')}"
-    caption = f"{begun}; {end}{'; the block is left with nothing' if block['dropped'] else ''}."
+    caption = f"{start_text}; {end}{'; the block is left with nothing' if block['dropped'] else ''}."
     return joined(
         element("h3", None, f"Block {block['number']} (of {blocks:,}, from 0 on)"),
         element("p", {"class": "soft"}, "Sequence: ", _code(sequence)),

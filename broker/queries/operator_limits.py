@@ -27,28 +27,28 @@ def excess_of_operators(
     Candidates in ``refused`` are ignored. A candidate can exceed a limit on its own definition, on the queries of its
     kind, or on tracks, counted with the queries in the plan. A paused candidate is not counted.
     """
-    found: dict[int, AscError] = {}
-    own = [
+    errors: dict[int, AscError] = {}
+    operator_queries = [
         (position, one)
         for position, one in enumerate(candidates)
         if position not in refused and one.query.operator is not None and not one.query.paused
     ]
-    replaced = {one.query.id for _, one in own}
-    for stream in {one.query.stream for _, one in own}:
+    replaced = {one.query.id for _, one in operator_queries}
+    for stream in {one.query.stream for _, one in operator_queries}:
         used = _Used(defaultdict(set), set())
         # By the names in the table alone: to read the definitions of many takes longer than all else under the lock.
         for each in plans[stream].destinations.used() if stream in plans else ():
             if each.name not in replaced:
                 used.add(each.op, each.name, each.target)
-        for position, one in own:
+        for position, one in operator_queries:
             destination, definition = one.destination if one.query.stream == stream else None, one.query.operator
             if destination is None or definition is None:
                 continue
             error = kind_of(definition).excess(definition, config.limits)
             error = error or used.excess(config.limits, stream, destination)
             if error is not None:
-                found[position] = error
-    return found
+                errors[position] = error
+    return errors
 
 
 def check_alone(limits: LimitsConfig, definitions: Sequence[Definition]) -> None:

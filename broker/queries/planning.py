@@ -179,7 +179,7 @@ class Planning:
     ) -> tuple[list[ValidatedQuery], dict[str, str]]:
         """Return the queries that may be served, oldest first, and the refusals that do not depend on other queries."""
         unserved: dict[str, str] = {}
-        found: list[ValidatedQuery] = []
+        servable: list[ValidatedQuery] = []
         for query in sorted(queries, key=lambda query: query.version):
             kept_out = query.unreadable or parked(query)
             if kept_out is not None:
@@ -192,10 +192,10 @@ class Planning:
                 if not query.paused:
                     check_destination(query.topic, query.stream, self._config)
                     most, analyser = self.options.spark_attributes, self._analysers[query.stream]
-                    found.append(ValidatedQuery.of(query, analyser, shapes, patiently=True, computed_max=most))
+                    servable.append(ValidatedQuery.of(query, analyser, shapes, patiently=True, computed_max=most))
             except AscError as error:
                 unserved[query.id] = str(error)
-        return found, unserved
+        return servable, unserved
 
     def asked(
         self, candidates: Mapping[int, ValidatedQuery], cancellation: Cancellation | None = None
@@ -208,17 +208,23 @@ class Planning:
         """
         refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates.values()}:
-            own = {i: one for i, one in candidates.items() if one.query.stream == stream}
+            stream_candidates = {i: one for i, one in candidates.items() if one.query.stream == stream}
             analyser = self._analysers[stream]
-            keys = list(own)
-            predicates = [(key, each) for key in keys for each in (own[key].predicate, *own[key].expressions.all)]
+            keys = list(stream_candidates)
+            predicates = [
+                (key, each)
+                for key in keys
+                for each in (stream_candidates[key].predicate, *stream_candidates[key].expressions.all)
+            ]
             misread = analyser.misread([each for _, each in predicates], cancellation=cancellation)
             refused.update((predicates[place][0], error) for place, error in misread.items())
-            computed = dict.fromkeys(a for i, one in own.items() if i not in refused for a in one.computed)
+            computed = dict.fromkeys(
+                a for i, one in stream_candidates.items() if i not in refused for a in one.computed
+            )
             by_attribute = analyser.refusals(
                 list(computed)[: 2 * self.options.spark_attributes], cancellation=cancellation
             )
-            for i, one in own.items():
+            for i, one in stream_candidates.items():
                 bad = [by_attribute[a] for a in one.computed if a in by_attribute]
                 if bad and i not in refused:
                     refused[i] = bad[0]
@@ -291,15 +297,15 @@ class Planning:
         """
         if self._unserved is not standing.unserved:
             known = self._waiting_by_id
-            found: dict[str, _Waiting] = {}
+            waiting: dict[str, _Waiting] = {}
             for query_id in standing.unserved:
                 query = standing.get(query_id)
                 before = known.get(query_id)
                 is_same = before is not None and before.version == query.version
-                found[query_id] = (
+                waiting[query_id] = (
                     before if before is not None and is_same else self._waiting_with(query, standing.shapes)
                 )
-            self._unserved, self._waiting_by_id = standing.unserved, found
+            self._unserved, self._waiting_by_id = standing.unserved, waiting
         return self._waiting_by_id
 
     def _waiting_with(self, query: RegisteredQuery, shapes: Mapping[str, Layer]) -> _Waiting:
@@ -341,15 +347,15 @@ class Planning:
         """
         refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates}:
-            own = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
+            stream_candidates = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
             analyser = self._analysers[stream]
             # Together, as long as they may all be served; further ones are asked about where there is capacity.
-            first = dict.fromkeys(a for _, c in own for a in c.computed)
+            first = dict.fromkeys(a for _, c in stream_candidates for a in c.computed)
             asked = list(first)[: 2 * self.options.spark_attributes]
             by_attribute = analyser.refusals(asked, patiently=patiently)
             attributes = set(computed.get(stream, ()))
             work = _Work.of(attributes)
-            for position, candidate in own:
+            for position, candidate in stream_candidates:
                 needed = set(candidate.computed)
                 if not needed:
                     continue

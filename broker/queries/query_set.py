@@ -222,14 +222,14 @@ class QuerySet:
 
         None in place of the shape ids means all shapes of the layer, and selects the layer's joins too.
         """
-        found: set[str] = set()
+        query_ids: set[str] = set()
         for layer, ids in changed.items():
             for filed in [(layer,)] if ids is None else [(layer, shape_id) for shape_id in ids]:
                 for key, _ in self._indexes.naming.items_from((*filed, "", "")[:3]):
                     if key[: len(filed)] != filed:
                         break
-                    found.add(key[-1])
-        return found
+                    query_ids.add(key[-1])
+        return query_ids
 
     def changed(self, puts: Iterable[RegisteredQuery], removes: Iterable[str], version: int) -> QuerySet:
         """Return the set after adding or replacing the queries ``puts`` and removing the ids ``removes``.

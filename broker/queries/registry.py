@@ -84,13 +84,13 @@ class Registry:
 
     def _check_settings(self) -> None:
         """Raise RegistryError if the topic's settings would lose queries or their history."""
-        found = self._cluster.topic_settings(self.topic)
-        policy = found["cleanup.policy"]
+        settings = self._cluster.topic_settings(self.topic)
+        policy = settings["cleanup.policy"]
         if policy != "compact":
             what = "loses what is old" if "compact" in policy else "is not compacted"
             raise RegistryError("registry topic", self.topic, f"{what}: set its cleanup.policy to compact alone")
         for name in RETENTION_SETTINGS:
-            if int(found[name]) < RETENTION_MS:
+            if int(settings[name]) < RETENTION_MS:
                 remedy = f"forgets too soon what a batch may be run again with: set its {name} to {RETENTION_MS}"
                 raise RegistryError("registry topic", self.topic, remedy)
 

@@ -36,18 +36,20 @@ def shared_topics(
     claimed = {query.topic for _, query in accepted if owns_topic(query) and not _stands_alike(query, standing)}
     others = standing if claimed else ()
     used = {query.topic for query in others if query.topic in claimed and query.id not in replaced}
-    found: dict[int, AscError] = {}
+    errors: dict[int, AscError] = {}
     for position, query in accepted:
         if query.topic in owners:
-            found[position] = QueryError("destination topic", query.topic, "belongs to one query alone: choose another")
+            errors[position] = QueryError(
+                "destination topic", query.topic, "belongs to one query alone: choose another"
+            )
         elif owns_topic(query) and query.topic in used:
             remedy = "is that of another query, and this one is to have a topic of its own: choose another"
-            found[position] = QueryError("destination topic", query.topic, remedy)
+            errors[position] = QueryError("destination topic", query.topic, remedy)
         elif owns_topic(query):
             owners.add(query.topic)
         else:
             used.add(query.topic)
-    return found
+    return errors
 
 
 def _stands_alike(query: RegisteredQuery, standing: QuerySet) -> bool:

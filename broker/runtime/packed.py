@@ -114,7 +114,7 @@ def _of_nobody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 def _own_files() -> dict[str, Path]:
     """Return the files of our own packages, wherever they are: an editable install does not list them."""
-    found = {}
+    files = {}
     for package in LIBRARY_PACKAGES:
         spec = PathFinder.find_spec(package)
         folder = (
@@ -122,18 +122,18 @@ def _own_files() -> dict[str, Path]:
         )
         for file in folder.rglob("*"):
             if file.is_file():
-                found[f"{package}/{file.relative_to(folder).as_posix()}"] = file
-    return found
+                files[f"{package}/{file.relative_to(folder).as_posix()}"] = file
+    return files
 
 
 def _needed_files() -> dict[str, Path]:
-    found = {}
+    files = {}
     for one in _closure(_NEEDED):
         for file in one.files or ():
             place = Path(str(one.locate_file(file)))
             if _is_read(one.name, file) and place.is_file():
-                found[file.as_posix()] = place
-    return found
+                files[file.as_posix()] = place
+    return files
 
 
 def _is_read(name: str, file: PurePosixPath) -> bool:
@@ -152,13 +152,13 @@ def _closure(names: tuple[str, ...]) -> Iterator[Distribution]:
             continue
         seen.add(name.lower())
         try:
-            one = distribution(name)
+            package = distribution(name)
         except PackageNotFoundError:
             if name in names:
                 raise RuntimeMissingError("package", name, "is not installed; install asc-broker anew") from None
             continue  # for another system or version of Python
-        yield one
-        for requirement in one.requires or ():
+        yield package
+        for requirement in package.requires or ():
             required = re.match(r"[\w.-]+", requirement)
             if required is not None and "extra ==" not in requirement:
                 waiting.append(required.group())

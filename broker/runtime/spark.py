@@ -226,13 +226,13 @@ def running_tasks(session: SparkSession) -> set[str]:
     separate processes.
     """
     jvm: Any = session._jvm
-    found = set()
+    names = set()
     for entry in jvm.java.lang.Thread.getAllStackTraces().entrySet():
         name = str(entry.getKey().getName())
         # A thread keeps the name of its last task.
         if name.startswith(_TASK_THREAD) and any(_TASK_FRAME in str(frame) for frame in entry.getValue()):
-            found.add(name)
-    return found
+            names.add(name)
+    return names
 
 
 def quiet_failures(session: SparkSession) -> None:

@@ -215,13 +215,13 @@ class StreamAnalyser:
         for piece in pieces([len(wheres[place]) for place in places], _TOGETHER_CHARS):
             positions = [places[i] for i in piece]
             asked = [(wheres[i], read_as(wheres[i], self._limits, self._decoder.time_zone)) for i in positions]
-            found = self._in_time(
+            differing = self._in_time(
                 partial(differences, self._spark, asked), None if patiently else _ASKED_S, cancellation
             )
-            if found is None:
+            if differing is None:
                 refused.update((i, QueryError("predicate", wheres[i][:200], _TOO_LONG)) for i in positions)
                 continue
-            for place, difference in found.items():
+            for place, difference in differing.items():
                 where, remedy = asked[place][0], difference
                 if not difference.startswith(NOT_PARSED):
                     LOG.error("a predicate was misread: %s: %s", where, difference)

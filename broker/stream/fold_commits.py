@@ -116,15 +116,15 @@ class FoldCommits:
         failed = self._failures(planned, parts)
         merged, failed = _merged(planned.folding, parts, failed)
         for op, folder in self._folders.items():
-            own = {name: query for name, query in planned.queries.items() if query.op == op}
-            if own:
-                found = FoldBatch(
-                    *(batch_id, batch.plan.version, self._source_id(), batch.first, batch.end, waiting, own),
-                    partials={name: partial for name, partial in merged.items() if name in own},
-                    failed={name: reason for name, reason in failed.items() if name in own},
-                    newest_us={query.time: newest[query.time] for query in own.values() if query.time in newest},
+            op_queries = {name: query for name, query in planned.queries.items() if query.op == op}
+            if op_queries:
+                fold_batch = FoldBatch(
+                    *(batch_id, batch.plan.version, self._source_id(), batch.first, batch.end, waiting, op_queries),
+                    partials={name: partial for name, partial in merged.items() if name in op_queries},
+                    failed={name: reason for name, reason in failed.items() if name in op_queries},
+                    newest_us={query.time: newest[query.time] for query in op_queries.values() if query.time in newest},
                 )
-                failed = {**failed, **self._committed(folder, found)}
+                failed = {**failed, **self._committed(folder, fold_batch)}
         self._note(failed, planned, batch.plan.version)
 
     def write_left(self, version: int) -> None:
@@ -189,13 +189,15 @@ class FoldCommits:
 
         told = dict(self._accumulator.value)
         self._accumulator.value = {}
-        found = {partition: content for (nonce, partition), content in told.items() if nonce == attempt.nonce}
-        missing = sorted(set(range(attempt.tasks)) - found.keys())
+        content_by_partition = {
+            partition: content for (nonce, partition), content in told.items() if nonce == attempt.nonce
+        }
+        missing = sorted(set(range(attempt.tasks)) - content_by_partition.keys())
         if missing:
             named = ", ".join(map(str, missing[:_TOLD])) + (", ..." if len(missing) > _TOLD else "")
             lost = f"has no states of {len(missing)} of its {attempt.tasks} tasks (partition {named})"
             raise FoldError("batch", batch_id, f"{lost}: it is run again")
-        return [TaskPartials.of_bytes(found[partition]) for partition in range(attempt.tasks)]
+        return [TaskPartials.of_bytes(content_by_partition[partition]) for partition in range(attempt.tasks)]
 
     def _failures(self, planned: _Planned, parts: Sequence[TaskPartials]) -> dict[str, str]:
         """Return the queries of a plan that failed in this batch or in an earlier one, with the reasons."""
@@ -250,20 +252,20 @@ def _merged(
     """Return the merged states of the queries that did not fail, and the reasons of all queries that failed."""
     from broker.matching.fold_task import FoldCounts, FoldPartial
 
-    found: dict[str, FoldPartial] = {}
+    partials: dict[str, FoldPartial] = {}
     failures = dict(failed)
     for name, query in folding.queries.items():
-        own = [part.partials[name] for part in parts if name in part.partials]
-        if not own or name in failures:
+        task_partials = [part.partials[name] for part in parts if name in part.partials]
+        if not task_partials or name in failures:
             continue
         try:
-            states = [partial.state for partial in own]
+            states = [partial.state for partial in task_partials]
             state = states[0] if len(states) == 1 else folding.folds[query.op].merge(query.prepared, states)
         except Exception as error:
             failures[name] = f"its states cannot be merged: {one_line(error)}"
             continue
         counts = FoldCounts()
-        for partial in own:
+        for partial in task_partials:
             counts = counts.plus(partial.counts)
-        found[name] = FoldPartial(state, counts)
-    return found, failures
+        partials[name] = FoldPartial(state, counts)
+    return partials, failures

@@ -77,12 +77,12 @@ def operator_statuses(
         mark = marks.get(each.track.time_name)
         if mark is not None:
             times[each.track.op][each.track.time_us] = mark - lateness_us
-    found = {}
+    statuses = {}
     for op, query in feed_queries.items():
         tally = query.tally
         if tally is None and not queries[op]:
             continue
-        found[op] = OperatorStatus(
+        statuses[op] = OperatorStatus(
             queries[op],
             query.held,
             0 if tally is None else tally.observations,
@@ -93,7 +93,7 @@ def operator_statuses(
             query.failures,
             query.problem,
         )
-    return found
+    return statuses
 
 
 def fold_statuses(destinations: Sequence[FoldDestination], folders: Mapping[str, Folder]) -> dict[str, OperatorStatus]:

@@ -66,7 +66,7 @@ class SchemaQuestions:
             while True:
                 try:
                     rows = unknown(decoder)
-                    found = decoder if rows is None else decoder.knowing(rows, records)
+                    informed = decoder if rows is None else decoder.knowing(rows, records)
                 except SchemaRegistryError as error:
                     if isinstance(error, UnfinishedError):
                         decoder = error.decoder or decoder
@@ -81,7 +81,7 @@ class SchemaQuestions:
                 else:
                     # What was given up once is given up at the next question without an answer.
                     self._blames = Counter({i: times for i, times in self._blames.items() if times >= BLAMES_MAX})
-                    return found
+                    return informed
         finally:
             if self.waits_for is not None and not stopping.is_set():
                 LOG.info("stream '%s' goes on: the schema registry answers", self._stream)

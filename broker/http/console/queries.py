@@ -65,13 +65,13 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     @router.get("/query/matches/{query_id:path}")
     def matches(query_id: str, permitted: ScopedService = of_caller) -> Response:
         query = permitted.get(query_id)
-        found = last_matches(permitted, query, _MATCHES_SHOWN)
+        records = last_matches(permitted, query, _MATCHES_SHOWN)
         empty = "None of the last records in its topic is of this query."
         # A join is asked about by one shape at a time: its records are followed for all queries.
         asked = query_id if query.join is None else None
         of_query = "" if asked is None else f"&query={quoted_part(asked)}"
         link = f"{CONSOLE}/trace?stream={quoted_part(query.stream)}{of_query}"
-        values = {"records": found, "query_id": asked, "empty": empty, "command": None, "link": link}
+        values = {"records": records, "query_id": asked, "empty": empty, "command": None, "link": link}
         return pages.page("records.html", values)
 
 

@@ -46,20 +46,21 @@ def add_list(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
     @router.get("/queries")
     def listed(request: Request, asked: Annotated[Listing, Query()], permitted: ScopedService = of_caller) -> Response:
-        begun = time.perf_counter()
+        start_s = time.perf_counter()
         wanted = _wanted(asked)
-        found, more = _page(permitted, asked, wanted)
+        queries, more = _page(permitted, asked, wanted)
         form = asked.model_dump(include={"text", "prefix", "label", "stream", "order"})
         among = permitted.count(wanted.prefix, wanted.label, wanted.stream)
         values = {
             "queries": [
-                {**shown(permitted, query, is_brief=True), "rate": figure_of(permitted, query, RATE)} for query in found
+                {**shown(permitted, query, is_brief=True), "rate": figure_of(permitted, query, RATE)}
+                for query in queries
             ],
             "more": more,
-            "next": "" if more is None else urlencode({**form, **_from(more), "seen": asked.seen + len(found)}),
+            "next": "" if more is None else urlencode({**form, **_from(more), "seen": asked.seen + len(queries)}),
             "orders": {order: urlencode({**form, "order": order}) for order in ORDERS},
-            "range": range_text(len(found), asked.seen, among, has_text=bool(asked.text)),
-            "took_s": time.perf_counter() - begun,
+            "range": range_text(len(queries), asked.seen, among, has_text=bool(asked.text)),
+            "took_s": time.perf_counter() - start_s,
             "form": form,
             "count": permitted.count("", None, None),
             "may_change": permitted.may_change,

@@ -59,9 +59,9 @@ def trace_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService])
         permitted.check_sees_whole_streams("records of stream", "ask one who may")
         permitted.check_sees_records("records of stream", "ask one who may")
         query = query.strip()
-        found = permitted.stream_of(_stream_of(permitted, stream, query) or None)
-        topic = found.config.topic
-        last = last_records(found.kafka, topic, _PICKED_FROM, most_bytes=_BYTES_MAX, within_s=_WITHIN_S)
+        source_stream = permitted.stream_of(_stream_of(permitted, stream, query) or None)
+        topic = source_stream.config.topic
+        last = last_records(source_stream.kafka, topic, _PICKED_FROM, most_bytes=_BYTES_MAX, within_s=_WITHIN_S)
         last.sort(key=lambda record: (record.timestamp, record.partition, record.offset), reverse=True)
         shown = [
             {
@@ -71,7 +71,7 @@ def trace_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService])
             }
             for record in last
         ]
-        empty, command = f"Topic {topic} has no records.", f"asc publish FILE --stream {found.name}"
+        empty, command = f"Topic {topic} has no records.", f"asc publish FILE --stream {source_stream.name}"
         values = {"records": shown, "query_id": query, "empty": empty, "command": command, "link": None}
         return pages.page("records.html", values)
 
@@ -79,7 +79,7 @@ def trace_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService])
 
 
 def _traced(pages: Pages, permitted: ScopedService, form: Mapping[str, str]) -> Response:
-    given = {name: text.strip() for name, text in form.items() if text.strip()}
+    fields = {name: text.strip() for name, text in form.items() if text.strip()}
     values: dict[str, Any] = {
         "title": "Trace",
         "form": {**form, "stream": _stream_of(permitted, form["stream"], form["query"].strip())},
@@ -89,9 +89,9 @@ def _traced(pages: Pages, permitted: ScopedService, form: Mapping[str, str]) -> 
         "picks": permitted.sees_whole_streams and permitted.reads_whole_records,
     }
     status = 200
-    if "source" in given or "tuple" in given:
+    if "source" in fields or "tuple" in fields:
         try:
-            values["trace"] = Markup(trace_fragment(traced_record(permitted, _body(given))))
+            values["trace"] = Markup(trace_fragment(traced_record(permitted, _body(fields))))
         except AscError as error:
             values["error"], status = said(error), http_status(error)
     return pages.page("trace.html", values, status)
@@ -106,14 +106,14 @@ def _stream_of(permitted: ScopedService, stream: str, query: str) -> str:
     return own or stream or next(iter(sorted(permitted.streams())), "")
 
 
-def _body(given: Mapping[str, str]) -> TraceBody:
-    if "source" in given or "query" in given:
+def _body(form: Mapping[str, str]) -> TraceBody:
+    if "source" in form or "query" in form:
         # A source or query determines the stream; the form has one in any case.
-        given = {name: text for name, text in given.items() if name != "stream"}
-    fields: dict[str, Any] = dict(given)
-    if "tuple" in given:
+        form = {name: text for name, text in form.items() if name != "stream"}
+    fields: dict[str, Any] = dict(form)
+    if "tuple" in form:
         try:
-            fields["tuple"] = json.loads(given["tuple"])
+            fields["tuple"] = json.loads(form["tuple"])
         except (ValueError, RecursionError) as error:
-            raise QueryError("record", given["tuple"][:100], f"is no JSON: {str(error)[:200]}") from None
+            raise QueryError("record", form["tuple"][:100], f"is no JSON: {str(error)[:200]}") from None
     return valid_body(TraceBody, fields)

@@ -58,14 +58,14 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
         cube = readable_cube(permitted, query_id)
         definition = cube.definition.cube
         view = asked.settled(definition)
-        found: dict[str, Any] = {"look": None, "error": None}
+        content: dict[str, Any] = {"look": None, "error": None}
         query, status = shown(permitted, cube.query), 200
         try:
             # The file is opened by that: what keeps it from being opened is told, and not that nothing is kept.
             if cube.id in cube.folder.keeper.snapshot.cubes:
-                found = _looked(cube, view, permitted)
+                content = _looked(cube, view, permitted)
         except AscError as error:
-            found, status = {"look": None, "error": said(error)}, http_status(error)
+            content, status = {"look": None, "error": said(error)}, http_status(error)
         values = {
             "title": f"Cube {query_id}",
             "query": query,
@@ -79,7 +79,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
             "without_slices": view.address(query_id, where=[]),
             "progress": _PROGRESS,
             "listed_most": _PARTITIONS_SHOWN,
-            **found,
+            **content,
         }
         return pages.page("operators/cube_page.html", values, status)
 
@@ -119,20 +119,20 @@ def _form(definition: CubeDefinition, view: View) -> dict[str, Any]:
 
 def _chart(look: Look, definition: CubeDefinition) -> Any:
     """Return the line of a measure over the panes of an interval. Return None if there is no line to draw."""
-    found, grain_us = look.series, definition.grain_us
-    if found is None or grain_us is None:
+    series, grain_us = look.series, definition.grain_us
+    if series is None or grain_us is None:
         return None
-    step_us = found.panes * grain_us
-    panes = Panes(found.first * grain_us, step_us, found.points)
+    step_us = series.panes * grain_us
+    panes = Panes(series.first * grain_us, step_us, series.points)
     measure = look.layout.measures[look.measure].name
     middle_us = panes.first_us + panes.points // 2 * step_us
     times = [_short(at_us) for at_us in (panes.first_us, middle_us, panes.first_us + panes.points * step_us)]
     title = f"{measure}, a point for each {duration_text(step_us / 1_000_000)}"
-    values = found.values.values()
+    values = series.values.values()
     figures = f"least {number_text(min(values))}, most {number_text(max(values))}" if values else "no value"
     said_too = f"{title}, from {times[0]} to {times[2]}: {figures}"
     missing = [_interval(gap) for gap in look.told["gaps"]]
-    return pane_chart(title, said_too, panes, found.values, found.over_nothing, times=times, missing=missing)
+    return pane_chart(title, said_too, panes, series.values, series.over_nothing, times=times, missing=missing)
 
 
 def _short(time_us: int) -> str:

@@ -43,17 +43,17 @@ def out_of_slices(view: View, query_id: str) -> list[Step]:
 
 def pages_of(look: Look, view: View, query_id: str) -> dict[str, Any]:
     """Return the range of the rows and columns shown, in words, and the addresses of the next ones and of the first."""
-    found, skip = look.pivot, look.question.skip
-    columns = view.columns + len(found.columns)
+    pivot, skip = look.pivot, look.question.skip
+    columns = view.columns + len(pivot.columns)
     return {
-        "rows": _range(skip, len(found.rows), found.row_count, "group"),
+        "rows": _range(skip, len(pivot.rows), pivot.row_count, "group"),
         "next": None if look.cursor is None else view.address(query_id, cursor=look.cursor),
         "first": view.address(query_id, cursor="") if skip else None,
-        "columns": _range(view.columns, len(found.columns), found.column_count, "column"),
-        "next_columns": view.address(query_id, columns=columns) if columns < found.column_count else None,
+        "columns": _range(view.columns, len(pivot.columns), pivot.column_count, "column"),
+        "next_columns": view.address(query_id, columns=columns) if columns < pivot.column_count else None,
         "first_columns": view.address(query_id, columns=0) if view.columns else None,
-        "has_columns": found.column_count > COLUMNS,
-        "is_long": found.row_count > ROWS,
+        "has_columns": pivot.column_count > COLUMNS,
+        "is_long": pivot.row_count > ROWS,
         "came_since": view.seen[0] not in {None, look.told["commit"]},
     }
 

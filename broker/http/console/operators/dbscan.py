@@ -54,13 +54,13 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
         if not query_id:
             return RedirectResponse(f"{CONSOLE}{LINK[0]}", 303)
         query, definition = _readable(permitted, query_id)
-        found: dict[str, Any] = {"error": None}
+        content: dict[str, Any] = {"error": None}
         status = 200
         try:
-            found.update(_last_window(permitted, query, definition))
+            content.update(_last_window(permitted, query, definition))
         except AscError as error:
-            found, status = {"error": said(error)}, http_status(error)
-        values = {"title": f"Clusters of {query_id}", "query": shown(permitted, query), **found}
+            content, status = {"error": said(error)}, http_status(error)
+        values = {"title": f"Clusters of {query_id}", "query": shown(permitted, query), **content}
         return pages.page("operators/dbscan_page.html", values, status)
 
     @router.get("/dbscan-window/{query_id:path}")

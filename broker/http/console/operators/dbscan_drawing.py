@@ -70,14 +70,16 @@ def _told(last: LastWindow) -> str:
 
 def _legend(last: LastWindow, plane: Plane, definition: DbscanDefinition, drawn: int) -> str:
     """Return the legend of the picture."""
-    own = last.window
+    window = last.window
     names = ["longitude", "latitude"] if plane.is_position else list(definition.attributes)
     axes = [f"across {names[0]}, up {names[1]}" if len(names) > 1 else f"across {names[0]}"]
     if len(names) > 2:
         axes.append(f"of {len(names)} attributes the first two")
     if not plane.is_equal:
         axes.append("each with its own scale")
-    shown = f"{len(own.sample):,} of {own.points:,} points" if len(own.sample) < own.points else "All points"
+    shown = (
+        f"{len(window.sample):,} of {window.points:,} points" if len(window.sample) < window.points else "All points"
+    )
     boxes = "" if drawn == len(last.clusters) else f" of the {drawn:,} largest clusters"
     return (
         f"{shown}, {', '.join(axes)}. Grey dots are noise. Boxes{boxes} bound the points of a cluster, "
@@ -142,16 +144,16 @@ def _points(plane: Plane, last: LastWindow) -> Iterator[Markup]:
     places: dict[int, list[tuple[float, float]]] = {}
     for values, label in last.window.sample:
         places.setdefault(label, []).append(plane.place(values))
-    for label, own in sorted(places.items()):
+    for label, points in sorted(places.items()):
         cluster = ids.get(label)
         if cluster is None:
-            css, told = ("noise", "noise") if label == _NOISE else ("unknown", f"cluster with the label {label}")
-            dots = Markup("").join(Markup('<circle cx="{:.1f}" cy="{:.1f}" r="2.2"/>').format(*each) for each in own)
+            css, title = ("noise", "noise") if label == _NOISE else ("unknown", f"cluster with the label {label}")
+            dots = Markup("").join(Markup('<circle cx="{:.1f}" cy="{:.1f}" r="2.2"/>').format(*each) for each in points)
         else:
             mark = ClusterMark.of(cluster.id)
-            css, told = mark.css, _cluster_told(cluster)
-            dots = Markup("").join(mark.at(*each) for each in own)
-        yield Markup('<g class="{}"><title>{}</title>{}</g>').format(css, text(told), dots)
+            css, title = mark.css, _cluster_told(cluster)
+            dots = Markup("").join(mark.at(*each) for each in points)
+        yield Markup('<g class="{}"><title>{}</title>{}</g>').format(css, text(title), dots)
 
 
 def _centres(plane: Plane, clusters: Sequence[SeenCluster]) -> Iterator[Markup]:

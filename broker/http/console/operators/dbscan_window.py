@@ -114,17 +114,17 @@ class TopicEnd:
     def _read_partition(self, records: Sequence[Any]) -> None:
         clusters: dict[int, SeenCluster] = {}
         bounds: tuple[Bound, Bound] | None = None
-        for found in filter(None, map(self._record, records)):
-            content = found.content
+        for record in filter(None, map(self._record, records)):
+            content = record.content
             if isinstance(content, SeenCluster):
                 # Those of a window stay for a repeat that begins in its middle.
-                if bounds != found.bounds:
-                    clusters, bounds = {}, found.bounds
+                if bounds != record.bounds:
+                    clusters, bounds = {}, record.bounds
                 clusters[content.label] = content
                 continue
-            self._windows[found.query] = content
-            if found.query == self._query_id:
-                own = clusters if bounds == found.bounds else {}
+            self._windows[record.query] = content
+            if record.query == self._query_id:
+                own = clusters if bounds == record.bounds else {}
                 kept = tuple(own[label] for label in sorted(own) if label < content.clusters)
                 self._last = LastWindow(content, kept)
 
