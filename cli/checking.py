@@ -47,20 +47,20 @@ class Check:
                 return cast("Json", client.check(where, stream=self.stream, join=join, operator=operator))
         return checked_offline(where, operator, self.schema_file, self.time_zone or "UTC")
 
-    def show_found(self, found: Json) -> None:
+    def show_found(self, result: Json) -> None:
         """Print the result of a check."""
         if self.as_json:
-            print_json(found)
+            print_json(result)
             return
-        click.echo(visible(found["text"], kept="\n"))
-        if found["expressions"]:
+        click.echo(visible(result["text"], kept="\n"))
+        if result["expressions"]:
             click.echo("the operator reads")
-            for read in found["expressions"]:
+            for read in result["expressions"]:
                 click.echo(visible(f"  {read['sql']}  {read['type']}"))
-        if "estimate" in found:
+        if "estimate" in result:
             from cli.operators.cube.check import estimate_text
 
-            click.echo(visible(estimate_text(found["estimate"])))
+            click.echo(visible(estimate_text(result["estimate"])))
 
 
 def check_options(command: Callable[..., Any]) -> Callable[..., Any]:

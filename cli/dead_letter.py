@@ -172,8 +172,8 @@ def replay(
     from broker.operators.headers import is_whole
     from broker.stream.replay import original
 
-    found = stream_of(client, stream)
-    topic = str(found["topic"])
+    entry = stream_of(client, stream)
+    topic = str(entry["topic"])
     wanted = _checked(places)
     seen: set[Place] = set()
     incomplete: list[str] = []
@@ -187,7 +187,7 @@ def replay(
                 incomplete.append(_place_text(_place(message)))
 
     kafka = kafka_of(client, config_file)
-    with _letters(kafka, found, reason, wanted) as letters, BatchSender(kafka, topic) as sender:
+    with _letters(kafka, entry, reason, wanted) as letters, BatchSender(kafka, topic) as sender:
         for record in records(letters, kafka.partition_count(topic)):
             sender.send_whole(record)
         sender.flush()

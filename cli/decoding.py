@@ -57,17 +57,17 @@ def with_layers(decoding: Decoding, layers: Sequence[str], crs: str | None) -> D
     from asc.layer_file import read_layer
 
     schema = decoding.schema if crs is None else decoding.schema.with_crs(crs)
-    found = {}
+    added = {}
     for text in layers:
         head, equals, file = text.partition("=")
         name, _, id_property = head.partition(":")
         if not name or not equals or not file:
             raise CommandError("--layer", text, "write NAME=FILE, or NAME:PROPERTY=FILE")
         try:
-            found[name] = read_layer(file, id=id_property or None, crs=schema.crs)
+            added[name] = read_layer(file, id=id_property or None, crs=schema.crs)
         except OSError as error:
             raise CommandError("file of shapes", file, f"cannot be read: {error.strerror or error}") from error
-    return replace(decoding, schema=schema.with_layers(found))
+    return replace(decoding, schema=schema.with_layers(added))
 
 
 def _stream(streams: Mapping[str, StreamConfig], name: str | None, config_file: Path | None) -> StreamConfig:

@@ -30,8 +30,8 @@ def functions(name: str | None, as_json: bool) -> None:
     from asc.predicate.catalogue.spatial_builtins import spatial_builtins
 
     every = [*builtins(), *spatial_builtins()]
-    found = [builtin for builtin in every if name is None or builtin.name == name.lower()]
-    if not found:
+    chosen = [builtin for builtin in every if name is None or builtin.name == name.lower()]
+    if not chosen:
         problem, remedy = refusal(str(name).lower())
         raise AscError(problem, name, remedy)
     if as_json:
@@ -44,15 +44,15 @@ def functions(name: str | None, as_json: bool) -> None:
                 "of_null": builtin.of_null,
                 "example": builtin.example,
             }
-            for builtin in found
+            for builtin in chosen
         ]
         print_json(rows if name is None else rows[0])
     elif name is None:
         verdicts = {True: "allowed", False: "refused"}
-        rows_of_text = [(b.name, verdicts[b.allowed], b.arguments or b.verdict) for b in found]
+        rows_of_text = [(b.name, verdicts[b.allowed], b.arguments or b.verdict) for b in chosen]
         print_table(["function", "", "arguments, or reason for the refusal"], rows_of_text, fitted=True)
     else:
-        (builtin,) = found
+        (builtin,) = chosen
         called = f"{builtin.name}({builtin.arguments})" if builtin.example else builtin.name
         click.echo(f"{called}: {'allowed' if builtin.allowed else 'refused'}, {builtin.verdict}")
         if builtin.of_null:

@@ -23,13 +23,13 @@ from cli.suggestions import suggested_commands
 def help_command(context: click.Context, names: Sequence[str]) -> None:
     """Show the help of a command, as its --help does."""
     root = context.find_root()
-    found: click.Command = root.command
+    command: click.Command = root.command
     shown = root
     for name in names:
-        if not isinstance(found, click.Group):
+        if not isinstance(command, click.Group):
             raise click.UsageError(f"'{shown.command_path}' has no commands of its own, so not {name!r}")
-        _, inner, _ = found.resolve_command(shown, [name])
+        _, inner, _ = command.resolve_command(shown, [name])
         if inner is not None:
-            found = inner
-            shown = click.Context(found, info_name=name, parent=shown, **found.context_settings)
-    click.echo(found.get_help(shown))
+            command = inner
+            shown = click.Context(command, info_name=name, parent=shown, **command.context_settings)
+    click.echo(command.get_help(shown))

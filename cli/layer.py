@@ -88,37 +88,39 @@ def put(
     """
     before = client.layers.show(name)
     rules = Rules(before["crs"] == "planar", before["allow_edges_over_180_deg"], repair)
-    found = _Put(file, rules, id_property, dry_run)
+    upload = _Put(file, rules, id_property, dry_run)
     offsets: Json = {}
     with tqdm(unit=" shapes", desc=name, leave=False, disable=None) as bar:
-        for piece in _pieces(found.lines()):
-            offsets = found.put(client, name, piece) or offsets
+        for piece in _pieces(upload.lines()):
+            offsets = upload.put(client, name, piece) or offsets
             bar.update(len(piece))
     # What is refused is in the file all the same: the shape that stands stays.
     gone = (
-        sorted({one["id"] for one in client.layers.shapes(name)}.difference(found.ids, found.refused)) if prune else []
+        sorted({one["id"] for one in client.layers.shapes(name)}.difference(upload.ids, upload.refused))
+        if prune
+        else []
     )
     for piece in () if dry_run else _pieces(json.dumps({"remove": shape_id}) for shape_id in gone):
         offsets = client.layers.put(name, "\n".join(piece).encode())["effective_offsets"]
-    counts = {**{key: found.became[key] for key in _BECAME}, "removed": len(gone)}
+    counts = {**{key: upload.became[key] for key in _BECAME}, "removed": len(gone)}
     if dry_run:
-        rows, bounds = before["rows"] + counts["added"] - len(gone), found.bounds
+        rows, bounds = before["rows"] + counts["added"] - len(gone), upload.bounds
     else:
         after = client.layers.show(name)
         rows, bounds = after["rows"], after["bounds"]
     if as_json:
         sizes = {"rows_before": before["rows"], "rows": rows, "file_bounds" if dry_run else "bounds": bounds}
-        said = {"refused": found.refused, "warnings": found.warnings, "effective_offsets": offsets}
-        print_json({"put": len(found.ids), **counts, **sizes, **said})
+        said = {"refused": upload.refused, "warnings": upload.warnings, "effective_offsets": offsets}
+        print_json({"put": len(upload.ids), **counts, **sizes, **said})
     else:
-        _tell_put(f"{name} (dry run)" if dry_run else name, {**counts, "refused": len(found.refused)})
+        _tell_put(f"{name} (dry run)" if dry_run else name, {**counts, "refused": len(upload.refused)})
         whose = "the file's bounds" if dry_run else "bounds"
         click.echo(f"shapes: {before['rows']:,} before, {rows:,} now; {whose}: {_bounds_text(bounds) or 'none'}")
-        _say(found.warnings, "warning")
-    if found.refused:
-        _say(found.refused, "refused")
+        _say(upload.warnings, "warning")
+    if upload.refused:
+        _say(upload.refused, "refused")
         remedy = "nothing was changed" if dry_run else f"the others are in layer '{name}'"
-        raise CommandError("shapes that are refused:", len(found.refused), remedy)
+        raise CommandError("shapes that are refused:", len(upload.refused), remedy)
 
 
 def _tell_put(name: str, counts: Mapping[str, int]) -> None:
@@ -143,16 +145,16 @@ class _Put:
         from asc.layer_file import file_rows
         from asc.spatial.feature import feature_document
 
-        for one in file_rows(self._file, self._rules, self._id_property):
-            if isinstance(one.row, ShapeError):
-                is_invalid = one.row.subject == "invalid shape" and not self._rules.repairs
-                self.refused[one.id] = f"{one.row.value} (--repair mends it)" if is_invalid else str(one.row)
+        for entry in file_rows(self._file, self._rules, self._id_property):
+            if isinstance(entry.row, ShapeError):
+                is_invalid = entry.row.subject == "invalid shape" and not self._rules.repairs
+                self.refused[entry.id] = f"{entry.row.value} (--repair mends it)" if is_invalid else str(entry.row)
                 continue
-            if one.row.warnings:
-                self.warnings[one.id] = "; ".join(one.row.warnings)
-            self.ids[one.id] = None
-            self._enlarge(one.row.shape)
-            yield json.dumps({"id": one.id, **feature_document(one.row)}, separators=(",", ":"))
+            if entry.row.warnings:
+                self.warnings[entry.id] = "; ".join(entry.row.warnings)
+            self.ids[entry.id] = None
+            self._enlarge(entry.row.shape)
+            yield json.dumps({"id": entry.id, **feature_document(entry.row)}, separators=(",", ":"))
 
     def _enlarge(self, shape: BaseGeometry | None) -> None:
         if shape is None or shape.is_empty:
@@ -210,23 +212,25 @@ def show(*, client: Client, name: str, shape_id: str | None, prefix: str, limit:
     if shape_id is not None:
         print_json(client.layers.shape(name, shape_id))
         return
-    found = client.layers.show(name)
+    plain_layer = client.layers.show(name)
     shapes: list[Json] = []
     for one in client.layers.shapes(name, prefix):
         shapes.append(one)
         if len(shapes) == limit:
             break
     if as_json:
-        print_json({**found, "shapes": shapes})
+        print_json({**plain_layer, "shapes": shapes})
         return
-    bounds = f", bounds {_bounds_text(found['bounds'])}" if found["bounds"] else ""
-    click.echo(f"{name}: {counted(found['rows'], 'shape')} in topic {found['topic']}, {found['crs']}{bounds}")
+    bounds = f", bounds {_bounds_text(plain_layer['bounds'])}" if plain_layer["bounds"] else ""
+    click.echo(
+        f"{name}: {counted(plain_layer['rows'], 'shape')} in topic {plain_layer['topic']}, {plain_layer['crs']}{bounds}"
+    )
     print_table(["id", "kind", "vertices", "bounds"], [_row(one) for one in shapes])
-    if found["rows"] > len(shapes) and not prefix:
-        click.echo(f"... and {found['rows'] - len(shapes):,} more (--max, --prefix)")
-    if found["unkeyed"]:
-        click.echo(f"{counted(found['unkeyed'], 'record')} without a key that is an id")
-    _say({one["id"]: one["reason"] for one in found["refusals"]}, "refused")
+    if plain_layer["rows"] > len(shapes) and not prefix:
+        click.echo(f"... and {plain_layer['rows'] - len(shapes):,} more (--max, --prefix)")
+    if plain_layer["unkeyed"]:
+        click.echo(f"{counted(plain_layer['unkeyed'], 'record')} without a key that is an id")
+    _say({one["id"]: one["reason"] for one in plain_layer["refusals"]}, "refused")
 
 
 @layer.command(cls=Command, epilog=examples("asc layer remove zones old-town", "asc layer remove zones a b c"))

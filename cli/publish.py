@@ -85,11 +85,11 @@ def publish(
     if file == STDIN and format_name == "parquet":
         raise CommandError("--format", "parquet", "is read from its end: name a file, not standard input")
     own_format = format_name or ("ndjson" if file == STDIN else file_format(file))
-    found = stream_of(client, stream)
-    schema = Schema.from_ddl(found["schema"])
-    target = Target(found["format"], schema, found.get("options", {}), found.get("time_zone", "UTC"))
+    entry = stream_of(client, stream)
+    schema = Schema.from_ddl(entry["schema"])
+    target = Target(entry["format"], schema, entry.get("options", {}), entry.get("time_zone", "UTC"))
     kafka = kafka_of(client, config_file)
-    odd = OddLines(_judge_line(file, target.format, found["dead_letter_topic"], force=force))
+    odd = OddLines(_judge_line(file, target.format, entry["dead_letter_topic"], force=force))
     size_bytes = None if file == STDIN else file.stat().st_size
     with (
         _ended_by_sigterm_as_by_ctrl_c(),
@@ -105,7 +105,7 @@ def publish(
             odd_lines=odd,
             skip=(left := Skip(skip)),
         )
-        count, interrupted = _sent(kafka, found["topic"], batches, skip, bar)
+        count, interrupted = _sent(kafka, entry["topic"], batches, skip, bar)
     if left.left and not interrupted:
         there = counted(skip - left.left, "record")
         raise CommandError(
@@ -115,9 +115,9 @@ def publish(
         click.echo(f"warning: {odd.count:,} lines are no JSON objects, the first of them line {odd.first}", err=True)
     if as_json:
         malformed = {"malformed": odd.count, "first_malformed": odd.first}
-        print_json({"stream": found["name"], "topic": found["topic"], "records": count, **malformed})
+        print_json({"stream": entry["name"], "topic": entry["topic"], "records": count, **malformed})
     else:
-        click.echo(f"{counted(count, 'record')} published to {found['topic']}")
+        click.echo(f"{counted(count, 'record')} published to {entry['topic']}")
     if interrupted and file != STDIN:
         remedy = f"'--skip {skip + count}' goes on with it"
         click.echo(f"interrupted: the rest of the file was not published, {remedy}", err=True)
@@ -199,7 +199,7 @@ def _sent(
         with suppress(OSError):
             click.echo(f"Kafka {kafka.bootstrap_servers} does not answer yet, still trying", err=True)
 
-    begun = time.monotonic()
+    start_s = time.monotonic()
     with BatchSender(kafka, topic, on_silence=say_silent) as sender:
 
         def going_on() -> str:
@@ -209,7 +209,7 @@ def _sent(
         try:
             for batch in until_interrupted():
                 sender.send(*batch)
-                rate = sender.acknowledged / (time.monotonic() - begun)
+                rate = sender.acknowledged / (time.monotonic() - start_s)
                 bar.set_postfix_str(f"{rate:,.0f} records/s", refresh=False)
             sender.flush()
         except KeyboardInterrupt:

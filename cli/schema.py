@@ -46,14 +46,14 @@ def infer(*, file: Path, rows: int, as_json: bool) -> None:
     """
     from broker.files.file_schema import schema_of_file
 
-    found = schema_of_file(file, rows)
+    inferred = schema_of_file(file, rows)
     if as_json:
-        malformed = {"malformed": found.malformed, "first_malformed": found.first_malformed}
-        print_json({"schema": found.ddl, "notes": found.notes, **malformed})
+        malformed = {"malformed": inferred.malformed, "first_malformed": inferred.first_malformed}
+        print_json({"schema": inferred.ddl, "notes": inferred.notes, **malformed})
         return
-    if found.malformed:
-        lines = counted(found.malformed, "malformed line")
-        click.echo(f"warning: {lines} excluded; the first: {found.first_malformed}", err=True)
-    for note in found.notes:
+    if inferred.malformed:
+        lines = counted(inferred.malformed, "malformed line")
+        click.echo(f"warning: {lines} excluded; the first: {inferred.first_malformed}", err=True)
+    for note in inferred.notes:
         click.echo(note, err=True)
-    click.echo(found.ddl)
+    click.echo(inferred.ddl)

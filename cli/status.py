@@ -81,29 +81,29 @@ def status(
             watch(lambda width: _watched(client, width, as_json), watch_s, in_place=not as_json)
         return
     with connected(server, token_file, ca_file) as client:
-        found = _looked(client, _awaited(client, wait_s))
+        known = _looked(client, _awaited(client, wait_s))
     if as_json:
-        print_json(found)
+        print_json(known)
     else:
         width = terminal_width()
-        click.echo("\n".join(status_lines(found, width)))
-    if not found.get("ready"):
+        click.echo("\n".join(status_lines(known, width)))
+    if not known.get("ready"):
         click.get_current_context().exit(1)
 
 
 def _looked(client: Client, ready: Ready) -> dict[str, Any]:
     """Return the complete status of a daemon that answered."""
-    found: dict[str, Any] = {"server": client.url, **ready}
+    known: dict[str, Any] = {"server": client.url, **ready}
     try:
         answer = client.streams()
         plans = client.plans()
-        found["kafka"] = answer["kafka"]
-        found["streams"] = [{**stream, "plan": plans.get(stream["name"], {})} for stream in answer["streams"]]
+        known["kafka"] = answer["kafka"]
+        known["streams"] = [{**stream, "plan": plans.get(stream["name"], {})} for stream in answer["streams"]]
     except RefusedError as error:
         # One that starts, or stands by, has no streams yet; one whose stream failed has them all.
         if ready["ready"] or isinstance(error, UnauthorizedError):
             raise
-    return found
+    return known
 
 
 def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
@@ -112,16 +112,16 @@ def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
     """
     at = datetime.now(timezone.utc)
     try:
-        found = _looked(client, client.ready())
+        known = _looked(client, client.ready())
     except NoAnswerError as error:
-        found = {"server": client.url, "ready": False, "reason": str(error)}
+        known = {"server": client.url, "ready": False, "reason": str(error)}
     except RefusedError as error:
         if error.status < 500 and not isinstance(error, TooManyRequestsError):
             raise
-        found = {"server": client.url, "ready": False, "reason": str(error)}
+        known = {"server": client.url, "ready": False, "reason": str(error)}
     if as_json:
-        return [json.dumps({"at": at.isoformat(timespec="seconds").replace("+00:00", "Z"), **found})]
-    first, *others = status_lines(found, width)
+        return [json.dumps({"at": at.isoformat(timespec="seconds").replace("+00:00", "Z"), **known})]
+    first, *others = status_lines(known, width)
     first = f"{at:%H:%M:%S} UTC  {first}"
     return [first, *others, ""] if width is None else [*textwrap.wrap(first, width), *others]
 

@@ -28,13 +28,13 @@ name.
 """
 
 
-def status_lines(found: Mapping[str, Any], width: int | None = None) -> list[str]:
+def status_lines(status: Mapping[str, Any], width: int | None = None) -> list[str]:
     """Return all lines, none wider than ``width``. Only the first, which may say why the daemon is not ready, may be
     wider.
     """
-    streams: Sequence[Mapping[str, Any]] = found.get("streams", ())
-    lines = [_headline(found)]
-    if "streams" in found:
+    streams: Sequence[Mapping[str, Any]] = status.get("streams", ())
+    lines = [_headline(status)]
+    if "streams" in status:
         lines += _tables([_row(stream) for stream in streams], width)
     details = (visible(line) for stream in streams for line in _details(stream))
     if width is None:
@@ -112,21 +112,21 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
         count = sum(reason["count"] for reason in others)
         yield f"{name}: {counted(count, 'dead letter')} of {len(others)} other reasons: --json has them"
     if errors := plan.get("evaluation_errors"):
-        told = f"{counted(errors, 'evaluation error')}, each NULL to its query: 'asc query show ID' has the query's"
-        yield f"{name}: {told}"
+        text = f"{counted(errors, 'evaluation error')}, each NULL to its query: 'asc query show ID' has the query's"
+        yield f"{name}: {text}"
     flow = plan.get("flow") or {}
     if (half_s := flow.get("latency_p50_s")) is not None:
         nearly_all = _within("99 of 100", "1 of 100", flow["latency_p99_s"])
         yield f"{name}: latency of the last minute: {_within('half', 'half', half_s)}, {nearly_all}"
     if most := (plan.get("delivered") or {}).get("most"):
-        told = ", ".join(f"{each['query']} {each['records']:,}" for each in most)
+        text = ", ".join(f"{each['query']} {each['records']:,}" for each in most)
         matches = plan["delivered"]["total"]
-        yield f"{name}: {matches:,} matches, one for each record and query; the most: {told}"
+        yield f"{name}: {matches:,} matches, one for each record and query; the most: {text}"
     for op, status in (plan.get("operators") or {}).items():
         yield from _operator(name, op, status)
     if phases := plan.get("phases"):
-        told = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
-        yield f"{name}: ms of a batch by phase: {told}"
+        text = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
+        yield f"{name}: ms of a batch by phase: {text}"
     for event in ((plan.get("monitor") or {}).get("rearrangements") or [])[-_REARRANGEMENTS_SHOWN:]:
         yield _told(event)
 

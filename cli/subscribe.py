@@ -72,7 +72,7 @@ def subscribe(
     kafka = kafka_of(client, config_file)
     topic = _topic_of(name, _query_of(client, name), kafka)
     patience = IdleNotice(limit, from_beginning=from_beginning)
-    found = receive(
+    deliveries = receive(
         kafka,
         [topic],
         group=group,
@@ -81,8 +81,8 @@ def subscribe(
         most=limit,
         idle=patience.idle,
     )
-    with contextlib.suppress(KeyboardInterrupt), contextlib.closing(found):
-        for delivery in found:
+    with contextlib.suppress(KeyboardInterrupt), contextlib.closing(deliveries):
+        for delivery in deliveries:
             patience.came()
             if as_json:
                 click.echo(spelled_json(json.dumps(record_json(delivery), ensure_ascii=False)))

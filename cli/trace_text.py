@@ -135,13 +135,13 @@ def _fitted(rows: Sequence[Sequence[str]], width: int | None) -> list[list[str]]
     """
     cells = [[visible(cell) for cell in row] for row in rows]
     step, value, region, left, losses = (max(len(row[place]) for row in cells) for place in range(5))
-    room = _VALUE_CHARS + _REGION_CHARS
+    chars_max = _VALUE_CHARS + _REGION_CHARS
     if width is not None:
         others = max(step, len("step")) + left + min(losses, _RULED_OUT_CHARS) + 4 * len("  ")
-        room = min(room, max(_LEAST_CHARS, width - others))
+        chars_max = min(chars_max, max(_LEAST_CHARS, width - others))
     named = max((len(row[1]) for row in cells if not row[0]), default=0)
-    value = min(value, _VALUE_CHARS, max(room // 3, min(named, room // 2), room - region))
-    region = min(region, _REGION_CHARS, room - value)
+    value = min(value, _VALUE_CHARS, max(chars_max // 3, min(named, chars_max // 2), chars_max - region))
+    region = min(region, _REGION_CHARS, chars_max - value)
     return [[row[0], cut(row[1], value), cut(row[2], region), row[3], cut(row[4], _LOSSES_CHARS)] for row in cells]
 
 

@@ -70,13 +70,13 @@ def told(records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]) -> lis
     return [Crossing(row_of.get(one["source"], -1), str(one["shape"]), one["event"]) for one in plain]
 
 
-def compared(found: Sequence[Crossing], wanted: Sequence[Crossing]) -> dict[str, Any]:
+def compared(arrived: Sequence[Crossing], wanted: Sequence[Crossing]) -> dict[str, Any]:
     """Compare the received crossings with the expected ones.
 
     >>> compared([Crossing(3, "CHE", "enter")], [Crossing(3, "CHE", "enter"), Crossing(9, "CHE", "exit")])
     {'received': 1, 'expected': 2, 'agrees': False}
     """
-    return {"received": len(found), "expected": len(wanted), "agrees": Counter(found) == Counter(wanted)}
+    return {"received": len(arrived), "expected": len(wanted), "agrees": Counter(arrived) == Counter(wanted)}
 
 
 def lines_of(found: Sequence[Crossing], layer: str, aircraft: Sequence[Aircraft], reports: Reports) -> list[str]:

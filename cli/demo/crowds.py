@@ -100,15 +100,15 @@ def told(
     return windows, [changes[place] for place in sorted(changes)]
 
 
-def compared(found: Mapping[int, Crowds], wanted: Mapping[int, Crowds]) -> dict[str, Any]:
+def compared(arrived: Mapping[int, Crowds], wanted: Mapping[int, Crowds]) -> dict[str, Any]:
     """Compare received and expected windows: their labels, and whether each window has the same clusters.
 
     >>> one, other = Crowds({7: (0, "core")}, 2), Crowds({7: (1, "core"), 9: (0, "border")}, 1)
     >>> compared({60: one}, {60: other})
     {'windows': 1, 'received': 1, 'expected': 2, 'agrees': False}
     """
-    received, expected = (sum(len(own.members) for own in each.values()) for each in (found, wanted))
-    return {"windows": len(found), "received": received, "expected": expected, "agrees": found == wanted}
+    received, expected = (sum(len(own.members) for own in each.values()) for each in (arrived, wanted))
+    return {"windows": len(arrived), "received": received, "expected": expected, "agrees": arrived == wanted}
 
 
 def lines_of(changes: Iterable[Mapping[str, Any]]) -> list[str]:

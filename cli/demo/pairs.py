@@ -93,36 +93,36 @@ def told(records: Iterable[Mapping[str, Any]]) -> dict[Meeting, dict[str, Any]]:
     return {Meeting(_seconds(one["time"]), one["event"], *one["keys"]): one for one in plain}
 
 
-def compared(found: Iterable[Meeting], wanted: Sequence[Meeting]) -> dict[str, Any]:
+def compared(arrived: Iterable[Meeting], wanted: Sequence[Meeting]) -> dict[str, Any]:
     """Compare the received meetings with the expected ones.
 
     >>> compared([Meeting(10, "near", "a", "b")], [Meeting(10, "near", "a", "b"), Meeting(20, "apart", "a", "b")])
     {'received': 1, 'expected': 2, 'agrees': False}
     """
-    own = Counter(iter(found))
+    own = Counter(iter(arrived))
     return {"received": own.total(), "expected": len(wanted), "agrees": own == Counter(wanted)}
 
 
-def lines_of(found: Mapping[Meeting, Mapping[str, Any]], aircraft: Sequence[Aircraft]) -> list[str]:
+def lines_of(fields_by_meeting: Mapping[Meeting, Mapping[str, Any]], aircraft: Sequence[Aircraft]) -> list[str]:
     """Return the last pairs that came near, in words."""
     callsigns = {own.icao24: own.callsign for own in aircraft}
     lines = []
-    for one in [each for each in sorted(found) if each.event == "near"][-_SHOWN:]:
+    for one in [each for each in sorted(fields_by_meeting) if each.event == "near"][-_SHOWN:]:
         at = (BEGIN + timedelta(seconds=one.tick_s)).strftime("%H:%M:%S")
-        far_km = found[one]["distance_m"] / 1e3
+        far_km = fields_by_meeting[one]["distance_m"] / 1e3
         two = [f"{key} {callsigns.get(key, ''):<8}" for key in (one.first, one.second)]
         lines.append(f"{at}  {two[0]} within {far_km:.1f} km and {HEIGHT_FT:,} ft of {two[1]}".rstrip())
     return lines
 
 
-def _are_near(reports: Reports, one: int, other: int) -> bool:
+def _are_near(reports: Reports, first: int, other: int) -> bool:
     x1, y1, x2, y2 = (
-        float(array[report]) for report in (one, other) for array in (reports.longitude, reports.latitude)
+        float(array[report]) for report in (first, other) for array in (reports.longitude, reports.latitude)
     )
     # Most of them are not, which is seen without trigonometry, and no wonder at these latitudes.
     if abs(y1 - y2) * _DEGREE_M > DISTANCE_M or abs(x1 - x2) * _DEGREE_M * math.cos(math.radians(60)) > DISTANCE_M:
         return False
-    if abs(int(reports.altitude_ft[one]) - int(reports.altitude_ft[other])) >= HEIGHT_FT:
+    if abs(int(reports.altitude_ft[first]) - int(reports.altitude_ft[other])) >= HEIGHT_FT:
         return False
     return distance_sphere_m(x1, y1, x2, y2) <= DISTANCE_M
 

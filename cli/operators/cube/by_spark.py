@@ -58,16 +58,16 @@ def folding(
 
         from asc.operators.cube.cube import Cube
 
-        own = Cube(definition, ddl, time_zone=time_zone)
-        names = list(map(column_of, own.layout.operands))
+        cube = Cube(definition, ddl, time_zone=time_zone)
+        names = list(map(column_of, cube.layout.operands))
         for batch in batches:
-            own.fold(batch.rename_columns(names or batch.schema.names))
-        pieces = list(own.pieces())
-        counts = own.excluded
+            cube.fold(batch.rename_columns(names or batch.schema.names))
+        pieces = list(cube.pieces())
+        counts = cube.excluded
         rows = [
             {"pane": piece.pane, "piece": piece.to_bytes(), "counted": 0, "time": 0, "too_large": 0} for piece in pieces
         ]
-        rows.append({"pane": 0, "piece": None, "counted": own.counted, **counts})
+        rows.append({"pane": 0, "piece": None, "counted": cube.counted, **counts})
         kinds = [("pane", pa.int64()), ("piece", pa.binary()), *((name, pa.int64()) for name in ("counted", *counts))]
         yield pa.RecordBatch.from_pylist(rows, pa.schema(kinds))
 

@@ -35,19 +35,19 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     output, late = Output.parse(operator, definition), late_of(operator)
     # The record's own attributes are there in every stream.
     attributes = attributes_of(read_schema(schema_file))
-    found = plain_form(normalise(where, attributes, time_zone=time_zone))
+    form = plain_form(normalise(where, attributes, time_zone=time_zone))
     layout = Layout.of(definition, attributes, time_zone)
     dimensions = definition.dimensions
     by = [[dimensions.names[place] for place in dimensions.columns(cuboid)] for cuboid in dimensions.cuboids()]
     return {
-        "text": found["text"],
+        "text": form["text"],
         "summary": StandingCube(definition, output, late).summary(),
         "expressions": [{"sql": operand.sql, "type": _type(operand)} for operand in layout.operands],
         "cuboids": by,
         **(NO_OUTPUT if output is None else output.plain(definition)),
         "late": late,
         "measures": [{"name": measure.name, "type": _name(measure.type)} for measure in layout.measures],
-        "warnings": [*found["warnings"], *layout.warnings],
+        "warnings": [*form["warnings"], *layout.warnings],
     }
 
 
@@ -72,30 +72,32 @@ def sampled_cube(where: str, operator: Json, sample: Path, schema_file: Path, ti
     return found, warnings
 
 
-def show_check(found: Json, *, as_json: bool) -> None:
+def show_check(result: Json, *, as_json: bool) -> None:
     """Print the result of a check."""
     if as_json:
-        print_json(found)
+        print_json(result)
         return
-    click.echo(visible(found["text"], kept="\n"))
+    click.echo(visible(result["text"], kept="\n"))
     click.echo("the cube reads")
-    for read in found["expressions"]:
+    for read in result["expressions"]:
         click.echo(visible(f"  {read['sql']}  {read['type']}"))
     click.echo("its measures are")
-    for measure in found["measures"]:
+    for measure in result["measures"]:
         click.echo(visible(f"  {measure['name']}  {measure['type']}"))
-    cuboids = found["cuboids"]
+    cuboids = result["cuboids"]
     click.echo(f"it has {counted(len(cuboids), 'cuboid')}")
     for names in cuboids[:_CUBOIDS_SHOWN]:
         click.echo(visible(f"  {', '.join(names) or '()'}"))
     if len(cuboids) > _CUBOIDS_SHOWN:
         click.echo(f"  and {len(cuboids) - _CUBOIDS_SHOWN:,} more")
-    if found["output"]:
-        cuboids = "; ".join(", ".join(names) or "()" for names in found["output"])
-        click.echo(visible(f"it writes windows of {found['window_s']:,} s every {found['slide_s']:,} s, by {cuboids}"))
-    if found.get("sample") is not None:
-        click.echo(sample_text(found["sample"]))
-    for warning in found["warnings"]:
+    if result["output"]:
+        cuboids = "; ".join(", ".join(names) or "()" for names in result["output"])
+        click.echo(
+            visible(f"it writes windows of {result['window_s']:,} s every {result['slide_s']:,} s, by {cuboids}")
+        )
+    if result.get("sample") is not None:
+        click.echo(sample_text(result["sample"]))
+    for warning in result["warnings"]:
         click.echo(visible(f"warning: {warning}"))
 
 

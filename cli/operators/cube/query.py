@@ -92,22 +92,22 @@ def query(
         "limit": limit,
         "cursor": cursor,
     }
-    found = client.cubes.query(query_id, {name: value for name, value in asked.items() if value is not None})
+    answer = client.cubes.query(query_id, {name: value for name, value in asked.items() if value is not None})
     if as_json:
-        print_json(found)
+        print_json(answer)
         return
-    print_rows(found["rows"])
-    click.echo(visible(_summary(found)))
-    for gap in found["gaps"]:
+    print_rows(answer["rows"])
+    click.echo(visible(_summary(answer)))
+    for gap in answer["gaps"]:
         begins, ends = gap["from"] or "the beginning", gap["to"] or "now"
         click.echo(visible(f"warning: records may be missing from {begins} to {ends}: {gap['reason']}"), err=True)
 
 
-def _summary(found: Mapping[str, Any]) -> str:
+def _summary(answer: Mapping[str, Any]) -> str:
     """Return the number of groups, the interval and the watermark in one line."""
-    shown, groups = len(found["rows"]), found["groups"]
+    shown, groups = len(answer["rows"]), answer["groups"]
     cut = f", {shown:,} shown" if shown < groups else ""
-    more = f"; for more: --cursor {found['cursor']}" if found["cursor"] else ""
-    interval = f", {found['interval'][0]} to {found['interval'][1]}" if found["interval"] else ""
-    watermark = found["watermark"] or "none yet: no record with a time was counted"
+    more = f"; for more: --cursor {answer['cursor']}" if answer["cursor"] else ""
+    interval = f", {answer['interval'][0]} to {answer['interval'][1]}" if answer["interval"] else ""
+    watermark = answer["watermark"] or "none yet: no record with a time was counted"
     return f"{counted(groups, 'group')}{cut}{interval}, watermark {watermark}{more}"

@@ -52,14 +52,14 @@ def question_of(
 ) -> Json:
     """Return the request body of a cube query, from the options of the command."""
     everything = [[level for hierarchy in operator["dimensions"] for level in hierarchy]]
-    given = {
+    question = {
         "by": [*([divided(names, ",") for names in cuboids] or everything), *([[]] if total else [])],
         "from": begin,
         "to": end,
         "order": None if order is None else divided(order, ","),
         "limit": limit,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in question.items() if value is not None}
 
 
 def run_cube(

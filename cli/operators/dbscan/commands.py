@@ -199,7 +199,7 @@ def run(
     queries = read_file_queries(queries_file, decoding)
     for warning in warnings_of(queries):
         click.echo(f"warning: {warning}", err=True)
-    found = run_queries(
+    outcome = run_queries(
         path,
         format_name,
         decoding,
@@ -209,4 +209,4 @@ def run(
         labels=labels,
         records=records,
     )
-    show_run(found, as_json=as_json)
+    show_run(outcome, as_json=as_json)

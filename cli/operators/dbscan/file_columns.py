@@ -56,13 +56,13 @@ class Asked:
     @staticmethod
     def of(queries: Iterable[FileQuery]) -> Asked:
         """Return the expressions and predicates of the queries."""
-        own = list(queries)
-        expressions = [query.expressions for query in own]
+        file_queries = list(queries)
+        expressions = [query.expressions for query in file_queries]
         return Asked(
             {value.sql: value for each in expressions for value in each.values},
             {each.time.sql: each.time for each in expressions if each.time is not None},
             {each.key.sql: each.key for each in expressions if each.key is not None},
-            {query.where.text: query.where for query in own},
+            {query.where.text: query.where for query in file_queries},
         )
 
     @property

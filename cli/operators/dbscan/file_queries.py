@@ -41,7 +41,7 @@ def read_file_queries(path: Path, decoding: Decoding) -> list[FileQuery]:
     from broker.whole_file import QUERIES_BYTES_MAX
 
     content = read_whole(path, QUERIES_BYTES_MAX)
-    found: dict[str, FileQuery] = {}
+    queries: dict[str, FileQuery] = {}
     predicates: dict[str, Predicate] = {}
     for place, body in bodies(content, form_of(path.name, content), path.name):
         operator = body.get("operator")
@@ -50,12 +50,12 @@ def read_file_queries(path: Path, decoding: Decoding) -> list[FileQuery]:
         if body.get("join") is not None:
             raise CommandError("join in a file of DBSCAN queries", body["id"], "a DBSCAN query has none: leave it out")
         for query_id, plain in combinations(body["id"], operator):
-            if checked_id(query_id, CommandError) in found:
+            if checked_id(query_id, CommandError) in queries:
                 raise CommandError("duplicate query id", query_id, f"it stands twice in {path}: remove one")
-            found[query_id] = _query(query_id, body, plain, decoding, predicates)
-    if not found:
+            queries[query_id] = _query(query_id, body, plain, decoding, predicates)
+    if not queries:
         raise CommandError("no queries in file", str(path), _REMEDY)
-    return list(found.values())
+    return list(queries.values())
 
 
 def _query(
