@@ -90,13 +90,13 @@ def hybrid_sequence(
     if min_visitors < 1:
         raise MonitorError("least number of visitors", min_visitors, "at least 1")
     descent = _Descent(block, sample, sequence)
-    found: list[MicroArrow] = []
+    micro_arrows: list[MicroArrow] = []
     for level in range(1, len(block.slots) + 1):
         if not descent.visit():
             break
-        found += descent.decide(level, min_visitors)
+        micro_arrows += descent.decide(level, min_visitors)
         descent.follow()
-    return HybridSequence.of(block, sequence, found)
+    return HybridSequence.of(block, sequence, micro_arrows)
 
 
 class _Descent:

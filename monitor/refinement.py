@@ -15,7 +15,7 @@ from monitor.statistics import costs_of
 Places = npt.NDArray[np.intp]
 
 
-def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequence:
+def refined(block: Block, sample: Sample, hybrid: HybridSequence) -> HybridSequence:
     """Return the hybrid-sequence with only the micro-arrows that lower the cost of the sample.
 
     The measures of section 4.3 consider only the next step, on the tuples of one level. But the effect of a micro-arrow
@@ -27,7 +27,7 @@ def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequen
     tuples in its region, so all tries together evaluate the sample once for each construct. Raise MonitorError for a
     sample without tuples.
     """
-    macro = block.order_of(found.order.sequence.tolist())
+    macro = block.order_of(hybrid.order.sequence.tolist())
     rows = sample.rows(block)
     table = np.full(len(block.matrix), -1, dtype=np.int32)
     # Read-only like every other table of micro-arrows, so that no second kernel is compiled for it.
@@ -35,31 +35,31 @@ def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequen
     arrows.flags.writeable = False
     geb = np.empty(len(block.slots), dtype=np.int64)
     grb = np.empty(block.matrix.shape[1], dtype=np.uint64)
-    members = _by_region(sample, found)
+    members = _by_region(sample, hybrid)
     costs = costs_of(block, sample, macro)
     kept: list[MicroArrow] = []
-    for arrow in found.micro_arrows:
+    for arrow in hybrid.micro_arrows:
         place = int(block.bases[arrow.construct]) + 1 + arrow.region
-        own = members[arrow.construct, arrow.region]
+        visitors = members[arrow.construct, arrow.region]
         table[place] = arrow.target
-        tried = np.empty(len(own), dtype=np.uint16)
-        regions = frozen(np.ascontiguousarray(sample.regions[:, own]))
+        tried = np.empty(len(visitors), dtype=np.uint16)
+        regions = frozen(np.ascontiguousarray(sample.regions[:, visitors]))
         walk_sample(regions, block.matrix, rows, macro.sequence, arrows, geb, grb, tried)
-        if tried.sum(dtype=np.int64) < costs[own].sum(dtype=np.int64):
-            costs[own] = tried
+        if tried.sum(dtype=np.int64) < costs[visitors].sum(dtype=np.int64):
+            costs[visitors] = tried
             kept.append(arrow)
         else:
             table[place] = -1
     return HybridSequence.of(block, macro.sequence.tolist(), kept)
 
 
-def _by_region(sample: Sample, found: HybridSequence) -> dict[tuple[int, int], Places]:
+def _by_region(sample: Sample, hybrid: HybridSequence) -> dict[tuple[int, int], Places]:
     """Return the tuples in each region that has a micro-arrow."""
     members = {}
-    for construct in {arrow.construct for arrow in found.micro_arrows}:
+    for construct in {arrow.construct for arrow in hybrid.micro_arrows}:
         order = np.argsort(sample.regions[construct], kind="stable")
         regions = sample.regions[construct][order]
-        for region in {arrow.region for arrow in found.micro_arrows if arrow.construct == construct}:
+        for region in {arrow.region for arrow in hybrid.micro_arrows if arrow.construct == construct}:
             first, last = np.searchsorted(regions, [region, region + 1])
             members[construct, region] = order[first:last]
     return members
