@@ -111,17 +111,17 @@ def rows(aircraft: list[Aircraft], reports: Reports) -> Iterator[dict[str, Any]]
         reports.track,
     )
     for seconds, number, x, y, altitude, speed, track in zip(*(column.tolist() for column in columns), strict=True):
-        own = aircraft[number]
+        plane = aircraft[number]
         yield {
             "ts": (BEGIN + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "icao24": own.icao24,
-            "callsign": own.callsign,
+            "icao24": plane.icao24,
+            "callsign": plane.callsign,
             "longitude": x,
             "latitude": y,
             "altitude": altitude,
             "groundspeed": speed,
             "track": track,
-            "squawk": own.squawk,
+            "squawk": plane.squawk,
         }
 
 
@@ -129,8 +129,8 @@ def _legs() -> list[tuple[Place, Place]]:
     """Return the legs that aircraft may fly: pairs of places whose great circle passes near the middle of
     the region.
     """
-    found = places()
-    vectors = np.array([_vector(place) for place in found])
+    all_places = places()
+    vectors = np.array([_vector(place) for place in all_places])
     middle = _vector(Place("", *_MIDDLE))
     angles = np.arccos(np.clip(vectors @ vectors.T, -1, 1))
     normals = np.cross(vectors[:, None], vectors[None])
@@ -140,7 +140,7 @@ def _legs() -> list[tuple[Place, Place]]:
     is_between = np.maximum(to_middle[:, None], to_middle[None]) < angles
     long_enough = (angles * _EARTH_KM > _LEG_KM[0]) & (angles * _EARTH_KM < _LEG_KM[1])
     chosen = np.argwhere(is_between & long_enough & (off_km < _NEAR_KM))
-    return [(found[i], found[j]) for i, j in chosen.tolist()]
+    return [(all_places[i], all_places[j]) for i, j in chosen.tolist()]
 
 
 def _aircraft(rng: np.random.Generator, legs: list[tuple[Place, Place]], number: int, duration_s: float) -> Aircraft:
@@ -156,27 +156,27 @@ def _aircraft(rng: np.random.Generator, legs: list[tuple[Place, Place]], number:
     return Aircraft(code, f"{airline}{int(rng.integers(1, 1000))}", squawk, origin, destination, begin, level, cruise)
 
 
-def _heard(rng: np.random.Generator, number: int, own: Aircraft, duration_s: float) -> tuple[Doubles, ...]:
+def _heard(rng: np.random.Generator, number: int, plane: Aircraft, duration_s: float) -> tuple[Doubles, ...]:
     """Return the reports of one aircraft that the receiver hears: seconds, index of the aircraft, longitude, latitude,
     feet, knots and track.
     """
-    first = _REPORT_S * float(np.ceil(max(own.begin_s, 0.0) / _REPORT_S)) + float(rng.integers(0, _REPORT_S))
+    first = _REPORT_S * float(np.ceil(max(plane.begin_s, 0.0) / _REPORT_S)) + float(rng.integers(0, _REPORT_S))
     seconds = np.arange(first, duration_s, _REPORT_S)
-    flown_s = seconds - own.begin_s
-    climb_s = own.level_ft / _CLIMB_FT_MIN * 60
-    flight_s = own.length_km / 1.852 / own.cruise_kt * 3_600 + climb_s * (1 - _SLOW_KT / own.cruise_kt)
+    flown_s = seconds - plane.begin_s
+    climb_s = plane.level_ft / _CLIMB_FT_MIN * 60
+    flight_s = plane.length_km / 1.852 / plane.cruise_kt * 3_600 + climb_s * (1 - _SLOW_KT / plane.cruise_kt)
     left_s = flight_s - flown_s
     share = np.clip(np.minimum(flown_s, left_s) / climb_s, 0, 1)
-    speed = _SLOW_KT + (own.cruise_kt - _SLOW_KT) * share
+    speed = _SLOW_KT + (plane.cruise_kt - _SLOW_KT) * share
     # The way is the sum of the speed, which grows evenly in the climb and shrinks so in the descent.
-    at = np.interp(flown_s, *_way(own, flight_s, climb_s))
-    x, y, track = _along(own, at)
+    at = np.interp(flown_s, *_way(plane, flight_s, climb_s))
+    x, y, track = _along(plane, at)
     west, south, east, north = REGION
     heard = (left_s > 0) & (flown_s >= 0) & (x > west) & (x < east) & (y > south) & (y < north)
     for _ in range(int(rng.poisson(0.6))):
         lost_s, silent_s = rng.uniform(0, duration_s), rng.uniform(60, 400)
         heard &= (seconds < lost_s) | (seconds > lost_s + silent_s)
-    level = own.level_ft * share + rng.normal(0, 8, len(seconds)) * (share < 1)
+    level = plane.level_ft * share + rng.normal(0, 8, len(seconds)) * (share < 1)
     columns = (seconds, np.full(len(seconds), float(number)), x, y, np.maximum(level, 0), speed, track)
     return tuple(column[heard] for column in columns)
 

@@ -141,14 +141,14 @@ class Drawn:
 
 
 def columns_of(plan: Plan, table: pa.Table) -> list[pa.Array]:
-    found = []
+    columns = []
     for attribute in plan.p_attributes:
         if attribute.parts:
             halves = [table[part.sql].combine_chunks().cast(pa.float64()) for part in attribute.parts]
-            found.append(pa.StructArray.from_arrays(halves, fields=list(attribute.type)))
+            columns.append(pa.StructArray.from_arrays(halves, fields=list(attribute.type)))
         else:
-            found.append(table[attribute.sql].combine_chunks())
-    return found
+            columns.append(table[attribute.sql].combine_chunks())
+    return columns
 
 
 def accepted(plan: Plan, table: pa.Table) -> list[list[str]]:

@@ -55,7 +55,7 @@ def line_queries(queries: int, seed: int = 2) -> list[LineQuery]:
     two adjacent words and the absence of a third word.
     """
     rng = random.Random(seed)
-    found = []
+    drawn = []
     for words in _lines(rng, queries):
         place = rng.randrange(_WORDS_A_LINE - 2)
         kind = rng.random()
@@ -63,8 +63,8 @@ def line_queries(queries: int, seed: int = 2) -> list[LineQuery]:
         fragments = (words[place], words[place + 2]) if 0.5 <= kind < 0.8 else (pair,)
         not_in = rng.choice(_vocabulary()) if kind >= 0.8 else None
         low = rng.choice((1, rng.randint(1, _LEVELS)))
-        found.append(LineQuery(fragments, not_in, low, rng.choice((_LEVELS, max(low, 3)))))
-    return found
+        drawn.append(LineQuery(fragments, not_in, low, rng.choice((_LEVELS, max(low, 3)))))
+    return drawn
 
 
 def _lines(rng: random.Random, lines: int) -> Iterator[Sequence[str]]:
