@@ -50,17 +50,22 @@ def read_jar(path: Path, place: str, groups: Mapping[str, str], known: Coordinat
         with zipfile.ZipFile(path) as jar:
             names = jar.namelist()
             inner = [read for name in names if _PROPERTIES.fullmatch(name) and (read := _properties(jar, name))]
-            own = known or _own(path.stem, [coordinates for _, coordinates in inner], _manifest(jar, names), groups)
-            licence, told_by = _licence(jar, names, own)
+            own_coordinates = known or _own(
+                path.stem, [coordinates for _, coordinates in inner], _manifest(jar, names), groups
+            )
+            licence, told_by = _licence(jar, names, own_coordinates)
             parts = tuple(
-                sorted(_parts(jar, [pair for pair in inner if pair[1] != own], place), key=lambda part: part.name)
+                sorted(
+                    _parts(jar, [pair for pair in inner if pair[1] != own_coordinates], place),
+                    key=lambda part: part.name,
+                )
             )
     except (OSError, zipfile.BadZipFile) as error:
         raise AuditError("jar", str(path), f"cannot be read ({error}): run 'make setup'") from error
     return Component(
-        ecosystem=MAVEN if own else FILE,
-        name=own.name if own else path.stem,
-        version=own.version if own else "",
+        ecosystem=MAVEN if own_coordinates else FILE,
+        name=own_coordinates.name if own_coordinates else path.stem,
+        version=own_coordinates.version if own_coordinates else "",
         place=place,
         sha256=(hashlib.sha256(content).hexdigest(),),
         licence=licence,

@@ -59,28 +59,28 @@ class MavenVersion:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _compare(one: object, other: object) -> int:
+def _compare(item: object, other: object) -> int:
     """Return a number below, at or above 0 from the comparison of two items. None is an absent item."""
-    if isinstance(one, tuple) or isinstance(other, tuple):
-        return _compare_tuples(one, other)
-    if one is None and other is None:
+    if isinstance(item, tuple) or isinstance(other, tuple):
+        return _compare_tuples(item, other)
+    if item is None and other is None:
         return 0
-    if isinstance(one, int) or isinstance(other, int):
-        left, right = _number(one), _number(other)
+    if isinstance(item, int) or isinstance(other, int):
+        left, right = _number(item), _number(other)
         return (left > right) - (left < right)
-    left_rank, right_rank = _rank(one), _rank(other)
+    left_rank, right_rank = _rank(item), _rank(other)
     return (left_rank > right_rank) - (left_rank < right_rank)
 
 
-def _compare_tuples(one: object, other: object) -> int:
-    if not isinstance(one, tuple):
-        return -_compare_tuples(other, one)
+def _compare_tuples(item: object, other: object) -> int:
+    if not isinstance(item, tuple):
+        return -_compare_tuples(other, item)
     if isinstance(other, int):
         return -1
     if isinstance(other, str):
         return 1
     rest: Sequence[object] = other if isinstance(other, tuple) else ()
-    return next((result for pair in zip_longest(one, rest) if (result := _compare(*pair))), 0)
+    return next((result for pair in zip_longest(item, rest) if (result := _compare(*pair))), 0)
 
 
 def _number(item: object) -> int:

@@ -69,13 +69,13 @@ def installed_packages(locked: Sequence[Locked]) -> list[Component]:
 
 def _package(locked: Locked) -> Component:
     try:
-        found = distribution(locked.name)
+        package = distribution(locked.name)
     except PackageNotFoundError:
-        found = None
-    if locked.is_for_this_python and (found is None or found.version != locked.version):
-        installed = found.version if found else "none"
+        package = None
+    if locked.is_for_this_python and (package is None or package.version != locked.version):
+        installed = package.version if package else "none"
         raise AuditError("installed version", f"{locked.name} {installed}", f"is not {locked.version}: 'make setup'")
-    licence, told_by = _licence(found) if found else (None, "")
+    licence, told_by = _licence(package) if package else (None, "")
     return Component(
         ecosystem=PYPI,
         name=locked.name,
@@ -85,17 +85,17 @@ def _package(locked: Locked) -> Component:
         licence=licence,
         told_by=told_by if locked.is_for_this_python else told_by and f"{told_by} of the installed version",
         marker=str(locked.requirement.marker or ""),
-        parts=tuple(_parts(found)) if found and locked.is_for_this_python else (),
+        parts=tuple(_parts(package)) if package and locked.is_for_this_python else (),
     )
 
 
-def _licence(found: Distribution) -> tuple[str | None, str]:
-    metadata = found.metadata
+def _licence(package: Distribution) -> tuple[str | None, str]:
+    metadata = package.metadata
     for field, read in (("License-Expression", from_expression), ("License", from_name)):
         if licence := read((metadata.get_all(field) or [""])[0]):
             return licence, field
     # A classifier names a family ("BSD License"), so the text of the file goes before it.
-    for file in found.files or ():
+    for file in package.files or ():
         if ".dist-info/" in str(file) and _LICENCE_FILE.fullmatch(str(file)):
             text = Path(str(file.locate())).read_text(encoding="utf-8", errors="replace")
             if licence := from_text(text):

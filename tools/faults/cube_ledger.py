@@ -157,13 +157,13 @@ class CubeLedger:
         for time_us in (own for own in missed_us if _is_within(own, asked)):
             if not any(_is_within(time_us, gap) for gap in gaps):
                 yield f"cube {self.cube.query}: no gap at {instant_text(time_us)}, where a record is missing"
-        for gap, told in zip(gaps, answer["gaps"], strict=True):
+        for gap, claim in zip(gaps, answer["gaps"], strict=True):
             near = [own for own in missed_us if _is_within(own, _widened(gap, self.slack_us))]
             first, end = gap
             if not near or first is None or end is None:
-                yield f"cube {self.cube.query}: a gap {json.dumps(told)}, by the books no record is missing there"
+                yield f"cube {self.cube.query}: a gap {json.dumps(claim)}, by the books no record is missing there"
             elif first < near[0] - self.slack_us or end > near[-1] + self.slack_us:
-                yield f"cube {self.cube.query}: a gap {json.dumps(told)}, by the books from {instant_text(near[0])} on"
+                yield f"cube {self.cube.query}: a gap {json.dumps(claim)}, by the books from {instant_text(near[0])} on"
 
 
 def differences(
@@ -171,15 +171,15 @@ def differences(
 ) -> Iterator[str]:
     """Yield the groups and measures of a cuboid that differ from DuckDB's, with both values."""
     for group in sorted(found.keys() | expected.keys(), key=str):
-        own, other = found.get(group), expected.get(group)
-        if own is None or other is None:
-            both = ["no row" if each is None else json.dumps(shown(cube, each)) for each in (own, other)]
+        actual, other = found.get(group), expected.get(group)
+        if actual is None or other is None:
+            both = ["no row" if each is None else json.dumps(shown(cube, each)) for each in (actual, other)]
             yield f"{where}, group {group}: {both[0]}, by DuckDB {both[1]}"
             continue
-        for name in sorted(own.keys() | other.keys()):
-            if not is_equal(cube, name, own.get(name), other.get(name)):
+        for name in sorted(actual.keys() | other.keys()):
+            if not is_equal(cube, name, actual.get(name), other.get(name)):
                 right = shown(cube, other).get(name)
-                yield f"{where}, group {group}: {name} is {own.get(name)!r}, by DuckDB {right!r}"
+                yield f"{where}, group {group}: {name} is {actual.get(name)!r}, by DuckDB {right!r}"
 
 
 def shown(cube: CountedCube, row: Plain) -> dict[str, Any]:
@@ -190,27 +190,27 @@ def shown(cube: CountedCube, row: Plain) -> dict[str, Any]:
     }
 
 
-def is_equal(cube: CountedCube, name: str, found: Any, expected: Any) -> bool:
+def is_equal(cube: CountedCube, name: str, actual: Any, expected: Any) -> bool:
     """Return whether a measure equals DuckDB's. A sum of doubles must equal it to the last bit, unless its addends
     cancel.
     """
-    if name not in cube.double_sums or found is None:
-        return bool(found == expected) or (name in cube.double_sums and not _addends(expected))
+    if name not in cube.double_sums or actual is None:
+        return bool(actual == expected) or (name in cube.double_sums and not _addends(expected))
     addends = _addends(expected)
     exact = math.fsum(addends)
-    return bool(addends) and abs(found - exact) <= max(math.ulp(exact), 1e-20 * math.fsum(map(abs, addends)))
+    return bool(addends) and abs(actual - exact) <= max(math.ulp(exact), 1e-20 * math.fsum(map(abs, addends)))
 
 
 def covered_of(kept: Plain) -> dict[int, list[tuple[int, int]]]:
     """Return the offsets that a cube reports as folded, by partition, with adjacent intervals merged."""
-    found: dict[int, list[tuple[int, int]]] = {}
+    intervals_by_partition: dict[int, list[tuple[int, int]]] = {}
     for own in kept["coverage"]:
-        intervals = found.setdefault(own["partition"], [])
+        intervals = intervals_by_partition.setdefault(own["partition"], [])
         if intervals and intervals[-1][1] == own["from"]:
             intervals[-1] = (intervals[-1][0], own["to"])
         else:
             intervals.append((own["from"], own["to"]))
-    return found
+    return intervals_by_partition
 
 
 def _addends(values: Iterable[float | None] | None) -> list[float]:

@@ -23,21 +23,21 @@ def window_differences(
     """Return the number of rows of windows that are due up to a watermark, and the differences from DuckDB. For each
     group in each window, only the row with the highest revision is compared.
     """
-    found, wrong = newest_rows(cube, rows)
+    windows, wrong = newest_rows(cube, rows)
     due = 0
     for names in output_cuboids(cube):
         expected = records.windows(cube, names, covered, until_us)
         due += len(expected)
         where = f"windows of cube {cube.query} by ({', '.join(names)})"
-        own = {_told(*place): row for place, row in found.pop(tuple(names), {}).items()}
+        own = {_told(*place): row for place, row in windows.pop(tuple(names), {}).items()}
         wrong += differences(cube, where, own, {_told(*place): row for place, row in expected.items()})
-    wrong += [f"windows of cube {cube.query} by ({', '.join(names)}): is none of its outputs" for names in found]
+    wrong += [f"windows of cube {cube.query} by ({', '.join(names)}): is none of its outputs" for names in windows]
     return due, wrong
 
 
 def newest_rows(cube: CountedCube, rows: Iterable[Delivery]) -> tuple[Windows, list[str]]:
     """Return the newest row of each group in each window, without tombstones, and the faults of single rows."""
-    found: Windows = {}
+    windows: Windows = {}
     revisions: dict[tuple[tuple[str, ...], int, str], int] = {}
     wrong = []
     for row in rows:
@@ -53,8 +53,8 @@ def newest_rows(cube: CountedCube, rows: Iterable[Delivery]) -> tuple[Windows, l
         place = names, end_us, group
         if revision >= revisions.get(place, -1):
             revisions[place] = revision
-            found.setdefault(names, {})[end_us, group] = value
-    return found, wrong
+            windows.setdefault(names, {})[end_us, group] = value
+    return windows, wrong
 
 
 def output_cuboids(cube: CountedCube) -> list[Sequence[str]]:

@@ -41,19 +41,19 @@ class OutputAudit:
 def output_audit(calm: Iterable[Delivery], arrived: Iterable[Delivery], *, written: int, until_s: float) -> OutputAudit:
     """Compare the arrived outputs, without repeats, with those of a broker without faults."""
     expected = {_identity(each): _content(each) for each in calm if time_s(each) < until_s}
-    found = list(arrived)
-    own = [each for each in found if time_s(each) < until_s]
-    missing = expected.keys() - {_identity(each) for each in own}
+    deliveries = list(arrived)
+    in_time = [each for each in deliveries if time_s(each) < until_s]
+    missing = expected.keys() - {_identity(each) for each in in_time}
     unwanted, changed = [], []
-    for each in own:
+    for each in in_time:
         identity = _identity(each)
         if identity not in expected:
             unwanted.append(identity)
         elif _content(each) != expected[identity]:
             changed.append(f"{identity}: {_content(each)}, without faults {expected[identity]}")
-    again = Counter(_identity(each) for each in own)
+    again = Counter(_identity(each) for each in in_time)
     changed += [f"{identity}: not told as a repeat" for identity, count in again.items() if count > 1]
-    return OutputAudit(sorted(missing), unwanted, changed, len(expected), written - len(found))
+    return OutputAudit(sorted(missing), unwanted, changed, len(expected), written - len(deliveries))
 
 
 def time_s(output: Delivery) -> float:

@@ -135,14 +135,14 @@ class Rig:
 
     def await_delivery(self) -> float:
         """Wait until a record that is published after this call is delivered, and return the seconds."""
-        begun, first = time.monotonic(), self.feed.count
+        start_s, first = time.monotonic(), self.feed.count
         while self._arrivals.highest < first:
-            if time.monotonic() - begun > _STALLED_S:
+            if time.monotonic() - start_s > _STALLED_S:
                 raise RuntimeError(f"nothing was delivered for {_STALLED_S:g} s: {self.broker.last_lines()}")
             if self.feed.failure is not None:
                 raise RuntimeError(f"records could not be published: {self.feed.failure}")
             time.sleep(_LOOK_S / 4)
-        return time.monotonic() - begun
+        return time.monotonic() - start_s
 
     def disturb(self) -> None:
         """Note that a fault happens now: from here on, copies may be repeated and out of order."""

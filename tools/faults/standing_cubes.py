@@ -68,7 +68,7 @@ class StandingCubes:
         """Wait until each cube has all records, and compare it. Raise RuntimeError if a cube stops progressing."""
         own = read_topic(self._cluster, self._source, self._records.ends)
         self._records.add((partition, offset, value) for partition, offset, _, value, _ in own)
-        found = []
+        audits = []
         for cube in self._cubes:
             self._await_folded(cube)
             ledger = CubeLedger(
@@ -79,8 +79,8 @@ class StandingCubes:
                 covered=self._covered(cube),
                 slack_us=self._slack_us,
             )
-            found += [ledger.audit(self._intervals(cube, random_)), self._windows(cube)]
-        return CubeAudit.of(found)
+            audits += [ledger.audit(self._intervals(cube, random_)), self._windows(cube)]
+        return CubeAudit.of(audits)
 
     def _covered(self, cube: CountedCube) -> dict[int, list[tuple[int, int]]]:
         """Return the offsets that a cube must have folded, by partition. A partition without a known offset begins at
@@ -112,15 +112,15 @@ class StandingCubes:
         if span is None:
             return []
         first, last = (own // cube.grain_us for own in span)
-        found: list[Interval] = []
+        intervals: list[Interval] = []
         for _ in range(_INTERVALS):
             begin = random_.randint(first, last)
             end = random_.randint(begin + 1, last + 1)
-            found += [
+            intervals += [
                 (begin * cube.grain_us, (begin + 1) * cube.grain_us),
                 (begin * cube.grain_us, end * cube.grain_us),
             ]
-        return [*found, (last * cube.grain_us, None)]
+        return [*intervals, (last * cube.grain_us, None)]
 
     def _windows(self, cube: CountedCube) -> CubeAudit:
         """Compare the windows up to the watermark, once they are written."""

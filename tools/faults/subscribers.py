@@ -85,7 +85,7 @@ class Subscribers:
         """Record a failure if the API lists other queries of the stream than the confirmed ones, without operator
         queries.
         """
-        found, cursor = {}, None
+        listed, cursor = {}, None
         while True:
             params = {
                 "stream": self._stream,
@@ -94,14 +94,16 @@ class Subscribers:
                 **({"cursor": cursor} if cursor else {}),
             }
             page, _ = self._asked("GET", "/v1/queries", params={**params, **({"cursor": cursor} if cursor else {})})
-            found.update({query["id"]: (query["where"], query["topic"]) for query in page["queries"]})
+            listed.update({query["id"]: (query["where"], query["topic"]) for query in page["queries"]})
             cursor = page["cursor"]
             if cursor is None:
                 break
         known = {query_id: (life.where, life.topic) for query_id, life in self._standing.items()}
-        for query_id in known.keys() | found.keys():
-            if known.get(query_id) != found.get(query_id):
-                self.failures.append(f"query {query_id}: {known.get(query_id)} confirmed, {found.get(query_id)} listed")
+        for query_id in known.keys() | listed.keys():
+            if known.get(query_id) != listed.get(query_id):
+                self.failures.append(
+                    f"query {query_id}: {known.get(query_id)} confirmed, {listed.get(query_id)} listed"
+                )
 
     def _change(self) -> None:
         while not self._over.wait(_PAUSE_S):

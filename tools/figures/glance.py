@@ -63,15 +63,15 @@ def _spatial(result: Result) -> Iterator[Line]:
 
 
 def _spark(result: Result) -> Iterator[Line]:
-    own = result["results"]["1000"][MATCH]
+    row = result["results"]["1000"][MATCH]
     yield (
         "1,000 predicates, 1,000,000 rows",
-        f"{own['median_s']:.2f} s, {own['to_bare']['ratio']:.2f} x the bare transport",
+        f"{row['median_s']:.2f} s, {row['to_bare']['ratio']:.2f} x the bare transport",
     )
-    own = result["many"]["100000"][MATCH]
+    row = result["many"]["100000"][MATCH]
     yield (
         "100,000 alerts, the same rows",
-        f"{own['median_s']:.1f} s, {own['to_bare']['ratio']:.1f} x the bare transport",
+        f"{row['median_s']:.1f} s, {row['to_bare']['ratio']:.1f} x the bare transport",
     )
 
 

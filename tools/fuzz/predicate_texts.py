@@ -133,7 +133,7 @@ def _constants() -> SearchStrategy[str]:
 def _values() -> SearchStrategy[str]:
     def larger(inner: SearchStrategy[str]) -> SearchStrategy[str]:
         name, kind = st.sampled_from(FUNCTION_NAMES), st.sampled_from(_TYPES.split())
-        arguments = st.lists(st.one_of(inner, inner.map(lambda one: f"x -> {one}")), max_size=4).map(", ".join)
+        arguments = st.lists(st.one_of(inner, inner.map(lambda text: f"x -> {text}")), max_size=4).map(", ".join)
         return st.one_of(
             st.tuples(name, st.just("("), arguments, st.just(")")).map("".join),
             st.tuples(inner, st.sampled_from(_ARITHMETIC), inner).map(" ".join),
@@ -143,9 +143,9 @@ def _values() -> SearchStrategy[str]:
                 lambda drawn: f"CASE WHEN {drawn[0]} THEN {drawn[1]} ELSE {drawn[2]} END"
             ),
             st.tuples(inner, inner).map(lambda drawn: f"{drawn[0]}[{drawn[1]}]"),
-            inner.map(lambda one: f"({one})"),
-            inner.map(lambda one: f"- {one}"),
-            inner.map(lambda one: f"EXTRACT(DAY FROM {one})"),
+            inner.map(lambda text: f"({text})"),
+            inner.map(lambda text: f"- {text}"),
+            inner.map(lambda text: f"EXTRACT(DAY FROM {text})"),
         )
 
     return st.recursive(st.one_of(st.sampled_from(_COLUMNS.split()), _constants()), larger, max_leaves=8)
@@ -165,7 +165,7 @@ def _conditions() -> SearchStrategy[str]:
         st.tuples(value, st.lists(value, min_size=1, max_size=3)).map(
             lambda drawn: f"{drawn[0]} LIKE ANY ({', '.join(drawn[1])})"
         ),
-        value.map(lambda one: f"{one} IS NOT NULL"),
+        value.map(lambda text: f"{text} IS NOT NULL"),
         value,
     )
     return st.recursive(
@@ -174,7 +174,7 @@ def _conditions() -> SearchStrategy[str]:
             st.tuples(inner, st.sampled_from(("AND", "OR", "=", "<=>")), inner).map(
                 lambda drawn: f"({' '.join(drawn)})"
             ),
-            inner.map(lambda one: f"NOT ({one})"),
+            inner.map(lambda text: f"NOT ({text})"),
         ),
         max_leaves=6,
     )

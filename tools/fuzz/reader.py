@@ -45,13 +45,13 @@ class ReaderTarget(Target):
         for text in load:
             expected = outcome(text, self._schema)
             for reader in (fresh, fresh, self._lasting):
-                found = reader.predicate(text)
-                if found is None:
+                predicate = reader.predicate(text)
+                if predicate is None:
                     continue
                 self.read += 1
-                if found != expected or found.text != text:
-                    raise Violation(f"{text!r} is read as {_shown(found)}, by the parser as {_shown(expected)}")
-                if not found.forms:
+                if predicate != expected or predicate.text != text:
+                    raise Violation(f"{text!r} is read as {_shown(predicate)}, by the parser as {_shown(expected)}")
+                if not predicate.forms:
                     raise Violation(f"{text!r} is read without its forms")
 
 

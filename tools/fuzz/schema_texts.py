@@ -164,18 +164,18 @@ def _message(rng: random.Random, depth: int = 0) -> bytes:
     """Return bytes in Protobuf's wire format, with arbitrary field numbers."""
     if rng.random() < 0.05 and not depth:
         return rng.choice((b"\x0b" * 5_000, b"\x12\x80\x80\x80\x80\x0f", b"\x22\x02\x0a\x00" * 50_000))
-    found = b""
+    message = b""
     for _ in range(rng.randint(0, 4)):
         wire, number = rng.choice((0, 1, 2, 2, 5)), rng.randint(1, 7)
-        found += bytes([number << 3 | wire])
+        message += bytes([number << 3 | wire])
         if wire == 0:
-            found += rng.choice((b"\0", b"\x01", b"\xff\xff\xff\xff\x0f", b"\xff" * 9 + b"\x01"))
+            message += rng.choice((b"\0", b"\x01", b"\xff\xff\xff\xff\x0f", b"\xff" * 9 + b"\x01"))
         elif wire == 2:
             body = _message(rng, depth + 1) if depth < 3 and rng.random() < 0.5 else rng.choice((b"", b"text", b"\xff"))
-            found += bytes([len(body) & 127]) + body[:127]
+            message += bytes([len(body) & 127]) + body[:127]
         else:
-            found += rng.randbytes(8 if wire == 1 else 4)
-    return mutated(rng, found) if rng.random() < 0.2 else found
+            message += rng.randbytes(8 if wire == 1 else 4)
+    return mutated(rng, message) if rng.random() < 0.2 else message
 
 
 def _json(rng: random.Random, count: int) -> Written:

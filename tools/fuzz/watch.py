@@ -82,7 +82,7 @@ def watch(name: str, kind: type[Target], *, seconds: float, seed: int, folder: P
     with tempfile.TemporaryDirectory(prefix="asc-fuzz-") as work:
         path, log = Path(work) / "journal", Path(work) / "log"
         journal, weights = Journal(path), Weights()
-        begun = time.monotonic()
+        start_s = time.monotonic()
         with log.open("wb") as output:
             command = [sys.executable, "-m", "tools.fuzz.child", name, str(path), str(seconds), str(seed)]
             # A group of its own, so that what it started ends with it.
@@ -101,14 +101,14 @@ def watch(name: str, kind: type[Target], *, seconds: float, seed: int, folder: P
         if finding is None and warm is not None and end is not None and end - warm > kind.growth_mb:
             finding = f"grew from {warm:.0f} to {end:.0f} MB, by more than {kind.growth_mb}"
         kept = None if finding is None else _kept(folder, kind.name, journal.given(), log)
-        return Outcome(name, entry.tried, time.monotonic() - begun, entry.slowest_s, warm, end, finding, kept)
+        return Outcome(name, entry.tried, time.monotonic() - start_s, entry.slowest_s, warm, end, finding, kept)
 
 
 def _awaited(
     child: subprocess.Popen[bytes], journal: Journal, weights: Weights, *, input_s: float, seconds: float, tell: Tell
 ) -> str | None:
     """Wait until the process has ended. Return the fault if the process has to be killed."""
-    begun = time.monotonic()
+    start_s = time.monotonic()
     first: float | None = None
     while child.poll() is None:
         now, entry = time.monotonic(), journal.entry()
@@ -121,7 +121,7 @@ def _awaited(
             weights.add(sum(map(_resident_mb, (child.pid, *entry.pids))))
             if now - first > seconds + _OVER_S:
                 return f"not ended {_OVER_S:g} s after its time"
-        elif now - begun > _START_S:
+        elif now - start_s > _START_S:
             return f"not started within {_START_S:g} s"
         time.sleep(_LOOK_S)
     return None

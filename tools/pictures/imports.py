@@ -17,16 +17,16 @@ def imports_in(root: Path) -> Sequence[Edge]:
 
     Tests do not count as a package. A name that is imported from a package may be a module of it, or a name in it.
     """
-    found: list[Edge] = []
+    edges: list[Edge] = []
     for package in _packages(root):
         for path in sorted((root / package).rglob("*.py")):
             module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Import):
-                    found += ((module, alias.name) for alias in node.names)
+                    edges += ((module, alias.name) for alias in node.names)
                 elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
-                    found += ((module, f"{node.module}.{alias.name}") for alias in node.names)
-    return found
+                    edges += ((module, f"{node.module}.{alias.name}") for alias in node.names)
+    return edges
 
 
 def top_packages(root: Path, imports: Sequence[Edge]) -> Graph:

@@ -70,15 +70,15 @@ def _ordered(layers: list[list[str]], links: Sequence[Edge]) -> list[list[str]]:
     best, fewest = layers, _crossings(layers, links)
     for sweep in range(_SWEEPS):
         neighbours = below if sweep % 2 else above
-        found = [list(layer) for layer in layers]
-        places = {name: place for layer in found for place, name in enumerate(layer)}
-        for layer in reversed(found) if sweep % 2 else found:
+        ordered = [list(layer) for layer in layers]
+        places = {name: place for layer in ordered for place, name in enumerate(layer)}
+        for layer in reversed(ordered) if sweep % 2 else ordered:
             means = {name: _mean([places[other] for other in neighbours.get(name, [name])]) for name in layer}
             layer.sort(key=lambda name: (means[name], name))
             places.update({name: place for place, name in enumerate(layer)})
-        layers, crossings = found, _crossings(found, links)
+        layers, crossings = ordered, _crossings(ordered, links)
         if crossings < fewest:
-            best, fewest = found, crossings
+            best, fewest = ordered, crossings
     return best
 
 
@@ -101,14 +101,14 @@ def _columns(layers: Sequence[Sequence[str]], links: Sequence[Edge], boxes: froz
         neighbours.setdefault(a, []).append(b)
         neighbours.setdefault(b, []).append(a)
     half = {name: (BOX_WIDTH if name in boxes else _BEND_WIDTH) / 2 for layer in layers for name in layer}
-    found: dict[str, float] = {}
+    middles: dict[str, float] = {}
     for layer in layers:
-        found.update(_spread(layer, [0.0] * len(layer), half))
+        middles.update(_spread(layer, [0.0] * len(layer), half))
     for _ in range(_SWEEPS):
         for layer in layers:
-            wanted = [_mean([found[other] for other in neighbours.get(name, [name])]) for name in layer]
-            found.update(_spread(layer, wanted, half))
-    return found
+            wanted = [_mean([middles[other] for other in neighbours.get(name, [name])]) for name in layer]
+            middles.update(_spread(layer, wanted, half))
+    return middles
 
 
 def _spread(layer: Sequence[str], wanted: Sequence[float], half: Mapping[str, float]) -> dict[str, float]:

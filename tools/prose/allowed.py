@@ -34,13 +34,13 @@ def read_exemptions(path: Path = ALLOWED_FILE) -> list[Exemption]:
     """Return the exceptions in a file. Raise ProseError if an exception has no reason."""
     try:
         rows = parse_toml(path.read_text(encoding="utf-8")).get("allowed", [])
-        found = [Exemption(**row) for row in rows]
+        exemptions = [Exemption(**row) for row in rows]
     except (OSError, ValueError, TypeError) as error:
         raise ProseError("list of exceptions", str(path), f"write path, rule, words and reason ({error})") from None
-    for exemption in found:
+    for exemption in exemptions:
         if exemption.rule not in RULES or not exemption.reason:
             raise ProseError("exception", exemption.path, f"name a rule ({', '.join(RULES)}) and give a reason")
-    return found
+    return exemptions
 
 
 def without_allowed(findings: Sequence[Finding], exemptions: Sequence[Exemption]) -> list[Finding]:

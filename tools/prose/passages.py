@@ -85,14 +85,14 @@ def shown_sentences(passage: Passage) -> list[Sentence]:
     >>> [sentence.text for sentence in shown_sentences(Passage(1, "item", 0, "Run `a`. See [`b`](c.md)."))]
     ['Run `a`.', 'See `b`.']
     """
-    found = list(_split(passage.line, passage.text))
+    sentences = list(_split(passage.line, passage.text))
     spans = [match[0] for match in _SPAN.finditer(passage.text)]
     # Bare addresses count as code too, and the texts of pictures come last: there `...` has to do.
-    are_in_order = len(spans) == sum(sentence.text.count(CODE) for sentence in found) and "![" not in passage.text
+    are_in_order = len(spans) == sum(sentence.text.count(CODE) for sentence in sentences) and "![" not in passage.text
     spans_left = iter(spans)
     return [
         Sentence(sentence.line, re.sub(CODE, lambda _: next(spans_left) if are_in_order else "`...`", sentence.text))
-        for sentence in found
+        for sentence in sentences
     ]
 
 

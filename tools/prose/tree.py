@@ -21,13 +21,13 @@ def checked_files(root: Path, named: Sequence[Path] = ()) -> list[Path]:
     """
     if not named:
         named = [root / name for name in (*PAGES, "docs", *PACKAGES) if (root / name).exists()]
-    found: set[Path] = set()
+    files: set[Path] = set()
     for path in named:
         if not path.exists():
             raise ProseError("path", str(path), "name a file or folder that exists")
         below = [*path.rglob("*.md"), *path.rglob("*.py")] if path.is_dir() else [path]
-        found.update(file.resolve() for file in below if "data" not in file.parent.parts[-1:])
-    return sorted(found)
+        files.update(file.resolve() for file in below if "data" not in file.parent.parts[-1:])
+    return sorted(files)
 
 
 def file_findings(root: Path, file: Path) -> list[Finding]:

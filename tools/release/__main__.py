@@ -28,19 +28,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--unreleased", action="store_true", help="also where version, changelog or tree are not ready")
     parser.add_argument("--archives-alone", action="store_true", help="do not install the wheel (600 MB of packages)")
     options = parser.parse_args(arguments)
-    version, found = version_of(ROOT), []
+    version, errors = version_of(ROOT), []
     try:
         if not options.unreleased:
-            found = list(version_faults(version, (ROOT / "CHANGELOG.md").read_text("utf-8")))
+            errors = list(version_faults(version, (ROOT / "CHANGELOG.md").read_text("utf-8")))
             check_committed(ROOT)
             check_tagged(ROOT, version)
-        if not found:
-            found = _built(options.out.resolve(), version, installs=not options.archives_alone)
+        if not errors:
+            errors = _built(options.out.resolve(), version, installs=not options.archives_alone)
     except ReleaseError as error:
-        found = [*found, error]
-    for fault in found:
+        errors = [*errors, error]
+    for fault in errors:
         print(f"error: {fault}", file=sys.stderr)
-    return 1 if found else 0
+    return 1 if errors else 0
 
 
 def _built(out: Path, version: str, *, installs: bool) -> list[ReleaseError]:

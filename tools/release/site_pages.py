@@ -30,15 +30,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     from mkdocs.structure.files import File
 
     pages = [f"docs/{file.src_uri}" for file in files.documentation_pages()]
-    found = dict.fromkeys([_HOME, "ARCHITECTURE.md", "CHANGELOG.md"])
-    waiting = [*pages, *found]
+    outside = dict.fromkeys([_HOME, "ARCHITECTURE.md", "CHANGELOG.md"])
+    waiting = [*pages, *outside]
     while waiting:
         page = waiting.pop()
         for target in linked(page, (ROOT / page).read_text(encoding="utf-8")):
-            if target not in found and not target.startswith("docs/") and (ROOT / target).exists():
-                found[target] = None
+            if target not in outside and not target.startswith("docs/") and (ROOT / target).exists():
+                outside[target] = None
                 waiting += [target] if target.endswith(".md") else []
-    for target in found:
+    for target in outside:
         files.append(_added(File, config, target))
     return files
 
