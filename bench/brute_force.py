@@ -38,7 +38,7 @@ def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[n
     """
     attributes, rows = values.shape
     together, queries = alive.shape
-    found = 0
+    matches = 0
     for start in range(0, rows, together):
         count = min(together, rows - start)
         alive[:] = 1
@@ -49,8 +49,8 @@ def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[n
                     alive[i, query] &= (low[attribute, query] <= value) & (value <= high[attribute, query])
         for i in range(count):
             for query in range(queries):
-                found += alive[i, query]
-    return found
+                matches += alive[i, query]
+    return matches
 
 
 @compiled
@@ -58,7 +58,7 @@ def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: I
     """Count the matches query by query. The evaluation of a query's predicates, ``first[q]`` to ``first[q + 1]``, stops
     at the first that fails.
     """
-    found = 0
+    matches = 0
     for row in range(values.shape[1]):
         for query in range(first.size - 1):
             inside = True
@@ -67,8 +67,8 @@ def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: I
                 if value < low[i] or value > high[i]:
                     inside = False
                     break
-            found += inside
-    return found
+            matches += inside
+    return matches
 
 
 @compiled
@@ -82,7 +82,7 @@ def early_exit_lists(
     to ``starts[q + 1]``.
     """
     attribute, first, low, high = predicates
-    found = 0
+    matches = 0
     for row in range(values.shape[1]):
         for query in range(starts.size - 1):
             accepted = True
@@ -96,5 +96,5 @@ def early_exit_lists(
                 if not inside:
                     accepted = False
                     break
-            found += accepted
-    return found
+            matches += accepted
+    return matches

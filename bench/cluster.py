@@ -199,7 +199,7 @@ def _drained(daemon: DaemonProcess, folder: Path, workers: int, records: int) ->
             cluster = started.enter_context(StandaloneCluster(own, workers=workers, memory_mib=_EXECUTOR_MIB))
             given = ("--master", cluster.url)
         ready_s = started.enter_context(daemon.running(*given))
-        first, begun = daemon.reached(1)
+        first, start_records = daemon.reached(1)
         before, machine_before = _cpu_s_by_kind(daemon), machine_cpu_s()
         end, done = daemon.reached(records)
         spent = {kind: seconds - before[kind] for kind, seconds in _cpu_s_by_kind(daemon).items()}
@@ -207,9 +207,9 @@ def _drained(daemon: DaemonProcess, folder: Path, workers: int, records: int) ->
     busy = sum(spent.values())
     return {
         "ready_s": round(ready_s, 2),
-        "records": done - begun,
+        "records": done - start_records,
         "seconds": round(end - first, 3),
-        "records_a_s": round((done - begun) / (end - first), 1),
+        "records_a_s": round((done - start_records) / (end - first), 1),
         "cpu_s": {kind: round(own, 2) for kind, own in spent.items()},
         "busy_cores": round(busy / seconds, 2),
         "others_cores": round(max(0.0, everything - busy) / seconds, 2),

@@ -108,12 +108,12 @@ def _explained(
     the level of its measurement.
     """
     block = stream.block
-    found = hybrid_sequence(block, drawn, macro_sequence(block, drawn).sequence)
+    greedy = hybrid_sequence(block, drawn, macro_sequence(block, drawn).sequence)
     held = {
-        MACRO: found.order.macro,
-        HYBRID: found.order,
-        BY_DROPPING: by_dropping_ratio(block, found).order,
-        REFINED: refined(block, drawn, found).order,
+        MACRO: greedy.order.macro,
+        HYBRID: greedy.order,
+        BY_DROPPING: by_dropping_ratio(block, greedy).order,
+        REFINED: refined(block, drawn, greedy).order,
     }
     samples = {BEST: block.order_of(fixed.best), **held}
     return {
@@ -121,11 +121,11 @@ def _explained(
         "least": fixed.least,
         "fixed_costs": {
             **{name: figures(stream, stream.whole, order).cost for name, order in held.items()},
-            OWN_LEVEL: cost_at_own_level(block, stream.whole, found),
+            OWN_LEVEL: cost_at_own_level(block, stream.whole, greedy),
         },
         "sample_costs": {
             **{name: figures(stream, drawn, order).cost for name, order in samples.items()},
-            OWN_LEVEL: cost_at_own_level(block, drawn, found),
+            OWN_LEVEL: cost_at_own_level(block, drawn, greedy),
         },
         "exact": fixed.exact,
         "exact_tuples": fixed.tuples,

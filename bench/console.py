@@ -119,16 +119,16 @@ def _asked(address: str, page: str, path: str, times: int) -> dict[str, Any]:
     taken: list[float] = []
     with httpx.Client(base_url=address, timeout=_MORE_S, trust_env=False) as client:
         for _ in range(times):
-            begun = time.perf_counter()
+            start_s = time.perf_counter()
             answer = client.get(path).raise_for_status()
-            taken.append(time.perf_counter() - begun)
-        parts, begun = 1, time.perf_counter()
+            taken.append(time.perf_counter() - start_s)
+        parts, start_s = 1, time.perf_counter()
         after = answer
         while "Looking on after" in after.text:
             following = html.unescape(after.text.rpartition('<p hx-get="')[2].partition('"')[0])
             after = client.get(following).raise_for_status()
             parts += 1
-        whole_s = taken[-1] + time.perf_counter() - begun
+        whole_s = taken[-1] + time.perf_counter() - start_s
     return {
         "page": page,
         "path": path,

@@ -66,17 +66,17 @@ def _contest(records: pa.Table, times: int, repetitions: int) -> dict[str, Any]:
         statements = {_EACH: [_grouped(f"GROUP BY {', '.join(own)}", own) for own in CUBOIDS], _SETS: [_in_sets()]}
         with kept_cubes(path, [DIMENSIONS]) as kept:
             first_s = timed(lambda: kept.ask(asked), time.process_time)
-            own = kept.ask(asked)
-            _check(own, connection, statements[_EACH])
+            answer = kept.ask(asked)
+            _check(answer, connection, statements[_EACH])
             ways = {way: _asking(connection, several) for way, several in statements.items()}
             contenders = {ENGINE: lambda: kept.ask(asked), **ways}
             median_s = medians_in_turns(contenders, repetitions, time.process_time)
-    (read,) = {(each["panes"], each["cells"]) for each in own["answered_by"]}
+    (read,) = {(each["panes"], each["cells"]) for each in answer["answered_by"]}
     return {
         "raw_records": records.num_rows * times,
         "panes": read[0],
         "cells": cells,
-        "rows": len(own["rows"]),
+        "rows": len(answer["rows"]),
         "first_s": round(first_s, 5),
         "own_s": round(median_s[ENGINE], 5),
         "duckdb_s": round(min(median_s[_EACH], median_s[_SETS]), 5),

@@ -46,15 +46,15 @@ def fold(size: FoldSize) -> list[dict[str, Any]]:
 
     Raises RuntimeError if the groups of a cube differ from the engine's groups.
     """
-    found = []
+    results = []
     cubes = list(sales_cubes(size.cubes))
     for workload, values in WORKLOADS.items():
         records = sales(size.records, values)
         for batch in size.batches:
             with tempfile.TemporaryDirectory(prefix="asc-bench-") as name:
                 paths = _written(Path(name), records, batch)
-                found += [{"workload": workload, **own} for own in _contest(Path(name), paths, cubes, batch, size)]
-    return found
+                results += [{"workload": workload, **own} for own in _contest(Path(name), paths, cubes, batch, size)]
+    return results
 
 
 def _contest(
@@ -82,15 +82,15 @@ def _contest(
             check_equal(f"{name}, {cube.id}", own, rolled_up(_answer(folder / name, cube), keys), keys)
         first = rolled_up(_answer(folder / "of-spark", cube), keys)
         check_equal(f"{SPARK}, {cube.id}", first, rolled_up(_answer(folder / SPARK, cube), keys), keys)
-    found = []
+    results = []
     for name, own_s in seconds.items():
         records = batch * len(paths[: size.spark_batches] if name == SPARK else paths)
         rate = round(records / statistics.median(own_s), 1)
-        found.append(
+        results.append(
             {"batch": batch, "contender": name, "records": records, "runs_s": own_s, "records_a_s": rate}
             | {"cubes": len(cubes), "cells": cells}
         )
-    return found
+    return results
 
 
 def _written(folder: Path, records: pa.Table, batch: int) -> list[Path]:
@@ -114,13 +114,13 @@ def _measured(name: str, paths: list[Path], cubes: list[SalesCube], answers: Pat
     process.start()
     others.close()
     try:
-        found: float = own.recv()
+        seconds: float = own.recv()
     except EOFError:
         raise RuntimeError(f"{name}: its process has ended: see the lines above") from None
     finally:
         process.join(timeout=60)
         process.kill()
-    return found
+    return seconds
 
 
 def _run(connection: Connection, name: str, paths: list[Path], cubes: list[SalesCube], answers: Path) -> None:

@@ -89,16 +89,16 @@ def http(size: HttpSize) -> dict[str, Any]:
             loaded()
             for _ in range(size.rounds):
                 routing["alone"].append(round(loaded(), 4))
-                with _clients(daemon, "cube-0", size.clients, size.queries_a_s) as found:
+                with _clients(daemon, "cube-0", size.clients, size.queries_a_s) as answers_s:
                     routing["paced"].append(round(loaded(), 4))
-                _check_pace(_figures(found[0], size.clients), size.queries_a_s)
-                with _clients(daemon, "cube-0", size.clients) as found:
+                _check_pace(_figures(answers_s[0], size.clients), size.queries_a_s)
+                with _clients(daemon, "cube-0", size.clients) as answers_s:
                     routing["flat out"].append(round(loaded(), 4))
-                asked[TEN].append(_figures(found[0], size.clients))
+                asked[TEN].append(_figures(answers_s[0], size.clients))
             for clients in (size.clients, 1):
-                with _clients(daemon, "cube-1", clients) as found:
+                with _clients(daemon, "cube-1", clients) as answers_s:
                     loaded()
-                asked[HUNDRED].append(_figures(found[0], clients))
+                asked[HUNDRED].append(_figures(answers_s[0], clients))
             cells = [_checked(daemon, f"cube-{number}", sent) for number in range(len(size.widths))]
     paced, flat_out = (
         statistics.median(own / other for own, other in zip(routing[name], routing["alone"], strict=True))
@@ -153,16 +153,16 @@ def _clients(
     together.
     """
     context = multiprocessing.get_context("spawn")
-    own, others = context.Pipe()
+    connection, others = context.Pipe()
     process = context.Process(target=_asking, args=(others, daemon.address, cube, clients, queries_a_s), daemon=True)
     process.start()
     others.close()
     found: list[list[float]] = []
     try:
-        own.recv()
+        connection.recv()
         yield found
-        own.send(None)
-        found.append(own.recv())
+        connection.send(None)
+        found.append(connection.recv())
     except EOFError:
         raise RuntimeError("the process that asks has ended: see the lines above") from None
     finally:
@@ -175,13 +175,13 @@ def _asking(connection: Connection, address: str, cube: str, clients: int, queri
     ended = threading.Event()
     latency: list[list[float]] = [[] for _ in range(clients)]
 
-    def asks(own: list[float]) -> None:
+    def asks(answers_s: list[float]) -> None:
         with httpx.Client(base_url=address, timeout=_REQUEST_S, trust_env=False) as client:
             due = time.perf_counter()
             while not ended.is_set():
                 begun = time.perf_counter()
                 client.post(f"/v1/queries/{cube}/cube/query", json=_ASKED).raise_for_status()
-                own.append(time.perf_counter() - begun)
+                answers_s.append(time.perf_counter() - begun)
                 # One that is late asks at once, and at its times again when it has caught up.
                 due += interval_s
                 ended.wait(max(0.0, due - time.perf_counter()))

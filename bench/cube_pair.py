@@ -57,7 +57,7 @@ def pair(size: PairSize) -> dict[str, Any]:
     one thread. Raises RuntimeError if the totals of the two differ.
     """
     records = sales(size.records, NARROW)
-    found: dict[str, list[dict[str, float]]] = {"cube": [], "pair": []}
+    runs: dict[str, list[dict[str, float]]] = {"cube": [], "pair": []}
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         folder, lines = Path(name), Path(name) / "sales.ndjson"
         write_lines(records, lines)
@@ -67,23 +67,23 @@ def pair(size: PairSize) -> dict[str, Any]:
                     folder, kafka, f"{way}-{turn}", batch=size.batch, quick=size.quick, ddl=SALES_DDL
                 )
                 send_lines(daemon, lines)
-                found[way].append(measured(daemon, folder / f"{way}-{turn}", kafka, records))
-    ratios = [own["records_a_s"] / other["records_a_s"] for own, other in zip(*found.values(), strict=True)]
+                runs[way].append(measured(daemon, folder / f"{way}-{turn}", kafka, records))
+    ratios = [own["records_a_s"] / other["records_a_s"] for own, other in zip(*runs.values(), strict=True)]
     return {
         "records": size.records,
         "batch": size.batch,
         "where": _CUBE.where,
-        "runs": found,
+        "runs": runs,
         "ratio": round(statistics.median(ratios), 4),
-        "stored_ratio": round(found["cube"][-1]["stored_bytes"] / found["pair"][-1]["stored_bytes"], 4),
-        "stored_ratio_of_files": round(found["cube"][-1]["file_bytes"] / found["pair"][-1]["file_bytes"], 4),
+        "stored_ratio": round(runs["cube"][-1]["stored_bytes"] / runs["pair"][-1]["stored_bytes"], 4),
+        "stored_ratio_of_files": round(runs["cube"][-1]["file_bytes"] / runs["pair"][-1]["file_bytes"], 4),
     }
 
 
 def _by_cube(daemon: DaemonProcess, _: Path, kafka: EmbeddedKafka, records: pa.Table) -> dict[str, float]:
     daemon.stand_all([cube_query(_CUBE)])
     with daemon.running():
-        first, begun = daemon.reached(1)
+        first, start_records = daemon.reached(1)
         give_up, expected = time.monotonic() + _DONE_S, _expected(records)
         while (counted := _counted(daemon)) < expected:
             if time.monotonic() > give_up:
@@ -93,14 +93,14 @@ def _by_cube(daemon: DaemonProcess, _: Path, kafka: EmbeddedKafka, records: pa.T
         check_totals(daemon, _CUBE, records)
         folder_of_cubes = cubes_path(daemon.checkpoint_dir, STREAM).parent
     # It is stopped: the log is in the file. Without an output a cube has no topic.
-    return _figures(records, begun, end - first, _folder_bytes(folder_of_cubes), 0)
+    return _figures(records, start_records, end - first, _folder_bytes(folder_of_cubes), 0)
 
 
 def _by_pair(daemon: DaemonProcess, folder: Path, kafka: EmbeddedKafka, records: pa.Table) -> dict[str, float]:
     topic, database = daemon.destinations[0], folder / "sales.duckdb"
     daemon.stand_all([RegisteredQuery(_CUBE.id, STREAM, _CUBE.where, topic)])
     context = multiprocessing.get_context("spawn")
-    own, others = context.Pipe()
+    connection, others = context.Pipe()
     expected = _expected(records)
     args = (others, daemon.bootstrap_servers, topic, str(database), expected)
     process = context.Process(target=_insert, args=args, daemon=True)
@@ -108,8 +108,8 @@ def _by_pair(daemon: DaemonProcess, folder: Path, kafka: EmbeddedKafka, records:
     others.close()
     try:
         with daemon.running():
-            first, begun = daemon.reached(1)
-            end: float = own.recv()
+            first, start_records = daemon.reached(1)
+            end: float = connection.recv()
     except EOFError:
         raise RuntimeError("the process that inserts has ended: see the lines above") from None
     finally:
@@ -117,7 +117,7 @@ def _by_pair(daemon: DaemonProcess, folder: Path, kafka: EmbeddedKafka, records:
         process.kill()
     _check_inserted(database, records)
     (log,) = kafka.data_dir.glob(f"log/{topic}-0")
-    return _figures(records, begun, end - first, database.stat().st_size, _segment_bytes(log))
+    return _figures(records, start_records, end - first, database.stat().st_size, _segment_bytes(log))
 
 
 def _figures(records: pa.Table, begun: int, seconds: float, file_bytes: int, topic_bytes: int) -> dict[str, float]:

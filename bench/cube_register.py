@@ -49,7 +49,7 @@ def register(size: RegisterSize) -> dict[str, Any]:
     ``counted_s``: until an answer of the cube has a record, including the batch that runs at the time. Raises
     RuntimeError if no record is counted.
     """
-    found = []
+    results = []
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         daemon = DaemonProcess(Path(name), kafka, "register", quick=size.quick)
         daemon.stand(_QUERIES)
@@ -57,9 +57,9 @@ def register(size: RegisterSize) -> dict[str, Any]:
             daemon.reached(1)
             time.sleep(size.before_s)
             for number in range(_CUBES):
-                found.append(_registered(daemon, number))
+                results.append(_registered(daemon, number))
                 time.sleep(size.between_s)
-    return {"rate": size.rate, "queries": _QUERIES, "results": found}
+    return {"rate": size.rate, "queries": _QUERIES, "results": results}
 
 
 def _flowing(daemon: DaemonProcess, size: RegisterSize, ended: threading.Event) -> None:
@@ -70,14 +70,14 @@ def _flowing(daemon: DaemonProcess, size: RegisterSize, ended: threading.Event) 
 def _registered(daemon: DaemonProcess, number: int) -> dict[str, Any]:
     cube = f"cube-{number}"
     dimensions = [["zone"], ["dest"], [f"(delay div {10 + number})"]]
-    begun = time.monotonic()
+    start_s = time.monotonic()
     daemon.put_cube(cube, "zone < 80", dimensions=dimensions, measures=["count(*) AS records"], grain_s=60)
-    effective_s = time.monotonic() - begun
+    effective_s = time.monotonic() - start_s
     while _counted(daemon, cube) == 0:
-        if time.monotonic() - begun > _COUNTED_S:
+        if time.monotonic() - start_s > _COUNTED_S:
             raise RuntimeError(f"{cube} has counted no record in {_COUNTED_S:.0f} s")
         time.sleep(_LOOK_S)
-    counted_s = time.monotonic() - begun
+    counted_s = time.monotonic() - start_s
     return {"cube": cube, "effective_s": round(effective_s, 4), "counted_s": round(counted_s, 4)}
 
 

@@ -65,7 +65,7 @@ def stream(size: StreamSize) -> dict[str, Any]:
         lines = Path(name) / "sales.ndjson"
         write_lines(records, lines)
         for turn in range(size.rounds):
-            for number, (load, own) in enumerate(rates.items()):
+            for number, (load, load_rates) in enumerate(rates.items()):
                 daemon = DaemonProcess(
                     Path(name),
                     kafka,
@@ -74,7 +74,7 @@ def stream(size: StreamSize) -> dict[str, Any]:
                     quick=size.quick,
                     ddl=SALES_DDL,
                 )
-                own.append(_drained(daemon, lines, load, records))
+                load_rates.append(_drained(daemon, lines, load, records))
     return {
         "records": size.records,
         "batch": size.batch,

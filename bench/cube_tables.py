@@ -30,16 +30,16 @@ def rolled_up(parts: pa.Table, keys: Sequence[str]) -> pa.Table:
     return _sorted(whole.select([*keys, *(f"{name}_{function}" for name, function in how)]), keys)
 
 
-def check_equal(name: str, own: pa.Table, other: pa.Table, keys: Sequence[str]) -> None:
+def check_equal(name: str, table: pa.Table, other: pa.Table, keys: Sequence[str]) -> None:
     """Raise RuntimeError if two roll-ups differ in a group, a count, an extreme or a sum."""
-    if own.num_rows != other.num_rows:
-        raise RuntimeError(f"{name}: {own.num_rows:,} groups, and {other.num_rows:,}")
+    if table.num_rows != other.num_rows:
+        raise RuntimeError(f"{name}: {table.num_rows:,} groups, and {other.num_rows:,}")
     for place, key in enumerate(keys):
-        if not own.column(place).cast(pa.string()).equals(other.column(place).cast(pa.string())):
+        if not table.column(place).cast(pa.string()).equals(other.column(place).cast(pa.string())):
             raise RuntimeError(f"{name}: the values of {key} differ")
     for place, field in enumerate(SUMS, len(keys)):
         # Polars says 0 for the sum of nothing, and others NULL; the least value says which it is.
-        filled = [column.cast(field.type) for column in (own.column(place), other.column(place))]
+        filled = [column.cast(field.type) for column in (table.column(place), other.column(place))]
         if field.name in ("amounts", "turnover"):
             filled = [pc.fill_null(column, 0) for column in filled]
         if pa.types.is_floating(field.type):

@@ -107,23 +107,23 @@ class DaemonProcess:
         return other
 
     @contextmanager
-    def running(self, *given: str) -> Iterator[float]:
+    def running(self, *options: str) -> Iterator[float]:
         """Run the daemon, and yield the seconds until it was ready.
 
-        ``given``: options of ``asc serve`` besides the file. Raise RuntimeError, with its last lines, if it does not
+        ``options``: of ``asc serve``, besides the file. Raise RuntimeError, with its last lines, if it does not
         become ready.
         """
         start = time.monotonic()
-        with self.launched(*given):
+        with self.launched(*options):
             self.await_reason(None)
             yield time.monotonic() - start
 
     @contextmanager
-    def launched(self, *given: str) -> Iterator[None]:
+    def launched(self, *options: str) -> Iterator[None]:
         """Start the daemon as a process. At the end, stop it unless it was killed."""
         line = [sys.executable, "-c", "from cli.main import main; main()", "serve", "--config", str(self._config)]
         with self._log.open("ab") as out:
-            self._process = subprocess.Popen([*line, *given], stdout=out, stderr=out)
+            self._process = subprocess.Popen([*line, *options], stdout=out, stderr=out)
         self.pid = self._process.pid
         try:
             yield

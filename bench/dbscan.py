@@ -101,18 +101,18 @@ def figures(result: Mapping[str, Any]) -> dict[str, Figure]:
     """Return the figures of a run, each by the name of its goal. A missing figure is replaced by the reason why it is
     missing.
     """
-    found: dict[str, Figure] = {}
+    figure_by_goal: dict[str, Figure] = {}
     for row in result.get("ratios", {}).values():
         if "results" in row:
-            found.update((name, figure) for name, figure in ratios_of(row) if name in GOALS)
-        found.update(figures_of(row))
-    found.update(paper_figures(result.get("paper", {})))
-    found.update(served_figures(result.get("served", {})))
+            figure_by_goal.update((name, figure) for name, figure in ratios_of(row) if name in GOALS)
+        figure_by_goal.update(figures_of(row))
+    figure_by_goal.update(paper_figures(result.get("paper", {})))
+    figure_by_goal.update(served_figures(result.get("served", {})))
     for peer, package in PACKAGES.items():
         if result["versions"][package] is None and "ratios" in result:
             reason = f"{package} was not installed"
-            found.update({name: reason for name, goal in GOALS.items() if goal.against == peer})
-    return found
+            figure_by_goal.update({name: reason for name, goal in GOALS.items() if goal.against == peer})
+    return figure_by_goal
 
 
 def table(result: dict[str, Any]) -> str:

@@ -32,15 +32,15 @@ def claims(cases: Mapping[str, Any]) -> list[dict[str, Any]]:
 def figures_of(cases: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
     """Yield the figures of the goals of part ``paper``."""
     if "general" in cases:
-        for count, own in _by_count(cases["general"]["results"]).items():
-            yield f"general-{count}", _total(own, "cpu_us", EXTRA_N_SHARED) / _total(own, "cpu_us", OWN)
-            yield f"general-{count}-bytes", _total(own, "bytes", OWN) / _total(own, "bytes", EXTRA_N_SHARED)
-            yield f"general-{count}-alone", min(each["cpu_us"][ALONE] / each["cpu_us"][OWN_LABELS] for each in own)
-            yield f"general-{count}-saved", 100 * _saved(own, OWN_LABELS, ALONE)
+        for count, measured in _by_count(cases["general"]["results"]).items():
+            yield f"general-{count}", _total(measured, "cpu_us", EXTRA_N_SHARED) / _total(measured, "cpu_us", OWN)
+            yield f"general-{count}-bytes", _total(measured, "bytes", OWN) / _total(measured, "bytes", EXTRA_N_SHARED)
+            yield f"general-{count}-alone", min(each["cpu_us"][ALONE] / each["cpu_us"][OWN_LABELS] for each in measured)
+            yield f"general-{count}-saved", 100 * _saved(measured, OWN_LABELS, ALONE)
     if "scale" in cases:
         results = cases["scale"]["results"]
-        for own in results:
-            yield f"scale-{own['queries']}", own["cpu_us"][OWN]
+        for measured in results:
+            yield f"scale-{measured['queries']}", measured["cpu_us"][OWN]
         first, last = results[0], results[-1]
         yield "scale-cpu", last["cpu_us"][OWN] / first["cpu_us"][OWN]
         yield "scale-bytes", last["bytes"][OWN] / first["bytes"][OWN]
@@ -81,13 +81,13 @@ def _sharing(cases: Mapping[str, Any]) -> Iterator[Told]:
     names = ("count", "range", "window", "slide", "pattern", "windows")
     saved = {name: _saved([cases[name]["results"][-1]], OWN_LABELS, EXTRA_N_SHARED) for name in names if name in cases}
     one = {name: saved[name] for name in names[:4] if name in saved}
-    told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in saved.items())
+    shares_text = ", ".join(f"{name} {100 * share:.0f} %" for name, share in saved.items())
     if len(one) == 4:
-        yield "most is saved for different windows", "most", told, max(one, key=one.__getitem__) == "window"
-        yield "least is saved for different eps", "least", told, min(one, key=one.__getitem__) == "range"
+        yield "most is saved for different windows", "most", shares_text, max(one, key=one.__getitem__) == "window"
+        yield "least is saved for different eps", "least", shares_text, min(one, key=one.__getitem__) == "range"
     if {"pattern", "windows"} <= saved.keys():
         claim = "more is saved for two window parameters than for two pattern parameters"
-        yield claim, "more", told, saved["windows"] > saved["pattern"]
+        yield claim, "more", shares_text, saved["windows"] > saved["pattern"]
 
 
 def _searches(cases: Mapping[str, Any]) -> Iterator[Told]:

@@ -25,15 +25,15 @@ def check_equal(name: str, own: Labels, labels: npt.NDArray[np.int64] | Numbers)
         raise RuntimeError(f"{name}: {differing:,} of {len(own.labels):,} labels differ")
 
 
-def differing(name: str, own: Labels, labels: npt.NDArray[np.int64] | Numbers) -> int:
+def differing(name: str, asc_labels: Labels, labels: npt.NDArray[np.int64] | Numbers) -> int:
     """Return the number of points that a peer labels differently, regardless of the numbers of its clusters.
 
     Each cluster of the peer is paired with the cluster of ours that has most of its core points; each of ours is paired
     once. Raises RuntimeError if the labels of more core points differ than rounding explains.
     """
     numbers = np.asarray(labels, dtype=np.int64)
-    core = own.is_core
-    pairs, counts = np.unique(np.stack([numbers[core], own.labels[core]]), axis=1, return_counts=True)
+    core = asc_labels.is_core
+    pairs, counts = np.unique(np.stack([numbers[core], asc_labels.labels[core]]), axis=1, return_counts=True)
     standing, taken = np.full(int(numbers.max(initial=-1)) + 1, -2, dtype=np.int64), set()
     for place in np.argsort(-counts, kind="stable"):
         peer, label = int(pairs[0, place]), int(pairs[1, place])
@@ -42,7 +42,7 @@ def differing(name: str, own: Labels, labels: npt.NDArray[np.int64] | Numbers) -
             taken.add(label)
     renamed = np.full(len(numbers), -1, dtype=np.int64)
     renamed[numbers >= 0] = standing[numbers[numbers >= 0]]
-    others = renamed != own.labels
+    others = renamed != asc_labels.labels
     of_core = int(np.count_nonzero(others & core))
     if of_core > DIFFERING_MOST * max(1, int(np.count_nonzero(core))):
         raise RuntimeError(f"{name}: {of_core:,} of {int(np.count_nonzero(core)):,} core points are in other clusters")

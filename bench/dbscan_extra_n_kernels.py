@@ -35,7 +35,7 @@ def search_new(
     heads: Array,
     following: Array,
     starts: Array,
-    found: Array,
+    neighbours: Array,
     squares: Array,
 ) -> int:
     """Run a range search for each new point from ``first`` on, then insert it into the index. Return ``last``, or the
@@ -57,9 +57,9 @@ def search_new(
                         a, b = values[point, 0] - values[other, 0], values[point, 1] - values[other, 1]
                         own = a * a + b * b
                         if own <= square:
-                            if count == found.size:
+                            if count == neighbours.size:
                                 return point
-                            found[count] = other
+                            neighbours[count] = other
                             squares[count] = own
                             count += 1
                     other = following[place]
@@ -110,7 +110,7 @@ def update_views(
     window: int,
     slide: int,
     starts: Array,
-    found: Array,
+    neighbours: Array,
     squares: Array,
     counts: Array,
     parents: Array,
@@ -137,17 +137,17 @@ def update_views(
         number = 0
         for k in range(starts[point - first], starts[point - first + 1]):
             visits += 1
-            other = found[k]
+            other = neighbours[k]
             if squares[k] <= square and other >= low * slide:
                 near[number] = other
                 number += 1
-                own = other % window
+                other_place = other % window
                 open_view = _first_open(other, low, slide, parents, window)
                 if open_view <= other // slide:
-                    if lengths[own] == lists.shape[1]:
-                        _kept(lists, lengths, own, open_view * slide)
-                    lists[own, lengths[own]] = point
-                    lengths[own] += 1
+                    if lengths[other_place] == lists.shape[1]:
+                        _kept(lists, lengths, other_place, open_view * slide)
+                    lists[other_place, lengths[other_place]] = point
+                    lengths[other_place] += 1
         for view in range(low, high + 1):
             visits += _update_view(
                 point,

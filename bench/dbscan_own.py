@@ -30,7 +30,7 @@ TRACK, TIME, SELECTION = "d41c9e0273d15b88", "3b9e01c75f1d", "a41c9e0273d15b88"
 
 def settings_text(queries: Sequence[BenchQuery]) -> str:
     """Return the settings of queries as the text of a feed message."""
-    own = [
+    settings = [
         DbscanQuery(
             f"q{place}",
             "out",
@@ -47,7 +47,7 @@ def settings_text(queries: Sequence[BenchQuery]) -> str:
         ).settings()
         for place, query in enumerate(queries)
     ]
-    return Settings(OP, "source", False, POINTS_MAX, tuple(own)).text()
+    return Settings(OP, "source", False, POINTS_MAX, tuple(settings)).text()
 
 
 def observation_texts(values: Floats) -> list[str]:

@@ -80,7 +80,7 @@ def measured_case(name: str, size: PaperSize, data: Path | None) -> dict[str, An
     ranges = case.ranges.scaled(size.share)
     counts = case.counts or (size.counts if case.groups else size.scales)
     has_patterns = isinstance(ranges.eps, tuple) or isinstance(ranges.min_samples, tuple)
-    found, apart = [], 0
+    results, apart = [], 0
     for group in range(size.groups if case.groups else 1):
         queries = ranges.group(max(counts), group)
         first = stream.values[: size.incremental_points]
@@ -93,10 +93,10 @@ def measured_case(name: str, size: PaperSize, data: Path | None) -> dict[str, An
             for figure, of_queries in incremental.items():
                 # Queries cost it independently, so a sum is what some of them take.
                 entry[figure][INCDBSCAN] = sum(of_queries[:count]) * count / min(count, len(of_queries))
-            found.append(entry)
+            results.append(entry)
         apart += others
     shown = {"stream": stream.name, "points": size.points, "figures": list(case.figures)}
-    return {**shown, "differing": {INCDBSCAN: apart}, "results": found}
+    return {**shown, "differing": {INCDBSCAN: apart}, "results": results}
 
 
 class _Group:
@@ -117,7 +117,7 @@ class _Group:
         searches, visits, search_us = self._checked()
         cpu_s = cpu_in_turns(self._makers(), points, self._step, size.runs)
         memory = {name: memory_of(make, points, self._step) for name, make in self._makers().items()}
-        found = {
+        figures = {
             "cpu_us": {name: spent_s / points * 1e6 for name, spent_s in cpu_s.items()},
             "bytes": {name: float(most) for name, (most, _) in memory.items()},
             "held_bytes": {name: float(held) for name, (_, held) in memory.items()},
@@ -125,17 +125,17 @@ class _Group:
             "visits": visits,
             "search_us": search_us,
         }
-        self._extrapolate(found)
-        return {"variation": round(variation(self.clusters), 1), "extra_n_queries": len(self._some), **found}
+        self._extrapolate(figures)
+        return {"variation": round(variation(self.clusters), 1), "extra_n_queries": len(self._some), **figures}
 
-    def _extrapolate(self, found: Mapping[str, dict[str, float]]) -> None:
+    def _extrapolate(self, figures: Mapping[str, dict[str, float]]) -> None:
         """Estimate the figures of Extra-N for all queries from its figures for some queries. The cost of shared
         searches does not grow.
         """
         share = len(self._queries) / len(self._some)
-        once_us = found["search_us"][EXTRA_N_SHARED]
-        found["cpu_us"][EXTRA_N_SHARED] = once_us + (found["cpu_us"][EXTRA_N_SHARED] - once_us) * share
-        for name, of_contenders in found.items():
+        once_us = figures["search_us"][EXTRA_N_SHARED]
+        figures["cpu_us"][EXTRA_N_SHARED] = once_us + (figures["cpu_us"][EXTRA_N_SHARED] - once_us) * share
+        for name, of_contenders in figures.items():
             of_contenders[EXTRA_N] *= share
             if name in {"bytes", "held_bytes", "visits"}:
                 of_contenders[EXTRA_N_SHARED] *= share
@@ -155,10 +155,10 @@ class _Group:
         check also warms the contenders up.
         """
         values, queries, some = self._values, self._queries, self._some
-        own, own_some = Windows(), Windows()
-        self._through(Records(self._texts, queries, own.take))
-        own_some.found = {(place, end): found for (place, end), found in own.found.items() if place < len(some)}
-        self.clusters = own.most_clusters()
+        asc_windows, own_some = Windows(), Windows()
+        self._through(Records(self._texts, queries, asc_windows.take))
+        own_some.found = {(place, end): found for (place, end), found in asc_windows.found.items() if place < len(some)}
+        self.clusters = asc_windows.most_clusters()
         counted: dict[str, Callable[[Take], Together | ExtraN]] = {
             OWN_LABELS: lambda take: Together(values, queries, take, is_counted=True),
             ALONE: lambda take: Alone(values, queries, take, is_counted=True),
@@ -172,7 +172,7 @@ class _Group:
             theirs = Windows()
             contender = make(theirs.take)
             self._through(contender)
-            (own_some if name in {EXTRA_N, EXTRA_N_SHARED} else own).check_same(name, theirs)
+            (own_some if name in {EXTRA_N, EXTRA_N_SHARED} else asc_windows).check_same(name, theirs)
             searches[name], visits[name] = float(contender.searches), float(contender.visits)
             search_us[name] = contender.search_s / self._size.points * 1e6
         return searches, visits, search_us
@@ -191,13 +191,13 @@ def _incremental(values: Floats, queries: Sequence[BenchQuery], size: PaperSize)
     if missing(INCDBSCAN) is not None:
         return {}, 0
     step, share = max(1, round(_STEP * size.share)), size.points / len(values)
-    found: dict[str, list[float]] = {name: [] for name in ("cpu_us", "bytes", "held_bytes", "searches", "visits")}
+    figures: dict[str, list[float]] = {name: [] for name in ("cpu_us", "bytes", "held_bytes", "searches", "visits")}
     # The first call imports, and warms.
     run_through(Incremental(values, queries[:1]), queries[0].window, step)
     for query in queries[: min(_INCREMENTAL, size.most_queries)]:
         begun = time.process_time()
         run_through(Incremental(values, [query]), len(values), step)
-        found["cpu_us"].append((time.process_time() - begun) / len(values) * 1e6)
+        figures["cpu_us"].append((time.process_time() - begun) / len(values) * 1e6)
     apart: list[int] = []
     for query in queries[: min(_TRACED, size.most_queries)]:
         windows = Windows()
@@ -208,9 +208,9 @@ def _incremental(values: Floats, queries: Sequence[BenchQuery], size: PaperSize)
         run_through(Together(values, [query], windows.take), len(values), step)
         counted = Incremental(values, [query], take, is_counted=True)
         run_through(counted, len(values), step)
-        found["searches"].append(counted.searches * share)
-        found["visits"].append(counted.visits * share)
+        figures["searches"].append(counted.searches * share)
+        figures["visits"].append(counted.visits * share)
         most, held = memory_of(partial(Incremental, values, [query]), len(values), step)
-        found["bytes"].append(float(most))
-        found["held_bytes"].append(float(held))
-    return found, sum(apart)
+        figures["bytes"].append(float(most))
+        figures["held_bytes"].append(float(held))
+    return figures, sum(apart)

@@ -50,14 +50,14 @@ class Ranges:
         True
         """
         random = np.random.default_rng(seed)
-        found = []
+        queries = []
         for _ in range(count):
             eps = self.eps if isinstance(self.eps, (int, float)) else float(random.uniform(*self.eps))
             least = _whole(random, self.min_samples, 1)
             window = _whole(random, self.window, self.step)
             slide = min(_whole(random, self.slide, self.step), window)
-            found.append(BenchQuery(float(eps), least, window, slide))
-        return found
+            queries.append(BenchQuery(float(eps), least, window, slide))
+        return queries
 
     def scaled(self, share: float) -> Ranges:
         """Return the ranges with windows and slides shortened to the given share."""

@@ -41,7 +41,7 @@ def many(key: str, size: RatioSize, share: float, eps: tuple[float, float], data
     some = _some(queries, size.peer_queries)
     begin = largest - slide
     points = begin + (size.runs + 1) * slide
-    found = []
+    results = []
     for stream in (aircraft(data, points), heaps(points)):
         windows, clusters = Windows(), [0] * len(queries)
 
@@ -53,14 +53,14 @@ def many(key: str, size: RatioSize, share: float, eps: tuple[float, float], data
             if place in some:
                 windows.take(place, end, labels)
 
-        own = Together(stream.values, queries, take)
-        run_through(own, begin, slide)
+        contender = Together(stream.values, queries, take)
+        run_through(contender, begin, slide)
         seconds: dict[str, list[float]] = {"asc": []}
         apart: dict[str, int] = {}
         for turn in range(size.runs + 1):
             low = begin + turn * slide
             windows.found.clear()
-            spent_s = next(slides(own, low, slide, 1))
+            spent_s = next(slides(contender, low, slide, 1))
             if not turn:
                 # The first slide warms all of them.
                 _warm(stream.values[low : low + slide], queries[0])
@@ -71,14 +71,14 @@ def many(key: str, size: RatioSize, share: float, eps: tuple[float, float], data
                 seconds.setdefault(peer.name, []).append(spent_s * len(queries) / len(some))
                 apart[peer.name] = apart.get(peer.name, 0) + others
         varied = check_variation(f"{key}, {stream.name}", clusters)
-        found.append(
+        results.append(
             {
                 **{"stream": stream.name, "queries": len(queries), "window": largest, "slide": slide},
                 **{"peer_queries": len(some), "variation": round(varied, 1), "differing": apart},
                 "slide_s": {name: round(statistics.median(own), 5) for name, own in seconds.items()},
             }
         )
-    return {"key": key, "runs": size.runs, "results": found}
+    return {"key": key, "runs": size.runs, "results": results}
 
 
 def _warm(points: Floats, query: BenchQuery) -> None:
@@ -129,22 +129,22 @@ def settings(size: RatioSize) -> dict[str, Any]:
     seconds: dict[str, list[float]] = {"asc": []}
     apart: dict[str, int] = {}
     for _ in range(size.runs):
-        begun = time.process_time()
-        found = dict(zip(asked, labels(stream.values, asked), strict=True))
-        seconds["asc"].append(time.process_time() - begun)
+        start_s = time.process_time()
+        labels_by_setting = dict(zip(asked, labels(stream.values, asked), strict=True))
+        seconds["asc"].append(time.process_time() - start_s)
         for peer in peers():
             spent_s = 0.0
             for setting in some:
-                begun = time.process_time()
+                start_s = time.process_time()
                 theirs = peer.labels(stream.values, setting.radius, setting.min_samples)
-                spent_s += time.process_time() - begun
-                apart[peer.name] = apart.get(peer.name, 0) + _compared(peer, found[setting], theirs)
+                spent_s += time.process_time() - start_s
+                apart[peer.name] = apart.get(peer.name, 0) + _compared(peer, labels_by_setting[setting], theirs)
             seconds.setdefault(peer.name, []).append(spent_s * len(asked) / len(some))
         if missing(HDBSCAN) is None:
-            spent_s, others = _hierarchies(stream.values, radii, found)
+            spent_s, others = _hierarchies(stream.values, radii, labels_by_setting)
             seconds.setdefault(HDBSCAN, []).append(spent_s)
             apart[HDBSCAN] = apart.get(HDBSCAN, 0) + others
-    varied = check_variation("settings", [own.clusters for own in found.values()])
+    varied = check_variation("settings", [own.clusters for own in labels_by_setting.values()])
     median = {name: round(statistics.median(own), 4) for name, own in seconds.items()}
     own = {"stream": stream.name, "points": len(stream.values), "settings": len(asked), "peer_queries": len(some)}
     return {
@@ -153,7 +153,9 @@ def settings(size: RatioSize) -> dict[str, Any]:
     }
 
 
-def _hierarchies(points: Floats, radii: Sequence[float], found: Mapping[Setting, Labels]) -> tuple[float, int]:
+def _hierarchies(
+    points: Floats, radii: Sequence[float], labels_by_setting: Mapping[Setting, Labels]
+) -> tuple[float, int]:
     """Return the processor time of hdbscan for all settings, from two of its 29 trees, and the number of core points
     that it labels differently.
     """
@@ -163,7 +165,7 @@ def _hierarchies(points: Floats, radii: Sequence[float], found: Mapping[Setting,
         cuts = hdbscan_cuts(points, least, radii)
         spent_s += time.process_time() - begun
         for radius, cut in zip(radii, cuts, strict=True):
-            own = found[Setting(radius, least)]
+            own = labels_by_setting[Setting(radius, least)]
             # It has no border points, and takes each point that is not core for a cluster of its own.
             core = own.is_core
             others += differing(HDBSCAN, Labels(own.labels[core], core[core], own.clusters), cut[core])
@@ -182,15 +184,15 @@ def single(key: str, size: RatioSize, neighbours: int, data: Path | None) -> dic
     eps = _radius(stream.values[:window], neighbours) if neighbours else 0.02
     query = BenchQuery(eps, 10, window, slide)
     windows = Windows()
-    own = Records(observation_texts(stream.values), [query], windows.take)
+    contender = Records(observation_texts(stream.values), [query], windows.take)
     alone = Together(stream.values, [query])
-    run_through(own, window, slide)
+    run_through(contender, window, slide)
     run_through(alone, window, slide)
     _warm(stream.values[:slide], query)
     seconds: dict[str, list[float]] = {"asc": [], "asc, labels alone": []}
     apart: dict[str, int] = {}
     for low in range(window, window + size.runs * slide, slide):
-        seconds["asc"] += slides(own, low, slide, 1)
+        seconds["asc"] += slides(contender, low, slide, 1)
         seconds["asc, labels alone"] += slides(alone, low, slide, 1)
         for peer in peers():
             spent_s, others = _peer_slide(peer, stream.values, low + slide, {0: query}, windows)
@@ -198,7 +200,7 @@ def single(key: str, size: RatioSize, neighbours: int, data: Path | None) -> dic
             apart[peer.name] = apart.get(peer.name, 0) + others
     shown = {"stream": stream.name, "window": window, "slide": slide, "eps": round(eps, 6), "differing": apart}
     median = {name: round(statistics.median(each), 6) for name, each in seconds.items()}
-    return {"key": key, "results": [{**shown, "records": own.records, "slide_s": median}]}
+    return {"key": key, "results": [{**shown, "records": contender.records, "slide_s": median}]}
 
 
 def _radius(points: Floats, neighbours: int) -> float:

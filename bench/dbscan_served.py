@@ -156,7 +156,7 @@ def _drained(daemon: DaemonProcess, points: Path, records: int, expected: int) -
     return WindowRate(round(records / (last - ready), 1), outputs)
 
 
-def _last_window(own: DaemonProcess, expected: int) -> tuple[float, int]:
+def _last_window(daemon: DaemonProcess, expected: int) -> tuple[float, int]:
     """Return the time at which the last of ``expected`` windows was written, and the number of records written until
     then.
 
@@ -166,15 +166,15 @@ def _last_window(own: DaemonProcess, expected: int) -> tuple[float, int]:
     """
     from confluent_kafka import Producer
 
-    producer = Producer({"bootstrap.servers": own.bootstrap_servers})
+    producer = Producer({"bootstrap.servers": daemon.bootstrap_servers})
     later = _line(-1, _BEGIN + timedelta(days=1), 0.0, 0.0).encode()
 
     def move_watermark() -> None:
-        producer.produce(own.source, later)
+        producer.produce(daemon.source, later)
         producer.flush()
 
-    _await_windows(own, expected, move_watermark)
-    last_ms, outputs = _read(own.bootstrap_servers, _TOPIC, expected)
+    _await_windows(daemon, expected, move_watermark)
+    last_ms, outputs = _read(daemon.bootstrap_servers, _TOPIC, expected)
     return time.monotonic() - (time.time() - last_ms / 1_000), outputs
 
 
@@ -207,16 +207,16 @@ def _read(bootstrap_servers: str, topic: str, expected: int) -> tuple[int, int]:
         | {"enable.auto.commit": False}
     )
     consumer.subscribe([topic])
-    found, outputs, last_ms, give_up = 0, 0, 0, time.monotonic() + _READ_S
+    windows, outputs, last_ms, give_up = 0, 0, 0, time.monotonic() + _READ_S
     try:
-        while found < expected:
+        while windows < expected:
             if time.monotonic() > give_up:
-                raise RuntimeError(f"{found:,} of {expected:,} windows were read within {_READ_S:.0f} s")
+                raise RuntimeError(f"{windows:,} of {expected:,} windows were read within {_READ_S:.0f} s")
             for message in consumer.consume(_FETCHED, timeout=0.1):
                 value = None if message.error() else message.value()
                 if value is not None:
                     outputs += 1
-                    found += b'"record":"window"' in value
+                    windows += b'"record":"window"' in value
                     last_ms = max(last_ms, message.timestamp()[1])
         return last_ms, outputs
     finally:

@@ -75,16 +75,16 @@ def dense_heaps(size: RatioSize) -> dict[str, Any]:
     apart: dict[str, int] = {}
     above = _grown_bytes(points, asked)
     for _ in range(size.runs):
-        begun = time.process_time()
-        (found,) = labels(points, asked)
-        seconds["asc"].append(time.process_time() - begun)
+        start_s = time.process_time()
+        (asc_labels,) = labels(points, asked)
+        seconds["asc"].append(time.process_time() - start_s)
         if missing(DBSCAN) is None:
-            begun = time.process_time()
+            start_s = time.process_time()
             theirs = dbscan(points, 40.0, 10)
-            seconds.setdefault(DBSCAN, []).append(time.process_time() - begun)
-            apart[DBSCAN] = differing(DBSCAN, found, theirs)
+            seconds.setdefault(DBSCAN, []).append(time.process_time() - start_s)
+            apart[DBSCAN] = differing(DBSCAN, asc_labels, theirs)
     median = {name: round(statistics.median(each), 5) for name, each in seconds.items()}
-    shown = {"points": len(points), "clusters": found.clusters, "differing": apart, "above_bytes": above}
+    shown = {"points": len(points), "clusters": asc_labels.clusters, "differing": apart, "above_bytes": above}
     return {"key": "heaps", "results": [{**shown, "slide_s": median}]}
 
 
@@ -109,13 +109,13 @@ def sizes(size: RatioSize, data: Path | None) -> dict[str, Any]:
     queries = Ranges((0.005, 0.05), (2, 30), (window // 5, window), slide, slide).group(size.queries, 2)
     stream = aircraft(data, window)
     texts = observation_texts(stream.values)
-    own = Records(texts, queries)
-    run_through(own, window, slide)
-    state = own.clusters.to_bytes()
+    contender = Records(texts, queries)
+    run_through(contender, window, slide)
+    state = contender.clusters.to_bytes()
     return {
         "key": "sizes",
         "queries": len(queries),
-        "points": own.clusters.held,
+        "points": contender.clusters.held,
         "message_bytes": max(map(len, texts)),
         "state_bytes": len(state),
     }
@@ -131,13 +131,13 @@ def later(size: RatioSize, data: Path | None) -> dict[str, Any]:
     period = aircraft(data, window).values
     last = size.slides
     texts = observation_texts(period[np.arange((last + 10) * slide) % window])
-    own = Records(texts, queries)
+    contender = Records(texts, queries)
     spent: dict[int, float] = {}
     states: dict[int, int] = {}
-    for number, spent_s in enumerate(slides(own, 0, slide, last + 10), 1):
+    for number, spent_s in enumerate(slides(contender, 0, slide, last + 10), 1):
         spent[number] = spent_s
         if number in {20, last}:
-            states[number] = len(own.clusters.to_bytes())
+            states[number] = len(contender.clusters.to_bytes())
     return {
         "key": "later",
         "slides": last,

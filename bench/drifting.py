@@ -165,32 +165,34 @@ def _summary(cases: Sequence[Case], scenario: str, queries: int) -> dict[str, An
     is no gain. Drawing a few tuples (``steady_us``) costs time permanently, however slow the changes are. Drawing more
     tuples and searching costs time once per change. Workers also count with the monitor off.
     """
-    own = [case for case in cases if (case["scenario"], case["queries"]) == (scenario, queries)]
-    spent = [case["us"][ON] + case["drawing_us"] + case["own_us"] for case in own]
+    scenario_cases = [case for case in cases if (case["scenario"], case["queries"]) == (scenario, queries)]
+    spent = [case["us"][ON] + case["drawing_us"] + case["own_us"] for case in scenario_cases]
     off, on, drawing, steady, finding = (
-        statistics.fmean(_figure(case, name) for case in own) for name in (OFF, ON, "drawing_us", "steady_us", "own_us")
+        statistics.fmean(_figure(case, name) for case in scenario_cases)
+        for name in (OFF, ON, "drawing_us", "steady_us", "own_us")
     )
     saved = off - on - steady
     return {
         "scenario": scenario,
         "queries": queries,
-        "seeds": len(own),
-        "rows": own[0]["rows"],
-        "us": {name: _interval([case["us"][name] for case in own]) for name in CONTESTANTS},
+        "seeds": len(scenario_cases),
+        "rows": scenario_cases[0]["rows"],
+        "us": {name: _interval([case["us"][name] for case in scenario_cases]) for name in CONTESTANTS},
         "ratios": {
-            name: _interval([case["us"][OFF] / case["us"][name] for case in own]) for name in (MACRO, HYBRID, BEST)
+            name: _interval([case["us"][OFF] / case["us"][name] for case in scenario_cases])
+            for name in (MACRO, HYBRID, BEST)
         },
-        "gain": _interval([case["us"][OFF] / case["us"][ON] for case in own]),
-        "over_best": _interval([case["us"][BEST] / case["us"][ON] for case in own]),
-        "net": _interval([case["us"][OFF] / total for case, total in zip(own, spent, strict=True)]),
-        "share": _interval([1 - case["us"][ON] / total for case, total in zip(own, spent, strict=True)]),
+        "gain": _interval([case["us"][OFF] / case["us"][ON] for case in scenario_cases]),
+        "over_best": _interval([case["us"][BEST] / case["us"][ON] for case in scenario_cases]),
+        "net": _interval([case["us"][OFF] / total for case, total in zip(scenario_cases, spent, strict=True)]),
+        "share": _interval([1 - case["us"][ON] / total for case, total in zip(scenario_cases, spent, strict=True)]),
         "drawing_us": drawing,
         "steady_us": steady,
         "own_us": finding,
         "times_slower": (finding + max(0.0, drawing - steady)) / saved if saved > 0 else None,
-        "rearrangements": _interval([float(case["rearrangements"]) for case in own]),
-        "dropped": Interval.of([case["dropped"] for case in own]).mean,
-        "matches_a_tuple": Interval.of([case["matches_a_tuple"] for case in own]).mean,
+        "rearrangements": _interval([float(case["rearrangements"]) for case in scenario_cases]),
+        "dropped": Interval.of([case["dropped"] for case in scenario_cases]).mean,
+        "matches_a_tuple": Interval.of([case["matches_a_tuple"] for case in scenario_cases]).mean,
     }
 
 
@@ -207,13 +209,13 @@ def table(result: Mapping[str, Any]) -> str:
     """Return the result as lines of text, followed by the conclusions."""
     size = result["size"]
     rows, gains = [], []
-    for own in result["summary"]:
-        tuples = size["segments"] * size["batches"] * own["rows"]
-        head = [own["scenario"], f"{own['queries']:,}", f"{tuples:,}", str(own["seeds"])]
-        rows.append([*head, *(_shown(own["us"][name], 3) for name in CONTESTANTS)])
-        slower = "-" if own["times_slower"] is None else f"{own['times_slower']:.1f}"
-        figures = [_shown(own[name], 3) for name in ("gain", "over_best", "net")]
-        more = [f"{own['share']['mean']:.1%}", f"{own['rearrangements']['mean']:.1f}", slower]
+    for summary in result["summary"]:
+        tuples = size["segments"] * size["batches"] * summary["rows"]
+        head = [summary["scenario"], f"{summary['queries']:,}", f"{tuples:,}", str(summary["seeds"])]
+        rows.append([*head, *(_shown(summary["us"][name], 3) for name in CONTESTANTS)])
+        slower = "-" if summary["times_slower"] is None else f"{summary['times_slower']:.1f}"
+        figures = [_shown(summary[name], 3) for name in ("gain", "over_best", "net")]
+        more = [f"{summary['share']['mean']:.1%}", f"{summary['rearrangements']['mean']:.1f}", slower]
         gains.append([*head[:2], *figures, *more])
     titles = [f"  {name}: {title}" for name, title in result["scenarios"].items()]
     return "\n".join(

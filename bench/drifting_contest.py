@@ -218,18 +218,18 @@ def contest(
         # The first run of a batch reads what no other has read: it is not measured.
         expected = match(fixed[OFF], batch, rows)
         seconds: dict[str, list[float]] = {name: [] for name in names}
-        told = expected
+        monitored_matches = expected
         for _ in range(runs):
             for name in names:
-                taken, found = _timed_match(plans[name], batch, rows)
-                if len(found) != len(expected):
+                taken, matches = _timed_match(plans[name], batch, rows)
+                if len(matches) != len(expected):
                     raise RuntimeError(
-                        f"{name}: {len(found)} matches, {OFF} finds {len(expected)}: the orders disagree"
+                        f"{name}: {len(matches)} matches, {OFF} finds {len(expected)}: the orders disagree"
                     )
                 seconds[name].append(taken)
-                told = found if name == ON else told
+                monitored_matches = matches if name == ON else monitored_matches
         own_s = monitored.own_s
-        drawing = monitored.tell(batch, told)
+        drawing = monitored.tell(batch, monitored_matches)
         course.drawing_us.append(drawing.now / rows * 1e6)
         course.steady_us.append(drawing.steady / rows * 1e6)
         course.own_us.append((monitored.own_s - own_s) / rows * 1e6)

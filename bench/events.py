@@ -80,16 +80,16 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         spark = spark_session(app_name="asc-bench-events")
         ways: dict[str, Callable[[DataFrame], DataFrame]] = {"by part": _by_bucket, "by object": _by_object}
         measured = {way: _streamed(spark, folder, way, made) for way, made in tqdm(ways.items(), disable=None)}
-    told = {way: events for way, (_, events) in measured.items()}
-    if len(set(told.values())) != 1:
-        raise RuntimeError(f"the events differ: {told}")
+    events_by_way = {way: events for way, (_, events) in measured.items()}
+    if len(set(events_by_way.values())) != 1:
+        raise RuntimeError(f"the events differ: {events_by_way}")
     rows = size.objects
     result = {
         "benchmark": "events",
         "quick": quick,
         "machine": {**machine(), "java": find_java().version},
         "objects": size.objects,
-        "events": next(iter(told.values())),
+        "events": next(iter(events_by_way.values())),
         "spark": [
             {"way": way, "batch_s": round(batch_s, 4), "records_a_s": round(rows / batch_s)}
             for way, (batch_s, _) in measured.items()
@@ -119,16 +119,16 @@ def _observations(size: Size) -> Iterator[list[Observation]]:
     picks = random.Random(7)
     inside = [picks.random() < INSIDE for _ in range(size.objects)]
     for batch in range(size.batches + 1):
-        found = []
-        for own in range(size.objects):
+        observations = []
+        for number in range(size.objects):
             if picks.random() < 0.05:
-                inside[own] = picks.random() < INSIDE
+                inside[number] = picks.random() < INSIDE
             time_us = (batch * 10 + 1) * 1_000_000
-            selections = (_SELECTION,) if inside[own] else ()
+            selections = (_SELECTION,) if inside[number] else ()
             place = (picks.uniform(-180, 180), picks.uniform(-90, 90))
-            offset = batch * size.objects + own
-            found.append(Observation(OP, _TRACK, f"{own:06x}", time_us, place, 0, offset, selections))
-        yield found
+            offset = batch * size.objects + number
+            observations.append(Observation(OP, _TRACK, f"{number:06x}", time_us, place, 0, offset, selections))
+        yield observations
 
 
 def _write_feed(folder: Path, batches: list[list[Observation]]) -> None:
@@ -219,19 +219,19 @@ def _in_python(batches: list[list[Observation]]) -> list[dict[str, Any]]:
     bucket = Bucket()
     list(bucket.told([_SETTINGS]))
     list(bucket.read(texts[0]))
-    begun = time.process_time()
+    start_s = time.process_time()
     for own in texts[1:]:
         bucket = Bucket.of_bytes(bucket.to_bytes())
         list(bucket.read(own))
-    bucket_s = time.process_time() - begun
+    bucket_s = time.process_time() - start_s
     objects: dict[str | None, tuple[bool, int, int]] = {}
     plain_s = 0.0
     for batch in batches:
-        begun = time.process_time()
+        start_s = time.process_time()
         for each in batch:
             _, last, newest = objects.get(each.key, (False, -1, -1))
             if each.offset > last and each.time_us is not None and each.time_us >= newest:
                 objects[each.key] = (bool(each.selections), each.offset, each.time_us)
-        plain_s = plain_s + time.process_time() - begun if batch is not batches[0] else 0.0
+        plain_s = plain_s + time.process_time() - start_s if batch is not batches[0] else 0.0
     taken = {"by part": bucket_s, "by object": plain_s}
     return [{"way": way, "us_a_record": round(seconds / records * 1e6, 3)} for way, seconds in taken.items()]

@@ -146,7 +146,7 @@ def _path_costs(alive: Array, sign: int, costs: Array) -> None:
     """Compute the cost of the best or worst order of each subset."""
     costs[0] = 0
     for subset in range(1, alive.size):
-        found = np.int64(0)
+        best = np.int64(0)
         first = True
         rest = subset
         while rest:
@@ -154,7 +154,7 @@ def _path_costs(alive: Array, sign: int, costs: Array) -> None:
             rest ^= lowest
             before = subset ^ lowest
             cost = costs[before] + alive[before]
-            if first or sign * cost > sign * found:
-                found = cost
+            if first or sign * cost > sign * best:
+                best = cost
                 first = False
-        costs[subset] = found
+        costs[subset] = best

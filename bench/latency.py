@@ -142,25 +142,25 @@ def _loaded(daemon: DaemonProcess, queries: int, rate: float, seconds: float, ch
         with background_load(partial(_change, daemon, changes, seconds, took)):
             sent = send_paced(daemon.bootstrap_servers, daemon.source, rate, seconds)
         receiver.settle(_LAST_S)
-        found = receiver.taken()
+        received = receiver.taken()
         phases = daemon.status()["phases"]
-    if len(found.sent) < _FEWEST * DELIVERIES * sent:
-        raise RuntimeError(f"{len(found.sent):,} deliveries of {sent:,} records have come: some are missing")
+    if len(received.sent) < _FEWEST * DELIVERIES * sent:
+        raise RuntimeError(f"{len(received.sent):,} deliveries of {sent:,} records have come: some are missing")
     # A sender takes a while to start.
-    start = float(found.sent.min())
-    steady = found.between(start + min(_WARM_S, seconds / 3), start + seconds).latency
+    start = float(received.sent.min())
+    steady = received.between(start + min(_WARM_S, seconds / 3), start + seconds).latency
     return {
         "queries": queries,
         "rate": rate,
         "changes": len(took),
         "change_p50_s": round(float(np.median(took)), 4) if took else None,
         "sent": sent,
-        "deliveries": len(found.sent),
+        "deliveries": len(received.sent),
         "ready_s": round(ready_s, 2),
-        "first_worst_s": spread(found.between(0, start + _FIRST_S).latency)["worst_s"],
+        "first_worst_s": spread(received.between(0, start + _FIRST_S).latency)["worst_s"],
         **spread(steady),
         "histogram": histogram(steady),
-        "timeline": timeline(found, start, seconds),
+        "timeline": timeline(received, start, seconds),
         "phases": phases,
     }
 

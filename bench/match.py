@@ -88,10 +88,10 @@ def _measured(name: str, workload: Workload, size: Size) -> dict[str, Any]:
         "brute_force": (_brute_force(workload, few), few.num_rows),
         "scan": (_scan(workload, few), few.num_rows),
     }
-    found = {contender: work() for contender, (work, _) in contenders.items()}
+    counts = {contender: work() for contender, (work, _) in contenders.items()}
     expected = _engine(plan, few)()
-    if {found["brute_force"], found["scan"]} != {expected}:
-        raise RuntimeError(f"{name}, {len(queries)} queries: matches differ: {found}, {expected} expected")
+    if {counts["brute_force"], counts["scan"]} != {expected}:
+        raise RuntimeError(f"{name}, {len(queries)} queries: matches differ: {counts}, {expected} expected")
     medians = medians_in_turns({contender: work for contender, (work, _) in contenders.items()}, size.repetitions)
     ms = {f"{contender}_ms": medians[contender] / rows * 1e3 for contender, (_, rows) in contenders.items()}
     return {
@@ -99,7 +99,7 @@ def _measured(name: str, workload: Workload, size: Size) -> dict[str, Any]:
         "queries": len(queries),
         "tuples_per_s": 1e3 / ms["engine_ms"],
         **ms,
-        "matches_per_tuple": found["engine"] / size.tuples,
+        "matches_per_tuple": counts["engine"] / size.tuples,
         "bytes_per_query": plan.nbytes / len(queries),
         "blocks": len(plan.blocks),
         **_build_times(workload, queries, plan, size.repetitions),

@@ -24,14 +24,14 @@ def by_dropping_ratio(block: Block, found: HybridSequence) -> HybridSequence:
     return HybridSequence.of(block, found.order.sequence.tolist(), chosen)
 
 
-def cost_at_own_level(block: Block, sample: Sample, found: HybridSequence) -> float:
+def cost_at_own_level(block: Block, sample: Sample, hybrid: HybridSequence) -> float:
     """Return the cost of a tuple if it follows a micro-arrow only at the micro-arrow's level. The level is the number
     of constructs evaluated before, for which the micro-arrow was measured.
     """
     targets = np.full((len(block.matrix), 2), -1, dtype=np.int64)
-    for arrow in found.micro_arrows:
+    for arrow in hybrid.micro_arrows:
         targets[block.bases[arrow.construct] + 1 + arrow.region] = arrow.target, arrow.level
-    sequence = found.order.sequence.astype(np.int64)
+    sequence = hybrid.order.sequence.astype(np.int64)
     evaluated = _walk_by_level(sample.regions, block.matrix, sample.rows(block), sequence, targets)
     return evaluated / len(sample)
 

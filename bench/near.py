@@ -91,7 +91,7 @@ def _measured(count: int, ticks: int) -> dict[str, Any]:
     state = Ticks()
     list(state.read([Settings(OP, "source", False, 10 * count, (_QUERY.settings(),)).text()]))
     taken: dict[str, list[float]] = {"tick_s": [], "messages_s": [], "state_s": []}
-    told = 0
+    event_count = 0
     for tick in range(ticks + 1):
         texts = [
             Observation(
@@ -99,7 +99,7 @@ def _measured(count: int, ticks: int) -> dict[str, Any]:
             ).text()
             for i in range(count)
         ]
-        begun = time.perf_counter()
+        start_s = time.perf_counter()
         list(state.read(texts))
         read = time.perf_counter()
         events = list(state.read([Watermarks({_TIME: (tick * 10 + 10) * _SECOND + 1}).text()]))
@@ -109,8 +109,12 @@ def _measured(count: int, ticks: int) -> dict[str, Any]:
         ended = time.perf_counter()
         if tick:
             # At the first one all that is near is told.
-            told += len(events)
-            for name, seconds in (("messages_s", read - begun), ("tick_s", ticked - read), ("state_s", ended - ticked)):
+            event_count += len(events)
+            for name, seconds in (
+                ("messages_s", read - start_s),
+                ("tick_s", ticked - read),
+                ("state_s", ended - ticked),
+            ):
                 taken[name].append(seconds)
         moved = _SPEED_M_S * 10 / (EARTH_RADIUS_M * math.pi / 180)
         x, y = x + moved * np.sin(course) / np.cos(np.radians(y)), np.clip(y + moved * np.cos(course), -90, 90)
@@ -123,7 +127,7 @@ def _measured(count: int, ticks: int) -> dict[str, Any]:
     return {
         "objects": count,
         "pairs": pairs["k-d tree"],
-        "told_a_tick": round(told / ticks),
+        "told_a_tick": round(event_count / ticks),
         **{name: sorted(seconds)[len(seconds) // 2] for name, seconds in taken.items()},
         "state_bytes": len(content),
         **medians,

@@ -93,14 +93,14 @@ def _measured(queries: Sequence[LineQuery], lines: pa.Table, size: Size) -> list
         SEARCH: _search_each(queries, some),
         DUCKDB: _join(queries, some),
     }
-    found = {name: work() for name, work in contenders.items()}
+    counts = {name: work() for name, work in contenders.items()}
     expected = len(match(plan, [column.slice(0, few) for column in columns], few))
-    if {found[SEARCH], found[DUCKDB]} != {expected}:
-        raise RuntimeError(f"{len(queries)} queries: matches differ: {found}, {expected} expected of the rivals")
+    if {counts[SEARCH], counts[DUCKDB]} != {expected}:
+        raise RuntimeError(f"{len(queries)} queries: matches differ: {counts}, {expected} expected of the rivals")
     medians = medians_in_turns(contenders, size.repetitions)
     rows = {ENGINE: len(lines), SEARCH: few, DUCKDB: few}
     more = {
-        "matches_a_line": found[ENGINE] / len(lines),
+        "matches_a_line": counts[ENGINE] / len(lines),
         "build_s": build_s,
         "bytes_a_query": plan.nbytes / len(queries),
     }
@@ -156,7 +156,7 @@ def _place(data: Any, begin: int, end: int, texts: Any, first: int, last: int) -
 def _search(  # noqa: PLR0917
     offsets: Any, data: Any, levels: Any, ends: Any, texts: Any, firsts: Any, is_negated: Any, ranges: Any
 ) -> int:
-    found = 0
+    matches = 0
     for line in range(levels.size):
         begin, end = offsets[line], offsets[line + 1]
         for query in range(is_negated.size):
@@ -170,8 +170,8 @@ def _search(  # noqa: PLR0917
                     break
             if place >= 0 and is_negated[query] and _place(data, begin, end, texts, ends[last], ends[last + 1]) >= 0:
                 place = -1
-            found += place >= 0
-    return found
+            matches += place >= 0
+    return matches
 
 
 def _join(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], int]:

@@ -231,13 +231,13 @@ def _run(connection: Connection, contender: str, path: Path, case: tuple[str, in
 
 
 def _check(results: list[dict[str, Any]], name: str, queries: int) -> None:
-    found = {
+    pairs_by_contender = {
         row["contender"]: row["pairs"]
         for row in results
         if (row["workload"], row["queries"]) == (name, queries) and "pairs" in row
     }
-    if len(set(found.values())) > 1:
-        raise RuntimeError(f"{name}, {queries} queries: the numbers of pairs differ: {found}")
+    if len(set(pairs_by_contender.values())) > 1:
+        raise RuntimeError(f"{name}, {queries} queries: the numbers of pairs differ: {pairs_by_contender}")
 
 
 def _version(package: str) -> str | None:

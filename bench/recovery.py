@@ -102,14 +102,14 @@ def table(result: dict[str, Any]) -> str:
     return "\n".join([*lines, "seconds since the kill: the median, and the worst"])
 
 
-def recovery(found: Received, killed: float) -> dict[str, float] | None:
+def recovery(deliveries: Received, killed: float) -> dict[str, float] | None:
     """Return the seconds from a kill until a record was delivered again, and until a record was delivered within a
     second of being sent.
 
     Return None if no record was delivered in time yet.
     """
-    order = np.argsort(found.received, kind="stable")
-    sent, received, latency = found.sent[order], found.received[order], found.latency[order]
+    order = np.argsort(deliveries.received, kind="stable")
+    sent, received, latency = deliveries.sent[order], deliveries.received[order], deliveries.latency[order]
     again = received > killed + _UNDER_WAY_S
     current = again & (latency < _CAUGHT_UP_S) & (sent > killed)
     if not current.any():

@@ -187,11 +187,11 @@ def _measured(name: str, contest: _Contest, size: Size) -> dict[str, Any]:
     columns = [column.slice(0, rows) for column in columns]
     few = min(rows, max(TUPLES_TOGETHER, size.evaluations // queries))
     contenders = dict(_contenders(plan, columns, contest, np.ascontiguousarray(codes[:, :few])))
-    found = {contender: work() for contender, (work, _) in contenders.items()}
+    counts = {contender: work() for contender, (work, _) in contenders.items()}
     expected = len(match(plan, [column.slice(0, few) for column in columns], few))
-    rivals = {contender: count for contender, count in found.items() if contender in ("scan", "brute_force")}
-    if {*rivals.values()} != {expected} or len({found["pairs"], found["ids"]}) != 1:
-        raise RuntimeError(f"{name}, {queries} queries: matches differ: {found}, {expected} expected of the rivals")
+    rivals = {contender: count for contender, count in counts.items() if contender in ("scan", "brute_force")}
+    if {*rivals.values()} != {expected} or len({counts["pairs"], counts["ids"]}) != 1:
+        raise RuntimeError(f"{name}, {queries} queries: matches differ: {counts}, {expected} expected of the rivals")
     medians = medians_in_turns({contender: work for contender, (work, _) in contenders.items()}, size.repetitions)
     us = {f"{contender}_us": medians[contender] / own * 1e6 for contender, (_, own) in contenders.items()}
     all_cores_us = us.pop("all_cores_us")
@@ -201,7 +201,7 @@ def _measured(name: str, contest: _Contest, size: Size) -> dict[str, Any]:
         **us,
         "tuples_a_s": 1e6 / all_cores_us,
         "rows": rows,
-        "matches_a_tuple": found["pairs"] / rows,
+        "matches_a_tuple": counts["pairs"] / rows,
         "bytes_a_query": plan.nbytes / queries,
         "blocks": len(plan.blocks),
         "build_s": build_s,

@@ -170,13 +170,13 @@ def many_ratios(many: dict[str, Any]) -> list[dict[str, Any]]:
 
     Without a goal the latter is None. A number of alerts is excluded if either of the two contenders was stopped.
     """
-    found = []
+    rows = []
     for count, measured in many.items():
         to_bare, goal = measured[MATCH].get("to_bare"), GOALS.get(int(count))
         if to_bare is not None:
             met = None if goal is None else to_bare["ratio"] <= goal
-            found.append({"predicates": int(count), **to_bare, "goal": goal, "met": met})
-    return found
+            rows.append({"predicates": int(count), **to_bare, "goal": goal, "met": met})
+    return rows
 
 
 def _many_ratio_text(found: dict[str, Any]) -> str:
@@ -185,14 +185,12 @@ def _many_ratio_text(found: dict[str, Any]) -> str:
     return f"broker.match / bare transport at {found['predicates']:,} alerts: {measured}{said}"
 
 
-def _ratios_text(found: dict[str, Any]) -> str:
-    to_bare, to_match = found["match_to_bare"], found["filter_to_match"]
+def _ratios_text(row: dict[str, Any]) -> str:
+    to_bare, to_match = row["match_to_bare"], row["filter_to_match"]
     ours = "stopped" if to_bare is None else f"{to_bare:.2f}"
     # Cut off, not rounded: "over" has to be true.
-    spark = "stopped" if to_match is None else f"over {int(to_match)}" if found["over"] else f"{to_match:.0f}"
-    return (
-        f"broker.match / bare transport at {found['predicates']:,}: {ours}; filter(transform) / broker.match: {spark}"
-    )
+    spark = "stopped" if to_match is None else f"over {int(to_match)}" if row["over"] else f"{to_match:.0f}"
+    return f"broker.match / bare transport at {row['predicates']:,}: {ours}; filter(transform) / broker.match: {spark}"
 
 
 def _compared(spark: SparkSession, frame: DataFrame, workload: Workload, repetitions: int) -> dict[str, Any]:

@@ -160,15 +160,15 @@ def _measured(shapes: npt.NDArray[Any], places: Reals, size: Size) -> list[dict[
     }
     if sedona_db.version() is not None:
         contenders[SEDONA] = sedona_db.joined(shapes, places)
-    found = {name: work() for name, work in contenders.items()}
-    if len({count for name, count in found.items() if name != SEDONA}) > 1:
-        raise RuntimeError(f"{len(shapes)} fences: numbers of matches differ: {found}")
+    counts = {name: work() for name, work in contenders.items()}
+    if len({count for name, count in counts.items() if name != SEDONA}) > 1:
+        raise RuntimeError(f"{len(shapes)} fences: numbers of matches differ: {counts}")
     medians = medians_in_turns(contenders, size.repetitions)
     one_more = [
         timed(lambda: change_plan(plan, [_query(len(queries), Asked(shapes[0], CONTAINS).key)])) for _ in range(5)
     ]
     more = {
-        "matches_a_position": found[ENGINE] / len(places),
+        "matches_a_position": counts[ENGINE] / len(places),
         "build_s": build_s,
         "index_s": index_s,
         "index_bytes_a_fence": (block.nbytes - block.dictionaries[block.slot].data.nbytes) / len(shapes),
@@ -181,7 +181,7 @@ def _measured(shapes: npt.NDArray[Any], places: Reals, size: Size) -> list[dict[
             "queries": len(shapes),
             "contender": name,
             "us": seconds / len(places) * 1e6,
-            "matches": found[name],
+            "matches": counts[name],
             **(more if name == ENGINE else {}),
         }
         for name, seconds in medians.items()

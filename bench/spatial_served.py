@@ -39,14 +39,14 @@ def one_more(shapes: npt.NDArray[Any], changes: int, *, quick: bool = False) -> 
                 json.dumps({"id": f"fence-{number}", "where": where, "topic": topics[number % len(topics)]})
                 for number, where in enumerate(wheres[:stands])
             ]
-            begun = time.perf_counter()
+            start_s = time.perf_counter()
             daemon.load(lines)
-            load_s = time.perf_counter() - begun
+            load_s = time.perf_counter() - start_s
             taken = []
             for number, where in enumerate(wheres[stands:]):
-                begun = time.perf_counter()
+                start_s = time.perf_counter()
                 daemon.put(f"more-{number}", where, number)
-                taken.append(time.perf_counter() - begun)
+                taken.append(time.perf_counter() - start_s)
     return {
         "fences": stands,
         "load_s": round(load_s, 2),

@@ -76,11 +76,11 @@ def measured(name: str, queries: int, size: Size) -> dict[str, Any]:
     plan, build_s = _compiled(standing)
     parts = [_compiled(standing[number::PARTS]) for number in range(PARTS)]
     compared = min(size.batch, _COMPARED)
-    found = _pairs(plan, tuples.slice(0, compared))
+    pairs = _pairs(plan, tuples.slice(0, compared))
     together = np.sort(np.concatenate([_pairs(part, tuples.slice(0, compared)) for part, _ in parts]))
-    if not np.array_equal(found, together):
-        raise RuntimeError(f"{name}, {queries} queries: the parts find {len(together)} pairs, the plan {len(found)}")
-    rows = min(size.batch, max(compared, size.pairs * compared // max(1, len(found))))
+    if not np.array_equal(pairs, together):
+        raise RuntimeError(f"{name}, {queries} queries: the parts find {len(together)} pairs, the plan {len(pairs)}")
+    rows = min(size.batch, max(compared, size.pairs * compared // max(1, len(pairs))))
     halves = (_work(plan, tuples.slice(0, rows // 2)), _work(plan, tuples.slice(rows // 2, rows - rows // 2)))
     ways = [_work(part, tuples.slice(0, rows)) for part, _ in parts]
     alone = {"whole": _work(plan, tuples.slice(0, rows)), **{f"part {number}": way for number, way in enumerate(ways)}}
@@ -100,7 +100,7 @@ def measured(name: str, queries: int, size: Size) -> dict[str, Any]:
         "queries": queries,
         "rows": rows,
         "matches_a_tuple": round(counts["whole"] / rows, 2),
-        "pairs_compared": len(found),
+        "pairs_compared": len(pairs),
         "whole": {"bytes": plan.nbytes, "build_s": round(build_s, 2), "us": us["whole"]},
         "parts": [
             {"bytes": part.nbytes, "build_s": round(seconds, 2), "us": us[f"part {number}"]}

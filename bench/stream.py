@@ -132,7 +132,7 @@ def _drained(spark: SparkSession, daemon: DaemonProcess, queries: int, records: 
     peak = PeakMemory()
     with daemon.running() as ready_s:
         with peak.watching(daemon.pid):
-            first, begun = daemon.reached(1)
+            first, start_records = daemon.reached(1)
             end, done = daemon.reached(records)
         phases = daemon.status()["phases"]
     return {
@@ -140,9 +140,9 @@ def _drained(spark: SparkSession, daemon: DaemonProcess, queries: int, records: 
         "backlog": records,
         "peak_bytes": peak.size_bytes,
         "ready_s": round(ready_s, 2),
-        "records": done - begun,
+        "records": done - start_records,
         "seconds": round(end - first, 3),
-        "records_a_s": round((done - begun) / (end - first), 1),
+        "records_a_s": round((done - start_records) / (end - first), 1),
         "phases": phases,
     }
 

@@ -51,15 +51,15 @@ class Received:
 def receiving(bootstrap_servers: str, topics: Sequence[str]) -> Iterator[Receiver]:
     """Receive the future records of topics in another process, which is ready when the block begins."""
     context = multiprocessing.get_context("spawn")
-    own, others = context.Pipe()
+    connection, others = context.Pipe()
     process = context.Process(target=_receive, args=(others, bootstrap_servers, list(topics)), daemon=True)
     process.start()
     others.close()
     try:
-        own.recv()
-        yield Receiver(own)
+        connection.recv()
+        yield Receiver(connection)
     finally:
-        own.close()
+        connection.close()
         process.join(timeout=10)
         process.kill()
 

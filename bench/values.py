@@ -153,9 +153,9 @@ def _measured(case: Case, count: int, size: Size) -> list[dict[str, Any]]:
     altitudes = random.integers(0, _ALTITUDES, size.records).astype(np.int32)
     plans = {BITMAPS: bitmaps, LISTS: lists}
     contenders = {name: _work(plan, case, drawn, altitudes) for name, plan in plans.items()}
-    found = {name: work() for name, work in contenders.items()}
-    if len(set(found.values())) > 1:
-        raise RuntimeError(f"{case.name}, {count} queries: numbers of matches differ: {found}")
+    counts = {name: work() for name, work in contenders.items()}
+    if len(set(counts.values())) > 1:
+        raise RuntimeError(f"{case.name}, {count} queries: numbers of matches differ: {counts}")
     medians = medians_in_turns(contenders, size.repetitions)
     more = _query(case, count, int(others[0]), random)
     return [
@@ -166,7 +166,7 @@ def _measured(case: Case, count: int, size: Size) -> list[dict[str, Any]]:
             "contender": name,
             "chosen": (len(chosen.blocks) == 0) == (name == LISTS),
             "us": medians[name] / size.records * 1e6,
-            "matches_a_record": found[name] / size.records,
+            "matches_a_record": counts[name] / size.records,
             "bytes_a_query": plan.nbytes / count,
             "one_more_ms": sorted(timed(partial(change_plan, plan, [more])) for _ in range(3))[1] * 1e3,
             "build_s": build_s,
