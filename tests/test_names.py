@@ -6,6 +6,10 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from broker.packages import PACKAGES
+
 ROOT = Path(__file__).parents[1]
 
 VAGUE = frozenset(("begun", "found", "given", "one", "own", "room", "stood", "told"))
@@ -46,8 +50,9 @@ def long_lived(source: str) -> set[tuple[str, str]]:
     return kept
 
 
-def test_no_vague_name_lives_long_in_the_engine() -> None:
-    modules = [path for path in (ROOT / "asc").rglob("*.py") if "operators" not in path.parts]
+@pytest.mark.parametrize("package", [*PACKAGES, "tools"])
+def test_no_vague_name_lives_long(package: str) -> None:
+    modules = sorted((ROOT / package).rglob("*.py"))
     assert modules
     kept = {path.relative_to(ROOT).as_posix(): long_lived(path.read_text("utf-8")) for path in modules}
     assert {name: names for name, names in kept.items() if names} == {}
