@@ -47,8 +47,7 @@ def test_help_and_page_say_which_cubes_are_warned_of() -> None:
     _, out, _ = invoke("check", "--help")
     assert f"Both warn of {said}." in " ".join(out.split())
     page = (ROOT / "docs" / "cubes.md").read_text("utf-8")
-    assert f"warns of {said}." in page
-    assert f"Of more than {UNWARNED_CELLS} cells there is a warning below two records a cell |" in page
+    assert page.count(said) == 2
 
 
 def test_a_run_prints_an_aligned_table(schema: Path) -> None:
