@@ -91,7 +91,8 @@ def _with_gap(
     """Return a state after a batch. A new gap is added if offsets are missed, and open gaps get their end if it is
     known.
 
-    A gap ends when each of its partitions has had a record since, because each partition has its own newest time.
+    A gap ends when each of its partitions has had a record since, because each partition has its own newest time: that
+    of the batch, or of the batch before if it is later.
     ``needed``: the result of :func:`_needed` before the batch. ``ends``: the ends of the offsets that the gap reports.
     """
     before, clock = batch_time.before, batch_time.after
@@ -99,7 +100,9 @@ def _with_gap(
     for place, end in {**needed, **ends}.items():
         time_us, is_new = clock.time_after(place, end), before.time_after(place, end) is None
         if time_us is not None and (is_new or place in ends):
-            came.append(time_us)
+            # Old records that were sent again say nothing of how new the missed ones are.
+            former_us = before.progress.newest.get(place[1])
+            came.append(time_us if former_us is None else max(time_us, former_us))
     gaps = [*state.gaps, replace(gap, number=next(gap_numbers))] if ends else list(state.gaps)
     gaps = [own if own.end_us is not None else own.with_newest(came) for own in gaps]
     if all(clock.time_after(place, end) is not None for place, end in _needed(state).items()):

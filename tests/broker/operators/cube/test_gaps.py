@@ -114,6 +114,17 @@ def test_a_gap_ends_when_each_partition_with_missed_records_has_had_another(sour
     assert whole_panes(source.keeper, 12) == [False] * 11 + [True]
 
 
+def test_a_gap_reaches_the_newest_missed_record_where_old_ones_are_sent_again(source: Source) -> None:
+    source.publish((0, 0.5), (0, 9.5))
+    source.read()
+    third = cube_id("third", OWN)
+    source.keeper.define(third, OWN)
+    source.publish((0, 2.5))
+    source.topic.commit(source.keeper, BatchInterval("T", source.done, {0: 3, 1: 0, 2: 0}), {third: OWN})
+    found = source.keeper.questions.query(third, {"live": True})
+    assert [(gap["from"], gap["to"]) for gap in found["gaps"]] == [(None, just_after(9.5))]
+
+
 def test_coverage_begins_when_each_partition_that_had_records_has_had_another(source: Source) -> None:
     source.publish((0, 9.5), (1, 0.5))
     source.read(paused=True)
