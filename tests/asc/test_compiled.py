@@ -114,3 +114,25 @@ def test_kernels_compile_where_nothing_can_be_kept(tmp_path: Path) -> None:
         "keys = np.empty(2, np.int64); float_keys(np.array([0.0, -0.0]), keys); print(keys.tolist())"
     )
     assert run(code, PYTHONPATH=str(package.parent), HOME=str(blocked)) == "[0, 0]"
+
+
+def test_stored_code_of_a_class_that_is_gone_is_compiled_anew(tmp_path: Path) -> None:
+    """As after an upgrade: a function of the same name on the same line takes a NamedTuple of another name."""
+    module = (
+        "from typing import NamedTuple\n"
+        "from asc.compiled import compiled\n"
+        "class {0}(NamedTuple):\n"
+        "    one: int\n"
+        "@compiled\n"
+        "def doubled(numbers):\n"
+        "    return 2 * numbers.one\n"
+        "print(doubled({0}(4)), sum(doubled.stats.cache_hits.values()))\n"
+    )
+    paths = os.pathsep.join([str(Path(asc.__file__).parent.parent), str(tmp_path)])
+    said = []
+    for name in ("Earlier", "Earlier", "Later", "Later"):
+        (tmp_path / "kernels_of_a_version.py").write_text(module.format(name))
+        # The time of a file counts, in whole parts of a second on some disks.
+        os.utime(tmp_path / "kernels_of_a_version.py", (1e9, 1e9 + len(name)))
+        said.append(run("import kernels_of_a_version", PYTHONPATH=paths, NUMBA_CACHE_DIR=str(tmp_path / "cache")))
+    assert said == ["8 0", "8 1", "8 0", "8 1"]
