@@ -1,8 +1,8 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """The AND of a tuple's bitmap rows: all constructs of a macro-sequence, several at a time, until no conjunct is left.
 
-The results go to the caller's buffers: the non-zero words of the GRB to ``grb``, the bits to verify to ``unverified``,
-and the indices of these words to ``some``. The arguments are those of :func:`asc.evaluation.block_kernels.sweep`.
+The results go to the caller's scratch (:class:`asc.evaluation.chunk_arrays.Scratch`). The arguments are those of
+:func:`asc.evaluation.block_kernels.sweep`.
 
 Functions that run for every tuple have one return, and no arrays that only one branch uses. So the compiler can omit
 the reference counts of arrays. With few queries, counting would take as long as all the rest.
@@ -17,7 +17,9 @@ import numpy.typing as npt
 
 from asc.compiled import inlined, trailing_zeros
 from asc.evaluation.cacheline_and import and_lines, or_lines
+from asc.evaluation.chunk_arrays import ChunkArrays, Scratch
 from asc.plan.block import LINE
+from asc.plan.block_arrays import BlockArrays, SequenceArrays
 
 Array = npt.NDArray[Any]
 
@@ -34,12 +36,21 @@ _FOUR = np.uint64(4)
 
 @inlined
 def and_short(
-    regions: Array, row: int, slots: Array, bases: Array, bitmaps: Array, start: int, matrix: Array, grb: Array
+    chunk: ChunkArrays,
+    row: int,
+    sequence: SequenceArrays,
+    bitmaps: Array,
+    start: int,
+    block: BlockArrays,
+    scratch: Scratch,
 ) -> int:
-    """Intersect rows that are shorter than a line into ``grb``, by AND, four constructs at a time.
+    """Intersect rows that are shorter than a line into the words left, by AND, four constructs at a time.
 
-    Return the number of constructs after which the result was known, negated if no conjunct is left.
+    ``start``: the row of the initial bitmap. Return the number of constructs after which the result was known, negated
+    if no conjunct is left.
     """
+    regions, slots, bases = chunk.regions, sequence.slots, sequence.bases
+    matrix, grb = block.matrix, scratch.grb
     words = matrix.shape[1]
     # Unsigned, or each index would be looked at for being negative.
     at, first = np.uint64(row), np.uint64(start)
@@ -62,19 +73,19 @@ def and_short(
 
 @inlined
 def and_narrow(
-    regions: Array,
+    chunk: ChunkArrays,
     row: int,
-    slots: Array,
-    bases: Array,
+    sequence: SequenceArrays,
     bitmaps: Array,
     start: int,
-    matrix: Array,
-    offsets: Array,
-    grb: Array,
+    block: BlockArrays,
+    scratch: Scratch,
 ) -> int:
     """Intersect rows of one to four lines (at most NARROW words), as :func:`and_short` does. Write the byte offsets of
     the rows to ``offsets``.
     """
+    regions, slots, bases = chunk.regions, sequence.slots, sequence.bases
+    matrix, grb, offsets = block.matrix, scratch.grb, scratch.offsets
     words = matrix.shape[1]
     size = words * 8
     for word in range(words):
@@ -102,49 +113,29 @@ def and_narrow(
 
 
 @inlined
-def keep_narrow(
-    regions: Array,
-    row: int,
-    slots: Array,
-    bases: Array,
-    words: int,
-    offsets: Array,
-    mask_places: Array,
-    masks: Array,
-    verifies: bool,
-    grb: Array,
-    unverified: Array,
-    some: Array,
-) -> int:
+def keep_narrow(chunk: ChunkArrays, row: int, sequence: SequenceArrays, block: BlockArrays, scratch: Scratch) -> int:
     """Pack the non-zero words of ``grb``, a row of at most NARROW words, and return their number."""
-    mask_count = _write_mask_offsets(regions, row, slots, bases, mask_places, 1, offsets)
+    masks, offsets, unverified = block.masks, scratch.offsets, scratch.unverified
+    words = block.matrix.shape[1]
+    mask_count = _write_mask_offsets(chunk, row, sequence, block, 1, offsets)
     for word in range(words if mask_count > 0 else 0):
         to_verify = np.uint64(0)
         for j in range(mask_count):
             to_verify |= masks[offsets[1, j], word]
         unverified[word] = to_verify
-    all_unverified = verifies and mask_places.size == 0
-    return _keep(0, 0, words, 0, mask_count > 0, all_unverified, grb, unverified, some)
+    all_unverified = block.verifies and block.mask_places.size == 0
+    return _keep(0, 0, words, 0, mask_count > 0, all_unverified, scratch)
 
 
 @inlined
 def write_wide(
-    regions: Array,
+    chunk: ChunkArrays,
     row: int,
-    slots: Array,
-    bases: Array,
+    sequence: SequenceArrays,
     bitmaps: Array,
     start: int,
-    matrix: Array,
-    groups: Array,
-    span: int,
-    offsets: Array,
-    mask_places: Array,
-    masks: Array,
-    verifies: bool,
-    grb: Array,
-    unverified: Array,
-    some: Array,
+    block: BlockArrays,
+    scratch: Scratch,
 ) -> tuple[int, int]:
     """Write the remaining words of longer rows. Return their number, and the constructs after which the last other word
     was known to be zero.
@@ -152,15 +143,16 @@ def write_wide(
     First the groups of all constructs are ANDed. Then each line of the remaining groups is ANDed, _AT_ONCE constructs
     at a time.
     """
-    words = matrix.shape[1]
+    constructs, span, offsets = sequence.slots.size, block.group_words, scratch.offsets
+    words = block.matrix.shape[1]
     size = words * 8
-    left, most = _and_groups(regions, row, slots, bases, groups, size, offsets)
-    grb_at, unverified_at = np.uint64(grb.ctypes.data), np.uint64(unverified.ctypes.data)
+    left, most = _and_groups(chunk, row, sequence, block, size, offsets)
+    grb_at, unverified_at = np.uint64(scratch.grb.ctypes.data), np.uint64(scratch.unverified.ctypes.data)
     start_at = np.uint64(bitmaps.ctypes.data) + np.uint64(start * size)
-    matrix_at, masks_at = np.uint64(matrix.ctypes.data), np.uint64(masks.ctypes.data)
+    matrix_at, masks_at = np.uint64(block.matrix.ctypes.data), np.uint64(block.masks.ctypes.data)
     rows_at = np.uint64(offsets.ctypes.data)
     mask_offsets_at = rows_at + np.uint64(offsets.shape[1] * 8)
-    all_unverified = verifies and mask_places.size == 0
+    all_unverified = block.verifies and block.mask_places.size == 0
     mask_count = -1
     number = 0
     while left != 0:
@@ -173,8 +165,8 @@ def write_wide(
             so_far = start_at + byte
             union = _ONE
             i = 0
-            while i < slots.size and union != 0:
-                count = min(_AT_ONCE, slots.size - i)
+            while i < constructs and union != 0:
+                count = min(_AT_ONCE, constructs - i)
                 these = rows_at + np.uint64(i * 8)
                 union = and_lines(grb_at + kept_bytes, so_far, matrix_at + byte, these, np.uint64(count))
                 so_far = grb_at + kept_bytes
@@ -183,24 +175,25 @@ def write_wide(
             if union == 0:
                 continue
             if mask_count < 0:
-                mask_count = _write_mask_offsets(regions, row, slots, bases, mask_places, size, offsets)
+                mask_count = _write_mask_offsets(chunk, row, sequence, block, size, offsets)
             if mask_count > 0:
                 masks_from = masks_at + byte
                 first_mask = masks_from + np.uint64(offsets[1, 0])
                 or_lines(unverified_at + kept_bytes, first_mask, masks_from, mask_offsets_at, np.uint64(mask_count))
-            number = _keep(at, first, LINE, number, mask_count > 0, all_unverified, grb, unverified, some)
+            number = _keep(at, first, LINE, number, mask_count > 0, all_unverified, scratch)
     return number, most
 
 
 @inlined
 def _and_groups(
-    regions: Array, row: int, slots: Array, bases: Array, groups: Array, size: int, offsets: Array
+    chunk: ChunkArrays, row: int, sequence: SequenceArrays, block: BlockArrays, size: int, offsets: Array
 ) -> tuple[Any, int]:
     """Intersect the groups of a tuple's rows, by AND, four constructs at a time.
 
     Return the remaining groups, and the number of constructs after which the last other group was known to be zero.
     Write the byte offsets of the rows to ``offsets[0]``.
     """
+    regions, slots, bases, groups = chunk.regions, sequence.slots, sequence.bases, block.groups
     left = groups[0]
     most = 0
     i = 0
@@ -222,11 +215,12 @@ def _and_groups(
 
 @inlined
 def _write_mask_offsets(
-    regions: Array, row: int, slots: Array, bases: Array, mask_places: Array, size: int, offsets: Array
+    chunk: ChunkArrays, row: int, sequence: SequenceArrays, block: BlockArrays, size: int, offsets: Array
 ) -> int:
     """Write the byte offsets of a tuple's masks, rows of ``size``, into ``offsets[1]``. Return the number of regions
     with a mask.
     """
+    regions, slots, bases, mask_places = chunk.regions, sequence.slots, sequence.bases, block.mask_places
     mask_count = 0
     for i in range(slots.size if mask_places.size > 0 else 0):
         mask = np.int64(mask_places[bases[i] + regions[slots[i], row]])
@@ -236,22 +230,13 @@ def _write_mask_offsets(
 
 
 @inlined
-def _keep(
-    at: int,
-    first: int,
-    count: int,
-    number: int,
-    any_mask: bool,
-    all_unverified: bool,
-    grb: Array,
-    unverified: Array,
-    some: Array,
-) -> int:
+def _keep(at: int, first: int, count: int, number: int, any_mask: bool, all_unverified: bool, scratch: Scratch) -> int:
     """Pack the non-zero words among the ``count`` words from ``grb[number]`` on. Return the number of words retained
     so far.
 
     The first of these words is word ``at`` of a row; words before word ``first`` are already retained.
     """
+    grb, unverified, places = scratch.grb, scratch.unverified, scratch.places
     base = number
     for j in range(count):
         word = grb[base + j]
@@ -260,6 +245,6 @@ def _keep(
             to_verify = word
         grb[number] = word
         unverified[number] = to_verify
-        some[number] = at + j
+        places[number] = at + j
         number += (word != 0) & (at + j >= first)
     return number

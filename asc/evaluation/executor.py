@@ -5,24 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from asc.evaluation.block_kernels import SPARE_PAIRS, sweep, walk
+from asc.evaluation.chunk_arrays import ChunkArrays, Scratch
 from asc.evaluation.initial_bitmaps import InitialBitmaps, chunk_rows
 from asc.evaluation.listed_sweep import listed_pairs
 from asc.evaluation.pairs import TooManyPairsError, by_row, doubled
 from asc.evaluation.regions import columns_of, write_regions
-from asc.frozen import frozen, frozen_int32
 from asc.keys.buffers import Mask
 from asc.keys.column import Column
-from asc.plan.block import LINE, Block
+from asc.plan.block_arrays import HybridArrays
 from asc.plan.conjuncts import Integers
 from asc.plan.plan import Plan
-from asc.plan.verification_masks import VerificationMasks
 
 CHUNK_ROWS = 8_192
 """The number of tuples that are evaluated together: their region ids stay in the cache while all blocks are
@@ -35,8 +33,6 @@ others.
 """
 
 _PAD = 32
-# Read-only as those of a block are, or the kernels would be compiled once more.
-_NO_MASKS = VerificationMasks(frozen_int32(np.empty(0)), frozen(np.empty((0, 0), dtype=np.uint64)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,32 +159,30 @@ class Sweeps:
         self.regions[slots] = 0
         self.null_regions = np.array([grid.null_region for grid in plan.grids], dtype=np.uint16)
         self.initial_bitmaps = InitialBitmaps(plan, rows)
-        self.sweeps = [_sweep_arguments(block, slots, count_cost) for block in plan.blocks]
+        self.paths = [block.hybrid if count_cost else block.path for block in plan.blocks]
         widest = max((block.matrix.shape[1] for block in plan.blocks), default=0)
-        scratch_words = widest + 2 * LINE
-        self.grb = np.empty(scratch_words, dtype=np.uint64)
-        self.unverified = np.empty(scratch_words, dtype=np.uint64)
-        self.some = np.empty(scratch_words, dtype=np.int64)
+        self.scratch = Scratch.of(widest, max((len(block.slots) for block in plan.blocks), default=0))
         self.pairs = np.empty(4 * rows + 64 * widest + SPARE_PAIRS, dtype=np.int64)
         self.count = self.start = self.size = 0
-        self.has_null = False
+        self.chunk = ChunkArrays(self.regions, self.keys, self.null_regions, has_null=False, offset=0)
         self.dropped = np.zeros(len(plan.blocks), dtype=np.int64)
         self.evaluated = np.zeros(len(plan.blocks), dtype=np.int64)
 
     def load(self, columns: Sequence[Column], start: int, stop: int) -> None:
         """Compute the keys and regions of rows ``start`` to ``stop``, which do not depend on the blocks."""
         self.start, self.size = start, stop - start
-        self.has_null = False
+        has_null = False
         for slot in self.slots:
             values = columns[slot]
             keys = self.keys[slot if self.keeps_keys else 0, : self.size]
             regions = self.regions[slot, : self.size]
-            self.has_null |= write_regions(self.plan.grids[slot], values, start, keys, regions)
+            has_null |= write_regions(self.plan.grids[slot], values, start, keys, regions)
+        self.chunk = ChunkArrays(self.regions, self.keys, self.null_regions, has_null, offset=start)
         self.initial_bitmaps.look(columns, start, stop)
 
     def sweep(self) -> int:
         """Find the pairs ``row << 32 | ordinal`` of the loaded rows; return the number of pairs found so far."""
-        for number in range(len(self.sweeps)):
+        for number in range(len(self.paths)):
             self.sweep_block(number)
         return self.count
 
@@ -202,61 +196,25 @@ class Sweeps:
 
     def sweep_block(self, number: int) -> None:
         """Find the pairs of the loaded rows in one block."""
-        block = self.plan.blocks[number]
-        kernel, along, says, scratch = self.sweeps[number]
+        block, path = self.plan.blocks[number], self.paths[number]
+        arrays = block.arguments
         row = ready = 0
         while row < self.size:
             if row == ready:
                 ready = self.initial_bitmaps.of(block, row, self.size)
-            row, self.count, cost, dropped = kernel(
-                self.regions,
-                self.keys,
-                self.null_regions,
-                self.has_null,
-                row,
-                ready,
-                self.start,
-                self.initial_bitmaps.bitmap_rows,
-                self.initial_bitmaps.bitmaps,
-                block.matrix,
-                *along,
-                *says,
-                block.table.owner,
-                self.plan.ranks,
-                self.grb,
-                self.unverified,
-                self.some,
-                *scratch,
-                self.pairs,
-                self.count,
-            )
+            bitmap_rows, bitmaps = self.initial_bitmaps.bitmap_rows, self.initial_bitmaps.bitmaps
+            rest = (self.plan.ranks, self.scratch, self.pairs, self.count)
+            if isinstance(path, HybridArrays):
+                row, self.count, cost, dropped = walk(self.chunk, bitmap_rows, bitmaps, row, ready, arrays, path, *rest)
+            else:
+                row, self.count, cost, dropped = sweep(
+                    self.chunk, bitmap_rows, bitmaps, row, ready, arrays, path, *rest
+                )
             self.evaluated[number] += cost
             self.dropped[number] += dropped
             if row < ready:
-                done = (number + row / self.size) / len(self.sweeps)
+                done = (number + row / self.size) / len(self.paths)
                 self.pairs = doubled(self.pairs, self.most, self.start + done * self.size)
-
-
-_Arguments = tuple[Any, ...]
-
-
-def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, _Arguments, _Arguments, _Arguments]:
-    """Return the kernel for a block, its arguments about the sequence, those about verification, and its scratch."""
-    table = block.table
-    limits = np.iinfo(table.low.dtype)
-    exact = (table.first, table.code, table.low, table.high, int(limits.min), int(limits.max))
-    masks = block.verification_masks or _NO_MASKS
-    says = (masks.places, masks.words, table.has_inexact, exact)
-    bases = block.bases.astype(np.int64) + 1
-    if count_cost or len(block.arrows):
-        geb = np.zeros(len(block.slots), dtype=np.bool_)
-        return walk, (block.slots.astype(np.int64), bases, block.sequence, block.arrows, geb), says, ()
-    constructs = len(block.sequence)
-    fill = -constructs % 4 if constructs else 4
-    in_sequence = np.append(block.slots[block.sequence], np.full(fill, slots)).astype(np.int64)
-    rows = np.append(bases[block.sequence], np.zeros(fill, dtype=np.int64))
-    along = (block.groups, block.group_words, in_sequence, rows, constructs)
-    return sweep, along, says, (np.empty((2, constructs + fill), dtype=np.int64),)
 
 
 def _with_match_all(rows: Integers, ordinals: Integers, match_all: Integers, tuples: int) -> tuple[Integers, Integers]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from asc.errors import PlanError
 from asc.frozen import frozen, frozen_int32
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
+from asc.plan.block_arrays import BlockArrays, HybridArrays, SequenceArrays
 from asc.plan.conjuncts import ADMITS_NULL, ConjunctTable, Integers, joined
 from asc.plan.construct import Words
 from asc.plan.grouping import NOWHERE, Homes, admitted_shares, nowhere
@@ -43,7 +45,7 @@ takes less time than reading twice as many rows.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Block:
     """The constructs of up to ``capacity`` conjuncts over the grids of a plan (section 3).
 
@@ -72,6 +74,21 @@ class Block:
     table: ConjunctTable
     homes: Homes
     pattern_postings: PatternPostings | None = None
+
+    @cached_property
+    def arguments(self) -> BlockArrays:
+        """The block as kernels read it. Each batch reads it."""
+        return BlockArrays.of(self)
+
+    @cached_property
+    def hybrid(self) -> HybridArrays:
+        """The hybrid-sequence as kernels read it."""
+        return HybridArrays.of(self)
+
+    @cached_property
+    def path(self) -> SequenceArrays | HybridArrays:
+        """The order as kernels read it: a hybrid-sequence if there are micro-arrows. Each batch reads it."""
+        return self.hybrid if len(self.arrows) else SequenceArrays.of(self)
 
     @property
     def capacity(self) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,21 @@ Integers = npt.NDArray[np.int32]
 
 _NARROW_MIN = int(np.iinfo(np.int32).min)
 _NARROW_MAX = int(np.iinfo(np.int32).max)
+
+
+class TableArrays(NamedTuple):
+    """The arrays of a :class:`ConjunctTable`, as kernels read them.
+
+    ``least`` and ``greatest``: the limits of the type of ``low`` and ``high``.
+    """
+
+    first: npt.NDArray[Any]
+    code: npt.NDArray[Any]
+    low: npt.NDArray[Any]
+    high: npt.NDArray[Any]
+    owner: npt.NDArray[Any]
+    least: int
+    greatest: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +91,20 @@ class ConjunctTable:
     @property
     def has_inexact(self) -> bool:
         return bool((self.code & INEXACT).any())
+
+    @property
+    def arguments(self) -> TableArrays:
+        """The arrays as kernels read them."""
+        limits = np.iinfo(self.low.dtype)
+        return TableArrays(
+            first=self.first,
+            code=self.code,
+            low=self.low,
+            high=self.high,
+            owner=self.owner,
+            least=int(limits.min),
+            greatest=int(limits.max),
+        )
 
     def wide(self) -> ConjunctTable:
         """Return the table with bounds of type int64."""

@@ -1,4 +1,3 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """What is left of the rows of a tuple, however many lines they have: both ways against one word after the other."""
 
 from __future__ import annotations
@@ -13,7 +12,10 @@ from hypothesis import strategies as st
 
 from asc.compiled import compiled
 from asc.evaluation.bitmap_and import NARROW, and_narrow, and_short, keep_narrow, write_wide
+from asc.evaluation.chunk_arrays import ChunkArrays, Scratch
 from asc.plan.block import LINE, group_words
+from asc.plan.block_arrays import BlockArrays, SequenceArrays
+from asc.plan.conjuncts import TableArrays
 from asc.plan.region_kernels import find_groups
 
 MASK = 2**64 - 1
@@ -26,51 +28,29 @@ WORDS = np.array([0, 1, 2**63, 0xFF00, MASK, MASK, MASK, MASK], dtype=np.uint64)
 Left = list[tuple[int, int, int]]
 
 
+NOTHING = np.empty(0, dtype=np.int32)
+TABLE = TableArrays(NOTHING, np.empty(0, np.uint16), NOTHING, NOTHING, NOTHING, -(2**31), 2**31 - 1)
+
+
 @compiled
-def _left(
+def _left(  # noqa: PLR0917 (compiled functions take their arguments by position)
     is_narrow: bool,
-    regions: np.ndarray,
-    slots: np.ndarray,
-    bases: np.ndarray,
-    starts: np.ndarray,
+    chunk: ChunkArrays,
+    sequence: SequenceArrays,
+    bitmaps: np.ndarray,
     start: int,
-    matrix: np.ndarray,
-    groups: np.ndarray,
-    span: int,
-    offsets: np.ndarray,
-    places: np.ndarray,
-    masks: np.ndarray,
-    grb: np.ndarray,
-    unverified: np.ndarray,
-    some: np.ndarray,
+    block: BlockArrays,
+    scratch: Scratch,
 ) -> tuple[int, int]:
-    words = matrix.shape[1]
     if not is_narrow:
-        return write_wide(
-            regions,
-            0,
-            slots,
-            bases,
-            starts,
-            start,
-            matrix,
-            groups,
-            span,
-            offsets,
-            places,
-            masks,
-            True,
-            grb,
-            unverified,
-            some,
-        )
-    if words < LINE:
-        known = and_short(regions, 0, slots, bases, starts, start, matrix, grb)
+        return write_wide(chunk, 0, sequence, bitmaps, start, block, scratch)
+    if block.matrix.shape[1] < LINE:
+        known = and_short(chunk, 0, sequence, bitmaps, start, block, scratch)
     else:
-        known = and_narrow(regions, 0, slots, bases, starts, start, matrix, offsets, grb)
+        known = and_narrow(chunk, 0, sequence, bitmaps, start, block, scratch)
     if known < 0:
         return 0, -known
-    return keep_narrow(regions, 0, slots, bases, words, offsets, places, masks, True, grb, unverified, some), known
+    return keep_narrow(chunk, 0, sequence, block, scratch), known
 
 
 class Rows:
@@ -98,26 +78,20 @@ class Rows:
         span = span or group_words(words)
         groups = np.zeros(ROWS, dtype=np.uint64)
         find_groups(self.matrix, span, groups)
-        slots = np.append(self.sequence, np.full(PADDED - CONSTRUCTS, CONSTRUCTS))
+        slots = np.append(self.sequence, np.full(PADDED - CONSTRUCTS, -1))
         bases = np.append(1 + self.sequence * REGIONS, np.zeros(PADDED - CONSTRUCTS, dtype=np.int64))
-        room = [np.empty(words + 2 * LINE, dtype=own) for own in (np.uint64, np.uint64, np.int64)]
-        offsets = np.empty((2, PADDED), dtype=np.int64)
+        none = np.empty((0, 0), dtype=np.int64)
+        scratch = Scratch.of(words, CONSTRUCTS)
         number, most = _left(
             way == "narrow",
-            self.regions,
-            slots,
-            bases,
+            ChunkArrays(self.regions, none, np.empty(0, dtype=np.uint16), False, 0),
+            SequenceArrays(slots, bases, CONSTRUCTS),
             self.starts,
             self.start,
-            self.matrix,
-            groups,
-            span,
-            offsets,
-            self.places,
-            self.masks,
-            *room,
+            BlockArrays(self.matrix, groups, span, self.places, self.masks, True, TABLE),
+            scratch,
         )
-        grb, unverified, some = ([int(own) for own in each[:number]] for each in room)
+        grb, unverified, some = ([int(own) for own in each[:number]] for each in scratch[:3])
         return list(zip(some, grb, unverified, strict=True)), most
 
     def expected(self) -> tuple[Left, int]:

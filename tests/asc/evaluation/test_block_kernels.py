@@ -8,10 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc.evaluation.block_kernels import IN_DOUBT, SPARE_PAIRS, _write_pairs, sweep, walk
+from asc.evaluation.chunk_arrays import ChunkArrays, Scratch
+from asc.plan.block_arrays import BlockArrays, HybridArrays, SequenceArrays
+from asc.plan.conjuncts import TableArrays
 
 NOTHING = np.empty(0, dtype=np.int32)
 NO_WORDS = np.empty((0, 0), dtype=np.uint64)
-EXACT = (NOTHING, np.empty(0, np.uint16), np.empty(0, np.int32), np.empty(0, np.int32), -(2**31), 2**31 - 1)
+OWNER = np.arange(64, dtype=np.int32)
+TABLE = TableArrays(NOTHING, np.empty(0, np.uint16), NOTHING, NOTHING, OWNER, -(2**31), 2**31 - 1)
 # The GRB to start with; then for each of two constructs: qub, two regions, NULL's.
 MATRIX = np.array([[0b11], [0b01], [0b11], [0b10], [0b10], [0b10], [0b01], [0b11], [0b01]], dtype=np.uint64)
 REGIONS = np.array([[0, 1, 0, 2], [1, 1, 0, 0], [0, 0, 0, 0]], dtype=np.uint16)
@@ -22,8 +26,9 @@ PAIRS = [(0, 0), (0, 1), (1, 1), (2, 0)]
 ALIKE = (np.zeros(4, dtype=np.int32), MATRIX)
 """All tuples begin with the block's own GRB."""
 
-
 ALL_ALIVE = np.ones(len(MATRIX), dtype=np.uint64)
+BLOCK = BlockArrays(MATRIX, ALL_ALIVE, 8, NOTHING, NO_WORDS, False, TABLE)
+RANKS = np.arange(64, dtype=np.int32)
 
 
 def run(
@@ -35,26 +40,13 @@ def run(
     starting: tuple[np.ndarray, np.ndarray] = ALIKE,
 ) -> tuple[int, int, int, int]:
     keys, null_regions = np.zeros((2, 4), dtype=np.int64), np.array([2, 2], dtype=np.uint16)
-    owner, rank = np.arange(64, dtype=np.int32), np.arange(64, dtype=np.int32)
-    rest = (
-        NOTHING,
-        NO_WORDS,
-        False,
-        EXACT,
-        owner,
-        rank,
-        *(np.empty(17, own) for own in (np.uint64, np.uint64, np.int64)),
-    )
+    chunk = ChunkArrays(REGIONS, keys, null_regions, False, 0)
+    rest = (RANKS, Scratch.of(1, 2), found, count)
     if kernel == "walk":
-        order = np.array([1, 0], dtype=np.int32)
-        slots, bases = np.array([0, 1]), np.array([2, 6])
-        along = (slots, bases, order, NOTHING, np.zeros(2, dtype=np.bool_))
-        return walk(REGIONS, keys, null_regions, False, begin, 4, 0, *starting, MATRIX, *along, *rest, found, count)
-    along_all = (ALL_ALIVE, 8, np.array([1, 0, 2, 2]), np.array([6, 2, 0, 0]), 2)
-    offsets = np.empty((2, 4), dtype=np.int64)
-    return sweep(
-        REGIONS, keys, null_regions, False, begin, 4, 0, *starting, MATRIX, *along_all, *rest, offsets, found, count
-    )
+        hybrid = HybridArrays(np.array([0, 1]), np.array([2, 6]), np.array([1, 0], dtype=np.int32), NOTHING)
+        return walk(chunk, *starting, begin, 4, BLOCK, hybrid, *rest)
+    sequence = SequenceArrays(np.array([1, 0, -1, -1]), np.array([6, 2, 0, 0]), 2)
+    return sweep(chunk, *starting, begin, 4, BLOCK, sequence, *rest)
 
 
 @pytest.mark.parametrize("kernel", ["walk", "sweep"])

@@ -1,0 +1,98 @@
+"""The arrays of a block and of its order, by name, as kernels read them.
+
+A kernel is compiled for the dtype, the layout and the mutability of each array. So each field always has the same ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.frozen import frozen, frozen_int32
+from asc.plan.conjuncts import TableArrays
+from asc.plan.verification_masks import VerificationMasks
+
+if TYPE_CHECKING:
+    from asc.plan.block import Block
+
+Array = npt.NDArray[Any]
+
+# Read-only as those of a block are, or the kernels would be compiled once more.
+_NO_MASKS = VerificationMasks(frozen_int32(np.empty(0)), frozen(np.empty((0, 0), dtype=np.uint64)))
+
+
+class BlockArrays(NamedTuple):
+    """The arrays of a :class:`asc.plan.block.Block`, without its order.
+
+    ``mask_places``, ``masks``: its verification masks, or empty. Without them all conjuncts left over are in doubt, if
+    the block ``verifies`` at all.
+    """
+
+    matrix: Array
+    groups: Array
+    group_words: int
+    mask_places: Array
+    masks: Array
+    verifies: bool
+    table: TableArrays
+
+    @staticmethod
+    def of(block: Block) -> BlockArrays:
+        """Return the arrays of a block."""
+        masks = block.verification_masks or _NO_MASKS
+        return BlockArrays(
+            matrix=block.matrix,
+            groups=block.groups,
+            group_words=block.group_words,
+            mask_places=masks.places,
+            masks=masks.words,
+            verifies=block.table.has_inexact,
+            table=block.table.arguments,
+        )
+
+
+class SequenceArrays(NamedTuple):
+    """The macro-sequence of a block, along which several constructs are evaluated at a time.
+
+    ``slots``, ``bases`` int64[4 p]: slot and first row of each of the ``constructs`` in sequence. They are filled up
+    with slot -1, whose regions are all zeros, and row 0, the block's ``live``, which changes nothing.
+    """
+
+    slots: Array
+    bases: Array
+    constructs: int
+
+    @staticmethod
+    def of(block: Block) -> SequenceArrays:
+        """Return the sequence of a block."""
+        constructs = len(block.sequence)
+        fill = -constructs % 4 if constructs else 4
+        slots = np.append(block.slots[block.sequence], np.full(fill, -1)).astype(np.int64)
+        bases = np.append(block.bases[block.sequence].astype(np.int64) + 1, np.zeros(fill, dtype=np.int64))
+        return SequenceArrays(slots, bases, constructs)
+
+
+class HybridArrays(NamedTuple):
+    """The hybrid-sequence of a block, along which one construct is evaluated at a time.
+
+    ``slots``, ``bases`` int64[c]: slot and first row of each construct. ``sequence`` int32[c] is the macro-sequence.
+    ``arrows`` int32[rows] is the construct that the micro-arrow of each row leads to, or -1. It is empty if there are
+    no micro-arrows.
+    """
+
+    slots: Array
+    bases: Array
+    sequence: Array
+    arrows: Array
+
+    @staticmethod
+    def of(block: Block) -> HybridArrays:
+        """Return the hybrid-sequence of a block."""
+        return HybridArrays(
+            slots=block.slots.astype(np.int64),
+            bases=block.bases.astype(np.int64) + 1,
+            sequence=block.sequence,
+            arrows=block.arrows,
+        )
