@@ -1,4 +1,4 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """The queries of listed blocks that are affected by an evaluation error."""
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import pyarrow as pa
 
 from asc.compiled import compiled
 from asc.evaluation.listed_sweep import CONJUNCT, ListedTuples, others_hold, own_columns
+from asc.evaluation.listed_values import TupleArrays
 from asc.evaluation.regions import columns_of
 from asc.keys.buffers import Mask
 from asc.plan.conjuncts import SLOT_MASK
 from asc.plan.plan import Plan
+from asc.plan.posting_block import ListedArrays
 from asc.plan.value_index import begin_of_others
-from asc.spatial.location import NO
+from asc.spatial.location import NO, ShapeArrays
 
 Array = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
@@ -48,8 +50,8 @@ def count_listed(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, M
         seen = replace(ListedTuples.of(block, of_block, 0, tuples), errors=unknown)
         nowhere = np.flatnonzero(unknown[block.slot])
         last = np.full(len(counts), -1, dtype=np.int64)
-        arguments = (block.shapes.arguments, seen.exact, seen.values, block.table.owner, plan.ranks)
-        if int(block.table.first[-1]) > len(block):
+        if block.arguments.has_others:
+            arguments = (block.shapes.arguments, block.arguments, seen.arguments, plan.ranks)
             count_unknown(*arguments, not block.by_shapes, block.slot, nowhere, last, counts)
         else:
             owner = np.unique(block.table.owner)
@@ -67,11 +69,10 @@ def count_listed(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, M
 
 @compiled
 def count_unknown(
-    shapes: tuple[Array, Array, Array],
-    exact: Any,
-    values: Any,
-    owner: Array,
-    rank: Array,
+    shapes: ShapeArrays,
+    block: ListedArrays,
+    tuples: TupleArrays,
+    ranks: Array,
     by_values: bool,
     slot: int,
     rows: Array,
@@ -82,15 +83,15 @@ def count_unknown(
 
     A tuple counts once for a query. ``last`` int64[handles], initially -1: the tuple last counted for each query.
     """
-    begins, code = exact[0], exact[1]
+    begins, code, owner = block.table.first, block.table.code, block.table.owner
     for row in rows:
         for conjunct in range(owner.size):
             handle = owner[conjunct]
-            if rank[handle] < 0 or last[handle] == row:
+            if ranks[handle] < 0 or last[handle] == row:
                 continue
             begin, end = np.int64(begins[conjunct]) + 1, begins[conjunct + 1]
             if by_values:
                 begin = begin_of_others(code, begin - 1, end, slot)
-            if others_hold(shapes, exact, values, begin, end, row) != NO:
+            if others_hold(shapes, block, tuples, begin, end, row) != NO:
                 last[handle] = row
                 counts[handle] += 1

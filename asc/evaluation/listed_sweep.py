@@ -1,4 +1,4 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Evaluation of batches by listed blocks: the conjuncts listed for a value, and their other constraints."""
 
 from __future__ import annotations
@@ -6,13 +6,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import compiled, inlined, prefetch
-from asc.evaluation.listed_values import sweep_values
+from asc.evaluation.listed_values import TupleArrays, sweep_values
 from asc.evaluation.pairs import doubled
 from asc.frozen import frozen
 from asc.keys.column import NO_CONSTANTS, Column, column
@@ -20,10 +20,10 @@ from asc.keys.positions import coordinates
 from asc.keys.shapes import decided
 from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK
 from asc.plan.plan import Plan
-from asc.plan.posting_block import ListedBlock
+from asc.plan.posting_block import ListedArrays, ListedBlock
 from asc.plan.value_index import ValueIndex
 from asc.spatial.index import ShapeIndex
-from asc.spatial.location import NO, UNSURE, YES, holds
+from asc.spatial.location import NO, UNSURE, YES, ShapeArrays, holds
 from asc.spatial.search import (
     CERTAIN,
     ENTRIES,
@@ -51,6 +51,19 @@ and shapes.
 
 IN_DOUBT = np.int64(1) << np.int64(31)
 CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
+
+
+class PositionArrays(NamedTuple):
+    """The positions by which some tuples are listed.
+
+    ``cells`` int64[n]: the cells of the tuples ``order``, ascending; -1 for positions outside of the square. ``x``,
+    ``y``: the positions, by tuple.
+    """
+
+    cells: Array
+    order: Array
+    x: Array
+    y: Array
 
 
 def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) -> Pairs:
@@ -140,17 +153,9 @@ class ListedTuples:
         return self._settled(self.candidates(ranks, most))
 
     @property
-    def exact(self) -> tuple[Any, ...]:
-        """The exact constraints, as kernels read them."""
-        table = self.block.table
-        limits = np.iinfo(table.low.dtype)
-        labels = self.block.dictionaries[self.block.slot].labels if self.block.by_shapes else NO_CONSTANTS.labels
-        return (table.first, table.code, table.low, table.high, int(limits.min), int(limits.max), labels)
-
-    @property
-    def values(self) -> tuple[Array, ...]:
+    def arguments(self) -> TupleArrays:
         """The values, NULLs and errors of the tuples, as kernels read them."""
-        return (self.kinds, self.keys, self.x, self.y, self.nulls, self.errors)
+        return TupleArrays(kinds=self.kinds, keys=self.keys, x=self.x, y=self.y, nulls=self.nulls, errors=self.errors)
 
     def candidates(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
         """Return the pairs of :meth:`conjuncts`, and the undecided pairs, which are marked by IN_DOUBT."""
@@ -161,37 +166,20 @@ class ListedTuples:
 
     def _by_shapes(self, index: ShapeIndex, ranks: npt.NDArray[np.int32], most: int) -> Pairs:
         block, size = self.block, self.nulls.shape[1]
-        shapes, table = block.shapes, block.table
         x, y = self.x[block.slot], self.y[block.slot]
         cells = index.cell_keys(x, y)
         # Positions of one cell in any order: pairs are sorted by their tuples afterwards, and numpy has a faster way.
         order = np.argsort(cells)
-        cells = cells[order]
+        positions = PositionArrays(cells[order], order, x, y)
+        arrays = (block.shapes.arguments, index.arguments, block.arguments, positions, self.arguments)
         entries = np.empty(ENTRIES, dtype=np.int64)
         buffer, place, count = np.empty(4 * size + _SPARE_PAIRS, dtype=np.int64), 0, 0
         while True:
-            place, count, lacks_entries = sweep_listed(
-                shapes.arguments,
-                index.arguments,
-                cells,
-                order,
-                x,
-                y,
-                block.first,
-                self.exact,
-                self.values,
-                int(table.first[-1]) > len(block),
-                table.owner,
-                ranks,
-                entries,
-                place,
-                buffer,
-                count,
-            )
+            place, count, lacks_entries = sweep_listed(*arrays, ranks, entries, place, buffer, count)
             if place == size:
                 pairs: Pairs = buffer[:count]
                 if ranks.min(initial=0) < 0:
-                    pairs = pairs[ranks[table.owner[pairs & CONJUNCT]] >= 0]
+                    pairs = pairs[ranks[block.table.owner[pairs & CONJUNCT]] >= 0]
                 return pairs
             if lacks_entries:
                 entries = np.empty(2 * len(entries), dtype=np.int64)
@@ -199,22 +187,11 @@ class ListedTuples:
                 buffer = doubled(buffer, most, self.start + place)
 
     def _by_values(self, index: ValueIndex, ranks: npt.NDArray[np.int32], most: int) -> Pairs:
-        table, slot, size = self.block.table, self.block.slot, self.nulls.shape[1]
+        arrays = (index.arguments, self.block.arguments, self.arguments)
+        size = self.nulls.shape[1]
         buffer, row, count = np.empty(size + _SPARE_PAIRS, dtype=np.int64), 0, 0
         while True:
-            row, count = sweep_values(
-                index.arguments,
-                self.keys[slot],
-                self.nulls[slot],
-                slot,
-                self.exact,
-                self.values,
-                table.owner,
-                ranks,
-                row,
-                buffer,
-                count,
-            )
+            row, count = sweep_values(*arrays, self.block.slot, ranks, row, buffer, count)
             if row == size:
                 return buffer[:count]
             buffer = doubled(buffer, most, self.start + row)
@@ -260,13 +237,13 @@ def _kind(attribute: Any) -> int:
 
 
 @inlined
-def others_hold(shapes: tuple[Array, Array, Array], exact: Any, values: Any, begin: int, end: int, row: int) -> int:
+def others_hold(shapes: ShapeArrays, block: ListedArrays, tuples: TupleArrays, begin: int, end: int, row: int) -> int:
     """Return whether a tuple satisfies the constraints from interval ``begin`` to ``end`` of one conjunct: NO, YES or
     UNSURE.
     """
-    words, reals, bases = shapes
-    _, code, low, high, least, greatest, labels = exact
-    kinds, keys, x, y, nulls, errors = values
+    code, low, high = block.table.code, block.table.low, block.table.high
+    least, greatest = block.table.least, block.table.greatest
+    kinds, keys, nulls, errors = tuples.kinds, tuples.keys, tuples.nulls, tuples.errors
     i = begin
     result = YES
     while i < end:
@@ -302,8 +279,8 @@ def others_hold(shapes: tuple[Array, Array, Array], exact: Any, values: Any, beg
         if kinds[slot] == _TEXT:
             result = UNSURE
             continue
-        base = bases[np.searchsorted(labels, upper)]
-        met = holds(words, reals, base, x[slot, row], y[slot, row])
+        base = shapes.bases[np.searchsorted(block.labels, upper)]
+        met = holds(shapes.words, shapes.reals, base, tuples.x[slot, row], tuples.y[slot, row])
         if met == UNSURE:
             result = UNSURE
         elif (met == YES) != (lower == upper):
@@ -313,18 +290,12 @@ def others_hold(shapes: tuple[Array, Array, Array], exact: Any, values: Any, beg
 
 @compiled
 def sweep_listed(
-    shapes: tuple[Array, Array, Array],
+    shapes: ShapeArrays,
     index: IndexArrays,
-    cells: Array,
-    order: Array,
-    x: Array,
-    y: Array,
-    listed: Array,
-    exact: Any,
-    values: Any,
-    has_others: bool,
-    owner: Array,
-    rank: Array,
+    block: ListedArrays,
+    positions: PositionArrays,
+    tuples: TupleArrays,
+    ranks: Array,
     entries: Array,
     place: int,
     pairs: Array,
@@ -332,13 +303,8 @@ def sweep_listed(
 ) -> tuple[int, int, bool]:
     """Find the conjuncts that the tuples from ``place`` on satisfy, in the order of the tuples' cells.
 
-    - ``cells`` int64[n]: the cells of the tuples ``order``, ascending; -1 for positions outside of the square.
-    - ``x``, ``y``: the positions of the listed slot, by tuple.
-    - ``listed`` int32[shapes + 1]: the conjuncts under each shape.
-    - ``exact``: first, code, low, high of the table, the limits of its type, the labels of the shapes.
-    - ``values``: as in :class:`ListedTuples`.
-    - ``has_others``: whether any conjunct has a constraint beside its shape. Then conjuncts of queries without a rank
-      are skipped.
+    - ``ranks`` int32[handles]: the ordinal of each query, -1 if it was removed. Conjuncts of these are skipped if any
+      conjunct has a constraint beside its shape.
     - ``entries`` int64[m]: scratch for the entries that are evaluated together.
     - ``pairs``: receives ``tuple << 32 | conjunct``, with IN_DOUBT if the conjunct is in doubt, from ``count`` on.
 
@@ -346,9 +312,9 @@ def sweep_listed(
     are done, or a capacity is reached. It returns the next tuple, the number of pairs, and whether the capacity of
     ``entries`` is too small for the next tuple.
     """
-    words, reals, bases = shapes
-    places, entry_flags = index.places, index.entry_flags
-    near_first, edges, spots, inside = index.near_first, index.edges, index.spots, index.inside
+    bases, places, entry_flags = shapes.bases, index.places, index.entry_flags
+    cells, order, x, y = positions.cells, positions.order, positions.x, positions.y
+    listed, begins, owner = block.first, block.table.first, block.table.owner
     cell = -1
     while place < cells.size:
         count_before = count
@@ -356,7 +322,7 @@ def sweep_listed(
         if upto == place:
             return place, count_before, True
         for current in range(many):
-            prefetch_shapes(words, bases, index, entries, current, many)
+            prefetch_shapes(shapes, index, entries, current, many)
             if current + 2 * PREFETCH_DISTANCE < many:
                 ahead = entries[current + 2 * PREFETCH_DISTANCE]
                 prefetch(listed, np.int64(places[ahead & ENTRY]))  # type: ignore[call-arg]
@@ -368,10 +334,10 @@ def sweep_listed(
             if count + listed[number + 1] - listed[number] > pairs.size:
                 return place, count_before, False
             for conjunct in range(listed[number], listed[number + 1]):
-                if has_others:
-                    if rank[owner[conjunct]] < 0:
+                if block.has_others:
+                    if ranks[owner[conjunct]] < 0:
                         continue
-                    others = others_hold(shapes, exact, values, exact[0][conjunct] + 1, exact[0][conjunct + 1], row)
+                    others = others_hold(shapes, block, tuples, begins[conjunct] + 1, begins[conjunct + 1], row)
                     if others == NO:
                         continue
                     pairs[count] = (row << 32) | conjunct | (IN_DOUBT if others == UNSURE else np.int64(0))
@@ -380,9 +346,7 @@ def sweep_listed(
                 count += 1
             if count == before or entries[current] & CERTAIN:
                 continue
-            met = entry_holds(
-                words, reals, bases[number], entry_flags[entry], x[row], y[row], near_first, edges, spots, inside
-            )
+            met = entry_holds(shapes, index, bases[number], entry_flags[entry], x[row], y[row])
             if met == NO:
                 count = before
             elif met == UNSURE:

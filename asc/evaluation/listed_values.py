@@ -1,45 +1,46 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Compiled loops of blocks that are listed by values. Callers guarantee the shapes and dtypes of the arrays."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import compiled, inlined
-from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK
-from asc.plan.value_index import begin_of_others, place_of, shift_of
+from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK, TableArrays
+from asc.plan.posting_block import ListedArrays
+from asc.plan.value_index import ValueIndexArrays, begin_of_others, place_of, shift_of
 
 Array = npt.NDArray[Any]
 
 
+class TupleArrays(NamedTuple):
+    """The values of some tuples, as :class:`asc.evaluation.listed_sweep.ListedTuples` has them."""
+
+    kinds: Array
+    keys: Array
+    x: Array
+    y: Array
+    nulls: Array
+    errors: Array
+
+
 @inlined
-def _plain_hold(
-    code: Array,
-    low: Array,
-    high: Array,
-    least: int,
-    greatest: int,
-    keys: Array,
-    nulls: Array,
-    errors: Array,
-    begin: int,
-    end: int,
-    row: int,
-) -> bool:
+def _plain_hold(table: TableArrays, tuples: TupleArrays, begin: int, end: int, row: int) -> bool:
     """Return whether a tuple satisfies the constraints between two intervals of one conjunct, all of them on keys.
 
-    This is :func:`asc.evaluation.listed_sweep.others_hold` with separate array arguments: passing these takes a tenth
-    of the time of passing tuples of arrays.
+    This is :func:`asc.evaluation.listed_sweep.others_hold` without shapes.
     """
+    code, low, high = table.code, table.low, table.high
+    keys, nulls, errors = tuples.keys, tuples.nulls, tuples.errors
     i = begin
     while i < end:
         slot = np.int64(code[i]) & SLOT_MASK
         unknown = errors.shape[1] > 0 and errors[slot, row]
         null = nulls[slot, row]
-        key = min(max(keys[slot, row], least), greatest)
+        key = min(max(keys[slot, row], table.least), table.greatest)
         inside = unknown or (null and (np.int64(code[i]) & ADMITS_NULL) != 0)
         # Several intervals of one p-attribute are one constraint: their union.
         while i < end and np.int64(code[i]) & SLOT_MASK == slot:
@@ -54,28 +55,25 @@ def _plain_hold(
 
 @compiled
 def sweep_values(
-    index: tuple[Array, ...],
-    keys: Array,
-    nulls: Array,
+    index: ValueIndexArrays,
+    block: ListedArrays,
+    tuples: TupleArrays,
     slot: int,
-    exact: Any,
-    values: Any,
-    owner: Array,
-    rank: Array,
+    ranks: Array,
     row: int,
     pairs: Array,
     count: int,
 ) -> tuple[int, int]:
     """Find the conjuncts that the tuples from ``row`` on satisfy, in a block that is listed by the values of ``slot``.
 
-    ``keys`` int64[n] and ``nulls`` bool[n] are of that slot. ``index``: as in :class:`asc.plan.value_index.ValueIndex`.
-    The others are as in :func:`asc.evaluation.listed_sweep.sweep_listed`. Returns the next tuple and the number of
-    pairs, when the capacity of ``pairs`` is reached or all tuples are done.
+    The other arguments are as in :func:`asc.evaluation.listed_sweep.sweep_listed`. Returns the next tuple and the
+    number of pairs, when the capacity of ``pairs`` is reached or all tuples are done.
     """
-    spread, heads, first, conjuncts = index
+    spread, heads, first, conjuncts = index.spread, index.heads, index.first, index.conjuncts
     shift = shift_of(heads)
-    begins, code, low, high, least, greatest, _ = exact
-    _, slot_keys, _, _, slot_nulls, errors = values
+    table = block.table
+    begins, code, owner = table.first, table.code, table.owner
+    keys, nulls = tuples.keys[slot], tuples.nulls[slot]
     while row < keys.size:
         place = -1 if nulls[row] else place_of(spread, heads, shift, keys[row])
         if place >= 0:
@@ -83,13 +81,11 @@ def sweep_values(
                 break
             for entry in range(first[place], first[place + 1]):
                 conjunct = np.int64(conjuncts[entry])
-                if rank[owner[conjunct]] < 0:
+                if ranks[owner[conjunct]] < 0:
                     continue
                 end = begins[conjunct + 1]
                 begin = begin_of_others(code, begins[conjunct], end, slot)
-                if begin == end or _plain_hold(
-                    code, low, high, least, greatest, slot_keys, slot_nulls, errors, begin, end, row
-                ):
+                if begin == end or _plain_hold(table, tuples, begin, end, row):
                     pairs[count] = (row << 32) | conjunct
                     count += 1
         row += 1

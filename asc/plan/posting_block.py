@@ -12,17 +12,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from asc.frozen import frozen, frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Key
 from asc.keys.dictionary import Dictionary
-from asc.plan.conjuncts import ConjunctTable, Integers, decoded, encoded, joined, translated, used_constants
+from asc.plan.conjuncts import (
+    ConjunctTable,
+    Integers,
+    TableArrays,
+    decoded,
+    encoded,
+    joined,
+    translated,
+    used_constants,
+)
 from asc.plan.value_index import ValueIndex
 from asc.predicate.normal_form.disjunctive_form import Conjunct, Predicate
 from asc.spatial.index import ShapeIndex, Shapes
+
+Array = npt.NDArray[Any]
 
 _SMALL = 1_024
 """The weight up to which a listed block is always merged with others: conjuncts, and a proportional part for the length
@@ -30,6 +43,20 @@ of the shapes.
 """
 
 _BYTES_A_CONJUNCT = 512
+
+
+class ListedArrays(NamedTuple):
+    """The arrays of a :class:`ListedBlock`, without its index and its shapes, as kernels read them.
+
+    ``labels``: the labels of its shapes, empty if it is listed by
+    values. ``first`` int32[shapes + 1]: the conjuncts under each shape. ``has_others``: any conjunct has a constraint
+    beside the one under which it is listed.
+    """
+
+    table: TableArrays
+    labels: Array
+    first: Array
+    has_others: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +127,17 @@ class ListedBlock:
         """
         own = self.dictionaries[self.slot] if self.by_shapes else Dictionary.of(())
         return Shapes.of(own.offsets, own.data)
+
+    @cached_property
+    def arguments(self) -> ListedArrays:
+        """The block as kernels read it. Each batch reads it."""
+        own = self.dictionaries[self.slot] if self.by_shapes else Dictionary.of(())
+        return ListedArrays(
+            table=self.table.arguments,
+            labels=own.labels,
+            first=self.first,
+            has_others=int(self.table.first[-1]) > len(self),
+        )
 
     @property
     def under(self) -> int:

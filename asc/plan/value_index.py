@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import inlined
-from asc.frozen import OfArrays, frozen, frozen_int32
+from asc.frozen import OfArrays, arrays_of, frozen, frozen_int32
 from asc.keys.grid import Keys
 from asc.plan.conjuncts import SLOT_MASK, Integers
 
@@ -23,7 +24,16 @@ neighbouring keys apart.
 _BITS = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class ValueIndexArrays(NamedTuple):
+    """The arrays of an index of values as kernels read them: those of :class:`ValueIndex`."""
+
+    spread: Array
+    heads: Array
+    first: Array
+    conjuncts: Array
+
+
+@dataclass(frozen=True, eq=False)
 class ValueIndex(OfArrays):
     """Posting lists of conjuncts, by the keys that they require.
 
@@ -62,6 +72,11 @@ class ValueIndex(OfArrays):
     def __len__(self) -> int:
         """Return the number of distinct keys."""
         return len(self.spread)
+
+    @cached_property
+    def arguments(self) -> ValueIndexArrays:
+        """The arrays as kernels read them. Each batch reads them."""
+        return ValueIndexArrays(*arrays_of(self).values())
 
     def conjuncts_for(self, key: int) -> Integers:
         """Return the conjuncts that require a key, ascending."""

@@ -1,4 +1,4 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Covers: the cells in which a position may satisfy a spatial test, found by compiled loops.
 
 A cell of a cover is *full* if every position in it satisfies the test, else *partial*. No position outside of a cover
@@ -10,7 +10,7 @@ GEOS rounds products to zero: positions beside such shapes also satisfy the test
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from asc.spatial.location import (
     LEAST_DISTANCE,
     OUTSIDE,
     UNDECIDED,
+    ShapeArrays,
     crosses,
     is_near,
     is_short,
@@ -66,6 +67,19 @@ LOOKED = 512
 """The most edges that are read while the cells of a shape are divided, for each of its vertices: a second or two for a
 million vertices.
 """
+
+
+class EntryArrays(NamedTuple):
+    """The entries of cells.
+
+    ``starts`` int64: the start of each cell in the Z-order. ``shifts`` uint8: its number of halvings less than the
+    smallest cells. ``places`` int32: the shape. ``entry_flags`` int32: the flags of the entry.
+    """
+
+    starts: Array
+    shifts: Array
+    places: Array
+    entry_flags: Array
 
 
 @compiled
@@ -122,10 +136,7 @@ def cover_shape(
     box: Array,
     square: Array,
     parts: Array,
-    starts: Array,
-    shifts: Array,
-    places: Array,
-    entry_flags: Array,
+    entries: EntryArrays,
     count: int,
 ) -> int:
     """Write the cells of shape ``number`` at a turn (0: none, 1: 360 degrees more, 2: 360 degrees less), from ``count``
@@ -135,9 +146,9 @@ def cover_shape(
 
     ``square`` float64[10] has least and greatest x, least and greatest y of the area that is searched. Then come origin
     and scale of columns and of rows, and the slack added to a cell on either side. The outermost cells extend to the
-    ends of that area. For each cell four values are written: its start in the Z-order, its number of halvings less than
-    the smallest cells, the shape, and the flags of the entry. ``parts`` uint8[SUBCELL_CAPACITY]: scratch.
+    ends of that area. ``parts`` uint8[SUBCELL_CAPACITY]: scratch.
     """
+    starts, shifts, places, entry_flags = entries.starts, entries.shifts, entries.places, entries.entry_flags
     if count + (ACROSS + 2) * (ACROSS + 2) > starts.size:
         return -1
     moved = 360.0 if turn == 1 else (-360.0 if turn == 2 else 0.0)
@@ -161,7 +172,7 @@ def cover_shape(
     if is_region and not is_points and not is_tiny and shift >= SUBCELL_LEVELS and vertices_of(words, base) < LARGE:
         cells = first >> shift, last >> shift, low >> shift, high >> shift
         fill_subcells(words, reals, base, square, shift, cells, moved, is_area, parts)
-        return _write_parted(parts, cells, shift, number, turn, starts, shifts, places, entry_flags, count)
+        return _write_parted(parts, cells, shift, number, turn, entries, count)
     for column in range(first >> shift, (last >> shift) + 1):
         for row in range(low >> shift, (high >> shift) + 1):
             x0, y0, x1, y1 = rectangle(square, shift, column, row, moved)
@@ -195,13 +206,11 @@ def _write_parted(
     shift: int,
     number: int,
     turn: int,
-    starts: Array,
-    shifts: Array,
-    places: Array,
-    entry_flags: Array,
+    entries: EntryArrays,
     count: int,
 ) -> int:
     """Write the non-empty cells of a shape, with the states of their sixteenths. Return the number of cells so far."""
+    starts, shifts, places, entry_flags = entries.starts, entries.shifts, entries.places, entries.entry_flags
     first, last, low, high = cells
     for column in range(first, last + 1):
         for row in range(low, high + 1):
@@ -232,16 +241,11 @@ def _has_edge(words: Array, reals: Array, base: int, x0: float, y0: float, x1: f
 
 @allocating
 def cover_shapes(
-    words: Array,
-    reals: Array,
-    bases: Array,
+    shapes: ShapeArrays,
     wanted: Array,
     first: int,
     square: Array,
-    starts: Array,
-    shifts: Array,
-    places: Array,
-    entry_flags: Array,
+    entries: EntryArrays,
     count: int,
 ) -> tuple[int, int]:
     """Cover the shapes ``wanted[first:]``, indices of ``bases``, at every turn, until the arrays are full or all are
@@ -249,6 +253,7 @@ def cover_shapes(
 
     Return the next shape, and the number of cells.
     """
+    words, reals, bases = shapes.words, shapes.reals, shapes.bases
     box, parts = np.empty(4), np.empty(SUBCELL_CAPACITY, dtype=np.uint8)
     for place in range(first, wanted.size):
         number = wanted[place]
@@ -259,9 +264,7 @@ def cover_shapes(
         turns = 3 if words[base + KIND_WORD] >> 8 > 0 and not is_around else 1
         count_before = count
         for turn in range(turns):
-            count = cover_shape(
-                words, reals, base, number, turn, box, square, parts, starts, shifts, places, entry_flags, count
-            )
+            count = cover_shape(words, reals, base, number, turn, box, square, parts, entries, count)
             if count < 0:
                 return place, count_before
     return wanted.size, count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,19 +12,14 @@ import numpy.typing as npt
 from asc.frozen import STORED, OfArrays, arrays_of, frozen
 from asc.spatial.cell_edges import LargeShape, NearEdges
 from asc.spatial.cells import ACROSS, LEVELS, SIDE
-from asc.spatial.cover import FULL, LARGE, TURN_BITS, box_of, cover_shapes, find_parents
+from asc.spatial.cover import FULL, LARGE, TURN_BITS, EntryArrays, box_of, cover_shapes, find_parents
+from asc.spatial.location import ShapeArrays
 from asc.spatial.search import IndexArrays, cell_before, find_keys
 from asc.spatial.shape import HEAD_WORDS, KIND_WORD, PLANAR, RELATION_WORD, RINGS_WORD, WITHIN_DISTANCE
 
-Array = npt.NDArray[Any]
 Longs = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
-
-Entries = tuple[Longs, npt.NDArray[np.uint8], Integers, Integers]
-"""The entries of cells: the start of each cell, its number of halvings less than the smallest cells, the shape, and the
-flags.
-"""
 
 _CELLS_A_SHAPE = 9
 
@@ -37,7 +32,7 @@ long.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Shapes:
     """The keys of shapes as kernels read them: the same memory as words and as float64.
 
@@ -60,17 +55,17 @@ class Shapes:
         """Return the number of shapes."""
         return len(self.bases) - 1
 
-    @property
-    def arguments(self) -> tuple[Array, Array, Array]:
-        """The arrays, in the order of the arguments of kernels."""
-        return self.words, self.reals, self.bases
+    @cached_property
+    def arguments(self) -> ShapeArrays:
+        """The arrays as kernels read them. Each batch reads them."""
+        return ShapeArrays(words=self.words, reals=self.reals, bases=self.bases)
 
     def key(self, number: int) -> bytes:
         """Return the key of a shape."""
         return self.words[self.bases[number] : self.bases[number + 1]].tobytes()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ShapeIndex(OfArrays):
     """Covers of shapes by cells of a quadtree, as a list of shapes for each cell (a linear quadtree: Gargantini 1982).
 
@@ -133,9 +128,9 @@ class ShapeIndex(OfArrays):
             frozen(np.array(near.inside, dtype=np.bool_)),
         )
 
-    @property
+    @cached_property
     def arguments(self) -> IndexArrays:
-        """Return the arrays as kernels read them."""
+        """The arrays as kernels read them. Each batch reads them."""
         return IndexArrays(*arrays_of(self).values())
 
     @property
@@ -208,25 +203,19 @@ def _slack(scales: Sequence[float], far_x: float, far_y: float) -> list[float]:
     return [1e-6 / scale + rounded * far for scale, far in zip(scales, (far_x, far_y), strict=True)]
 
 
-def _covered(
-    shapes: Shapes, wanted: Integers, square: Reals
-) -> tuple[Longs, npt.NDArray[np.uint8], Integers, Integers]:
+def _covered(shapes: Shapes, wanted: Integers, square: Reals) -> EntryArrays:
     capacity = _CELLS_A_SHAPE * len(wanted) + (ACROSS + 2) ** 2 * 3
     starts, shifts = np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.uint8)
-    places, entry_flags = np.empty((2, capacity), dtype=np.int32)
+    entries = EntryArrays(starts, shifts, *np.empty((2, capacity), dtype=np.int32))
     done, count = 0, 0
     while True:
-        done, count = cover_shapes(
-            shapes.words, shapes.reals, shapes.bases, wanted, done, square, starts, shifts, places, entry_flags, count
-        )
+        done, count = cover_shapes(shapes.arguments, wanted, done, square, entries, count)
         if done == len(wanted):
-            return starts[:count], shifts[:count], places[:count], entry_flags[:count]
-        starts, shifts, places, entry_flags = (
-            np.concatenate([own, own]) for own in (starts, shifts, places, entry_flags)
-        )
+            return EntryArrays(*(own[:count] for own in entries))
+        entries = EntryArrays(*(np.concatenate([own, own]) for own in entries))
 
 
-def _with_large(shapes: Shapes, square: Reals, entries: Entries, near: NearEdges) -> Entries:
+def _with_large(shapes: Shapes, square: Reals, entries: EntryArrays, near: NearEdges) -> EntryArrays:
     """Return the entries, with the cells of large shapes divided further."""
     starts, shifts, places, entry_flags = entries
     words, bases = shapes.words, shapes.bases[places]
@@ -246,11 +235,11 @@ def _with_large(shapes: Shapes, square: Reals, entries: Entries, near: NearEdges
             made.append((start, shift, number, says))
     others = ~is_large
     more = np.array(made, dtype=np.int64).reshape(-1, 4).T
-    return (
-        np.concatenate([starts[others], more[0]]),
-        np.concatenate([shifts[others], more[1].astype(np.uint8)]),
-        np.concatenate([places[others], more[2].astype(np.int32)]),
-        np.concatenate([entry_flags[others], more[3].astype(np.int32)]),
+    return EntryArrays(
+        starts=np.concatenate([starts[others], more[0]]),
+        shifts=np.concatenate([shifts[others], more[1].astype(np.uint8)]),
+        places=np.concatenate([places[others], more[2].astype(np.int32)]),
+        entry_flags=np.concatenate([entry_flags[others], more[3].astype(np.int32)]),
     )
 
 

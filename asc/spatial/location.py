@@ -10,7 +10,7 @@ vertex of polygons. It is 3 to 5 ns if a vertex is as high as the position, beca
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +57,14 @@ _FAR_HALF, _AT_ANTIPODE_M = 0.99, 10.0
 """The haversine beyond which rounding errors are large, because the positions are nearly antipodal, and an error bound
 for such positions in metres.
 """
+
+
+class ShapeArrays(NamedTuple):
+    """The keys of shapes as kernels read them: the arrays of :class:`asc.spatial.index.Shapes`."""
+
+    words: Array
+    reals: Array
+    bases: Array
 
 
 @inlined

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from asc.compiled import compiled, inlined, prefetch
 from asc.spatial.cells import cell_of, z_order
 from asc.spatial.cover import FULL, NEAR_BITS, PARTED, TURN_BITS
-from asc.spatial.location import NO, YES, crosses, holds_by_edges, holds_in_plane
+from asc.spatial.location import NO, YES, ShapeArrays, crosses, holds_by_edges, holds_in_plane
 from asc.spatial.shape import KIND_WORD, POLYGONS, RELATION_WORD, WITHIN_DISTANCE
 from asc.spatial.subcells import EMPTY, FILLED, subcell_of, subcell_state
 
@@ -151,9 +151,9 @@ def sifted(entry_flags: Array, entries: Array, count: int) -> int:
 
 
 @inlined
-def prefetch_shapes(words: Array, bases: Array, index: IndexArrays, entries: Array, current: int, count: int) -> None:
+def prefetch_shapes(shapes: ShapeArrays, index: IndexArrays, entries: Array, current: int, count: int) -> None:
     """Prefetch the data that the entries after the current one need."""
-    places = index.places
+    words, bases, places = shapes.words, shapes.bases, index.places
     if current + 2 * PREFETCH_DISTANCE < count:
         prefetch(bases, np.int64(places[entries[current + 2 * PREFETCH_DISTANCE] & ENTRY]))  # type: ignore[call-arg]
     if current + PREFETCH_DISTANCE < count:
@@ -166,22 +166,13 @@ def prefetch_shapes(words: Array, bases: Array, index: IndexArrays, entries: Arr
 
 
 @inlined
-def entry_holds(
-    words: Array,
-    reals: Array,
-    base: int,
-    flags: int,
-    x: float,
-    y: float,
-    near_first: Array,
-    edges: Array,
-    spots: Array,
-    inside: Array,
-) -> int:
+def entry_holds(shapes: ShapeArrays, index: IndexArrays, base: int, flags: int, x: float, y: float) -> int:
     """Return whether a position in a cell meets the shape at ``base``: NO, YES or UNSURE.
 
     The entry of the shape in the cell has ``flags`` and is not CERTAIN.
     """
+    words, reals = shapes.words, shapes.reals
+    near_first, edges, spots, inside = index.near_first, index.edges, index.spots, index.inside
     turn = flags >> TURN_BITS & 3
     if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:
         # On the sphere every turn is the same place.
@@ -207,7 +198,7 @@ def entry_holds(
 
 @compiled
 def find_shapes(
-    shapes: tuple[Array, Array, Array],
+    shapes: ShapeArrays,
     index: IndexArrays,
     keys: Array,
     x: Array,
@@ -224,9 +215,7 @@ def find_shapes(
     lacks capacity for a row, or ``met`` has less capacity left than ``entries``. ``keys``: ascending. ``ends``
     int64[rows]: the end of each row's shapes. ``entries`` int64[m]: scratch.
     """
-    words, reals, bases = shapes
-    places, entry_flags = index.places, index.entry_flags
-    near_first, edges, spots, inside = index.near_first, index.edges, index.spots, index.inside
+    bases, places, entry_flags = shapes.bases, index.places, index.entry_flags
     cell = -1
     while row < keys.size:
         upto, cell, many = list_entries(index, keys, row, cell, entries)
@@ -234,7 +223,7 @@ def find_shapes(
             return row, count
         next_row = row
         for current in range(many):
-            prefetch_shapes(words, bases, index, entries, current, many)
+            prefetch_shapes(shapes, index, entries, current, many)
             listed = entries[current]
             here, entry = listed >> 32, listed & ENTRY
             ends[next_row:here] = count
@@ -242,9 +231,7 @@ def find_shapes(
             number = places[entry]
             holds = YES
             if listed & CERTAIN == 0:
-                holds = entry_holds(
-                    words, reals, bases[number], entry_flags[entry], x[here], y[here], near_first, edges, spots, inside
-                )
+                holds = entry_holds(shapes, index, bases[number], entry_flags[entry], x[here], y[here])
             if holds != NO:
                 met[count] = number if holds == YES else ~number
                 count += 1

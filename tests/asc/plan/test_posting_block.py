@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numba
 import numpy as np
 import pytest
 import shapely
 
 from asc.plan.compiler import change_plan, compile_plan
-from asc.plan.parts import parts_of
-from asc.plan.plan import Query
+from asc.plan.parts import Part, parts_of, plan_of
+from asc.plan.plan import CompileOptions, Query
 from asc.plan.posting_block import ListedBlock, listed_under, merged
 from asc.predicate import Limits, normalise
 from workloads.drawn_fences import SCHEMA, Drawn, accepted
@@ -109,3 +110,17 @@ def test_what_is_merged_leaves_out_those_without_a_rank() -> None:
     assert both.table.owner.tolist() == [0, 2] or both.table.owner.tolist() == [2, 0]
     assert len(both.shapes) == 2
     assert merged(blocks, np.full(3, -1, dtype=np.int32)) is None
+
+
+def test_the_arrays_of_every_listed_block_have_the_same_types() -> None:
+    """By shapes and by values, stored and with other handles: or kernels are compiled anew for them."""
+    fences = [f"ST_Contains(ST_PolygonFromEnvelope({n}, 0, {n + 1}, 1), ST_Point(lon, lat))" for n in range(9)]
+    wheres = [*fences, *(f"s = 'v{n}' AND alt > {n}" for n in range(9))]
+    queries = [Query(f"q{n:02}", normalise(where, SCHEMA)) for n, where in enumerate(wheres)]
+    plan = compile_plan(queries, CompileOptions(listed_conjuncts=1))
+    stored = plan_of([Part.from_bytes(part.to_bytes()) for part in parts_of(plan)])
+    assert {block.by_shapes for block in plan.listed} == {True, False}
+    blocks = [*plan.listed, *stored.listed, *(block.with_owners(block.table.owner + 1) for block in plan.listed)]
+    assert len({numba.typeof(block.arguments) for block in blocks}) == 1
+    assert [block.arguments.has_others for block in plan.listed] == [not block.by_shapes for block in plan.listed]
+    assert all(block.arguments.table.owner is block.table.owner for block in blocks)
