@@ -1,10 +1,10 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """The queries affected by an evaluation error: their result depends on a value that could not be computed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,20 @@ from asc.plan.plan import Plan
 
 Counts = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]
+
+
+class ErrorArrays(NamedTuple):
+    """The tuples with evaluation errors, as a block sees them.
+
+    ``regions`` uint16[slots, tuples]. ``masks`` bool[constructs, tuples]: the unknown values. ``slots``, ``bases``
+    int64[constructs]: slot and qub of each construct. ``owner`` int64: the query of each conjunct.
+    """
+
+    regions: Array
+    masks: Array
+    slots: Array
+    bases: Array
+    owner: Array
 
 
 def queries_with_errors(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, Mask]) -> tuple[Counts, Counts]:
@@ -68,15 +82,19 @@ def _count(
         if slot in errors:
             masks[construct] = errors[slot]
     if masks.any():
-        bases, owner = block.bases.astype(np.int64), block.table.owner.astype(np.int64)
+        of_block = ErrorArrays(
+            regions=regions,
+            masks=masks,
+            slots=block.slots.astype(np.int64),
+            bases=block.bases.astype(np.int64),
+            owner=block.table.owner.astype(np.int64),
+        )
         last = np.full(len(counts), -1, dtype=np.int64)
-        own_slots = block.slots.astype(np.int64)
         row, tuples = 0, regions.shape[1]
         while row < tuples:
             ready = initial.of(block, row, tuples)
             bitmap_rows, bitmaps = initial.bitmap_rows, initial.bitmaps
-            arguments = (block.matrix, bases, own_slots, regions, masks, owner, last, counts)
-            _count_concerned(row, ready, bitmap_rows, bitmaps, *arguments)
+            _count_concerned(row, ready, bitmap_rows, bitmaps, block.matrix, of_block, last, counts)
             row = ready
 
 
@@ -87,20 +105,17 @@ def _count_concerned(
     bitmap_rows: Array,
     bitmaps: Array,
     matrix: Array,
-    bases: Array,
-    slots: Array,
-    regions: Array,
-    masks: Array,
-    owner: Array,
+    errors: ErrorArrays,
     last: Array,
     counts: Array,
 ) -> None:
     """Add the tuples ``first`` to ``end`` to the counts (int64[handles]) of every query that they affect.
 
     A tuple counts once for a query, however many conjuncts the query has. ``bitmap_rows``, ``bitmaps``: as in
-    :func:`asc.evaluation.block_kernels.sweep`. ``masks`` bool[constructs, tuples]; ``last`` int64[handles], initially
-    -1: the tuple last counted for each query.
+    :func:`asc.evaluation.block_kernels.sweep`. ``last`` int64[handles], initially -1: the tuple last counted for each
+    query.
     """
+    regions, masks, slots, bases, owner = errors.regions, errors.masks, errors.slots, errors.bases, errors.owner
     for number in range(first, end):
         if bitmap_rows[number] < 0:
             continue
