@@ -1,4 +1,4 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Compiled loops of :mod:`asc.keys.patterns`: building the automaton, and matching texts with it.
 
 Callers guarantee the shapes and dtypes of the arrays.
@@ -6,7 +6,7 @@ Callers guarantee the shapes and dtypes of the arrays.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,75 @@ Array = npt.NDArray[Any]
 
 CHILD, FAIL, HIT, OUT = range(4)
 """The columns of the nodes: see :func:`link_trie`."""
+
+
+class TrieArrays(NamedTuple):
+    """The automaton of a :class:`asc.keys.patterns.PatternSet`, and the length of each of its literals."""
+
+    nodes: Array
+    symbol: Array
+    root: Array
+    lengths: Array
+
+
+class RuleArrays(NamedTuple):
+    """The literals, the tail and the label of each pattern."""
+
+    literals: Array
+    first_literal: Array
+    first_tail: Array
+    tails: Array
+    labels: Array
+
+
+class StarterArrays(NamedTuple):
+    """The patterns that begin with each literal, and for each pattern whether it begins at the start of the text."""
+
+    first_starter: Array
+    starters: Array
+    at_start: Array
+
+
+class EnderArrays(NamedTuple):
+    """The patterns that consist of one literal at the end of the text, by literal."""
+
+    first_ender: Array
+    enders: Array
+
+
+class PatternArrays(NamedTuple):
+    """The arrays of a :class:`asc.keys.patterns.PatternSet` as kernels read them."""
+
+    trie: TrieArrays
+    rules: RuleArrays
+    starting: StarterArrays
+    ending: EnderArrays
+
+
+class WaitingArrays(NamedTuple):
+    """The patterns that wait for each literal.
+
+    By literal: ``head`` int32 is the first of them, in the text ``head_of`` int64. By pattern, int32: ``link`` is the
+    next one that waits for the same literal, ``place`` this literal, and ``position`` the end of the literal before.
+    """
+
+    head: Array
+    head_of: Array
+    link: Array
+    place: Array
+    position: Array
+
+
+class SearchArrays(NamedTuple):
+    """Scratch of a search, zeros before it.
+
+    By literal, int64: ``seen`` is the text in which it was last found. ``quiet`` is the number of advances at its last
+    visit without effect: until another pattern advances, the literal is not visited again.
+    """
+
+    seen: Array
+    quiet: Array
+    waiting: WaitingArrays
 
 
 @allocating
@@ -127,8 +196,8 @@ def _advanced(
     begin: int,
     stop: int,
     texts: Array,
-    rules: Any,
-    waiting: Any,
+    rules: RuleArrays,
+    waiting: WaitingArrays,
     stamp: int,
     matched: Array,
     count: int,
@@ -139,16 +208,16 @@ def _advanced(
     The pattern then waits for that literal. After the last literal its tail is compared with the end of the text, which
     decides whether the pattern matches.
     """
-    literals, first_literal, first_tail, tails, labels = rules
-    head, head_of, link, place, position = waiting
+    first_literal, first_tail, tails = rules.first_literal, rules.first_tail, rules.tails
+    head, head_of = waiting.head, waiting.head_of
     at += 1
     if at < first_literal[pattern + 1]:
-        literal = literals[at]
-        link[pattern] = head[literal] if head_of[literal] == stamp else -1
+        literal = rules.literals[at]
+        waiting.link[pattern] = head[literal] if head_of[literal] == stamp else -1
         head[literal] = pattern
         head_of[literal] = stamp
-        place[pattern] = at
-        position[pattern] = end
+        waiting.place[pattern] = at
+        waiting.position[pattern] = end
         return count
     low, high = first_tail[pattern], first_tail[pattern + 1]
     if stop - begin - end < high - low:
@@ -156,7 +225,7 @@ def _advanced(
     for i in range(low, high):
         if texts[stop - high + i] != tails[i]:
             return count
-    matched[count] = labels[pattern]
+    matched[count] = rules.labels[pattern]
     return count + 1
 
 
@@ -168,10 +237,10 @@ def _at_literal(
     begin: int,
     stop: int,
     texts: Array,
-    rules: Any,
-    beginning: Any,
+    rules: RuleArrays,
+    starting: StarterArrays,
     seen: Array,
-    waiting: Any,
+    waiting: WaitingArrays,
     stamp: int,
     matched: Array,
     count: int,
@@ -181,17 +250,17 @@ def _at_literal(
     If the literal is found for the first time in the text, the patterns that begin with it move on too. Return the
     number of labels found, the number of patterns that moved on, and whether any pattern still waits for the literal.
     """
-    first_literal = rules[1]
-    first_starter, starters, at_start = beginning
-    head, head_of, link, place, position = waiting
+    first_literal = rules.first_literal
+    first_starter, starters, at_start = starting.first_starter, starting.starters, starting.at_start
+    head, head_of, link = waiting.head, waiting.head_of, waiting.link
     moves, is_awaited = 0, False
     if head_of[literal] == stamp:
         pattern = head[literal]
         head[literal] = -1
         while pattern >= 0:
             following = link[pattern]
-            if start >= position[pattern]:
-                at = place[pattern]
+            if start >= waiting.position[pattern]:
+                at = waiting.place[pattern]
                 count = _advanced(pattern, at, end, begin, stop, texts, rules, waiting, stamp, matched, count)
                 moves += 1
             else:
@@ -215,12 +284,8 @@ def find_patterns(
     offsets: Array,
     texts: Array,
     first_text: int,
-    trie: Any,
-    rules: Any,
-    beginning: Any,
-    ending: Any,
-    visited: Any,
-    waiting: Any,
+    patterns: PatternArrays,
+    search: SearchArrays,
     ends: Array,
     matched: Array,
     count: int,
@@ -228,22 +293,17 @@ def find_patterns(
     """Write the labels of the patterns that each text matches to ``matched``, sorted for each text.
 
     The first text is ``first_text``, and its labels begin at ``matched[count]``. Text i is ``texts[offsets[i]:offsets[i
-    + 1]]``, and its labels end at ``ends[i]``. ``trie``, ``rules``, ``beginning`` and ``ending`` are arrays of
-    :class:`asc.keys.patterns.PatternSet`. ``visited`` and ``waiting`` are scratch arrays, initially zeros. ``visited``
-    has (seen, quiet) int64 by literal. ``waiting`` has (head int32, head_of int64 by literal, link, place, position
-    int32 by pattern). The function returns before a text for which ``matched`` may be too short: a text may match all
-    patterns. It returns the next text and the number of labels.
+    + 1]]``, and its labels end at ``ends[i]``. The function returns before a text for which ``matched`` may be too
+    short: a text may match all patterns. It returns the next text and the number of labels.
 
     Each text is read once. A pattern waits for one literal at a time, in the list of that literal. So a pattern costs a
     step for each of its literals, and a step for each position where that literal overlaps the literal found before. If
-    literals are suffixes of others, all of them are visited once, and again after any pattern has advanced. ``quiet``
-    has for a literal the number of advances at its last visit without effect: until another pattern advances, the
-    literal is not visited again.
+    literals are suffixes of others, all of them are visited once, and again after any pattern has advanced.
     """
-    nodes, symbol, root, lengths = trie
-    first_ender, enders = ending
-    labels = rules[4]
-    seen, quiet = visited
+    trie, rules, starting = patterns.trie, patterns.rules, patterns.starting
+    nodes, symbol, root, lengths = trie.nodes, trie.symbol, trie.root, trie.lengths
+    labels, first_ender, enders = rules.labels, patterns.ending.first_ender, patterns.ending.enders
+    seen, quiet, waiting = search.seen, search.quiet, search.waiting
     quiet[:] = 0
     moves = 0
     for text in range(first_text, offsets.size - 1):
@@ -265,7 +325,7 @@ def find_patterns(
                 literal = nodes[hit, OUT]
                 start = end - lengths[literal]
                 count, more, is_awaited = _at_literal(
-                    literal, start, end, begin, stop, texts, rules, beginning, seen, waiting, stamp, matched, count
+                    literal, start, end, begin, stop, texts, rules, starting, seen, waiting, stamp, matched, count
                 )
                 moves += more
                 is_any_awaited |= is_awaited

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,9 @@ from asc.errors import PlanError
 from asc.frozen import arrays_of, frozen
 from asc.keys.dictionary import Dictionary
 from asc.keys.like import ANY
+
+if TYPE_CHECKING:
+    from asc.keys.pattern_kernels import PatternArrays
 
 Integers = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
@@ -30,7 +34,7 @@ patterns of the large set.
 _SHARE = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PatternSet:
     """An Aho-Corasick automaton (1975) over the literals of some patterns, and the literals of each pattern.
 
@@ -110,6 +114,24 @@ class PatternSet:
         """Return the number of patterns."""
         return len(self.labels)
 
+    @cached_property
+    def arguments(self) -> PatternArrays:
+        """The arrays as kernels read them. Each batch reads them."""
+        from asc.keys.pattern_kernels import EnderArrays, PatternArrays, RuleArrays, StarterArrays, TrieArrays
+
+        return PatternArrays(
+            trie=TrieArrays(nodes=self.nodes, symbol=self.symbol, root=self.root, lengths=self.lengths),
+            rules=RuleArrays(
+                literals=self.literals,
+                first_literal=self.first_literal,
+                first_tail=self.first_tail,
+                tails=self.tails,
+                labels=self.labels,
+            ),
+            starting=StarterArrays(first_starter=self.first_starter, starters=self.starters, at_start=self.at_start),
+            ending=EnderArrays(first_ender=self.first_ender, enders=self.enders),
+        )
+
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         return arrays_of(self)
@@ -130,36 +152,21 @@ class PatternSet:
         are sorted for each text.
         """
         # Imported late: what only parses predicates does not wait for the kernels.
-        from asc.keys.pattern_kernels import find_patterns
+        from asc.keys.pattern_kernels import SearchArrays, WaitingArrays, find_patterns
 
         _, offsets, data = texts.buffers()
         # Some of Arrow's buffers can be written, and the kernels would be compiled for both.
         places = frozen(np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1])
         content = frozen(np.frombuffer(data if data is not None else b"", dtype=np.uint8))
-        trie = (self.nodes, self.symbol, self.root, self.lengths)
-        rules = (self.literals, self.first_literal, self.first_tail, self.tails, self.labels)
-        beginning = (self.first_starter, self.starters, self.at_start)
         seen, quiet, head_of = np.zeros((3, len(self.lengths)), dtype=np.int64)
+        link, place, position = np.zeros((3, len(self)), dtype=np.int32)
         head = np.zeros(len(self.lengths), dtype=np.int32)
-        waiting = (head, head_of, *np.zeros((3, len(self)), dtype=np.int32))
+        search = SearchArrays(seen, quiet, WaitingArrays(head, head_of, link, place, position))
         ends = np.zeros(len(texts) + 1, dtype=np.int64)
         matched = np.empty(len(texts) + 2 * len(self), dtype=np.int32)
         text, count = 0, 0
         while True:
-            text, count = find_patterns(
-                places,
-                content,
-                text,
-                trie,
-                rules,
-                beginning,
-                (self.first_ender, self.enders),
-                (seen, quiet),
-                waiting,
-                ends[1:],
-                matched,
-                count,
-            )
+            text, count = find_patterns(places, content, text, self.arguments, search, ends[1:], matched, count)
             if text == len(texts):
                 return ends, matched[:count]
             matched = np.concatenate([matched, np.empty_like(matched)])
