@@ -11,11 +11,9 @@ import numpy.typing as npt
 from asc.plan.block import Block
 from asc.plan.order import Order
 from monitor.errors import MonitorError
-from monitor.kernels import follow, measure, narrow, visit
+from monitor.kernels import GroupArrays, LevelArrays, follow, measure, narrow, visit
 from monitor.sample import Sample
-from monitor.statistics import Counts, Measure
-
-Flags = npt.NDArray[np.bool_]
+from monitor.statistics import Measure
 
 MIN_VISITORS = 30
 """The least number of tuples in a region for a meaningful measurement."""
@@ -106,55 +104,46 @@ class _Descent:
 
     def __init__(self, block: Block, sample: Sample, sequence: Sequence[int]) -> None:
         self.block = block
-        self.sample = sample
-        self.rows = sample.rows(block)
+        self.known = sample.known
+        self.sample = sample.arguments(block)
         self.sequence = block.order_of(sequence).sequence
         self.qubs = block.qubs
         tuples = len(sample) if block.live.any() else 0
-        self.live = np.arange(tuples, dtype=np.int64)
-        self.targets = np.full(tuples, self.sequence[0] if len(self.sequence) else -1, dtype=np.int32)
-        self.grb = np.tile(block.live, (tuples, 1))
-        self.missing = self.grb.copy()
-        self.geb = np.zeros((tuples, len(block.slots)), dtype=np.bool_)
-        self.places = np.zeros(tuples, dtype=np.int64)
+        grb = np.tile(block.live, (tuples, 1))
+        self.states = LevelArrays(
+            live=np.arange(tuples, dtype=np.int64),
+            targets=np.full(tuples, self.sequence[0] if len(self.sequence) else -1, dtype=np.int32),
+            grb=grb,
+            missing=grb.copy(),
+            geb=np.zeros((tuples, len(block.slots)), dtype=np.bool_),
+            places=np.zeros(tuples, dtype=np.int64),
+        )
         self.arrows = np.full(len(block.matrix), -1, dtype=np.int32)
 
     def visit(self) -> bool:
         """Evaluate the next construct of each live tuple. Return whether any tuple is still live."""
-        kept = visit(
-            self.sample.regions,
-            self.block.matrix,
-            self.rows,
-            self.qubs,
-            self.live,
-            self.targets,
-            self.grb,
-            self.missing,
-            self.geb,
-            self.places,
-        )
-        self.live = self.live[:kept]
-        return kept > 0
+        self._keep(visit(self.sample, self.qubs, self.states))
+        return len(self.states.live) > 0
 
     def decide(self, level: int, min_visitors: int) -> Iterator[MicroArrow]:
         """Set and yield the new micro-arrows of a level."""
-        visitors = np.bincount(self.places[self.live], minlength=len(self.arrows))
+        visitors = np.bincount(self.states.places[self.states.live], minlength=len(self.arrows))
         visitors[0] = 0  # no region: the constructs without known values are there
         regions = np.flatnonzero((visitors >= min_visitors) & (self.arrows < 0))
         if not len(regions):
             return
-        candidates, covered, left, macro_left, targeted = self._measured(regions)
+        groups = self._measured(regions)
         # In macro order, so that the first of equals is the one that comes first in it.
         worst = np.iinfo(np.int64).max
-        in_order = np.where(candidates, left, worst)[:, self.sequence]
+        in_order = np.where(groups.candidates, groups.left, worst)[:, self.sequence]
         best = in_order.argmin(axis=1)
         least = in_order[np.arange(len(regions)), best]
-        for group in np.flatnonzero(least < macro_left).tolist():
+        for group in np.flatnonzero(least < groups.macro_left).tolist():
             row, target = int(regions[group]), int(self.sequence[best[group]])
             self.arrows[row] = target
             construct = int(np.searchsorted(self.block.bases, row, side="right")) - 1
-            shares = [int(count[group]) / int(targeted[group]) for count in (least, macro_left)]
-            if covered[group]:
+            shares = [int(count[group]) / int(groups.targeted[group]) for count in (least, groups.macro_left)]
+            if groups.covered[group]:
                 kind, shares = Measure.DROPPING_RATIO, [1 - share for share in shares]
             else:
                 kind = Measure.CONDITIONAL_SELECTIVITY
@@ -163,38 +152,26 @@ class _Descent:
 
     def follow(self) -> None:
         """Set the next construct of every live tuple."""
-        kept = follow(self.live, self.places, self.arrows, self.geb, self.sequence, self.targets)
-        self.live = self.live[:kept]
+        self._keep(follow(self.states, self.arrows, self.sequence))
 
-    def _measured(self, regions: npt.NDArray[np.intp]) -> tuple[Flags, Flags, Counts, Counts, Counts]:
-        """Return the measures of the groups at some matrix rows.
+    def _keep(self, live: int) -> None:
+        """Keep the first live tuples."""
+        self.states = self.states._replace(live=self.states.live[:live])
 
-        The measures are the candidates, whether the group is covered, the counts left by each candidate and by the
-        macro successors, and the targeted counts.
-        """
-        groups = np.full(len(self.arrows), -1, dtype=np.int64)
-        groups[regions] = np.arange(len(regions))
-        candidates = np.zeros((len(regions), len(self.qubs)), dtype=np.bool_)
-        for construct in self.sample.known:
-            candidates[:, construct] = (self.block.matrix[regions] & self.qubs[construct]).any(axis=1)
-        covered = np.ones(len(regions), dtype=np.bool_)
-        narrow(self.live, groups, self.places, self.missing, self.geb, candidates, covered)
-        left = np.zeros(candidates.shape, dtype=np.int64)
-        macro_left, targeted = (np.zeros(len(regions), dtype=np.int64) for _ in range(2))
-        measure(
-            self.sample.regions,
-            self.block.matrix,
-            self.rows,
-            self.sequence,
-            self.live,
-            groups,
-            self.places,
-            self.grb,
-            self.geb,
-            candidates,
-            covered,
-            left,
-            macro_left,
-            targeted,
+    def _measured(self, regions: npt.NDArray[np.intp]) -> GroupArrays:
+        """Return the groups at some matrix rows, with their measures."""
+        count, constructs = len(regions), len(self.qubs)
+        groups = GroupArrays(
+            of_row=np.full(len(self.arrows), -1, dtype=np.int64),
+            candidates=np.zeros((count, constructs), dtype=np.bool_),
+            covered=np.ones(count, dtype=np.bool_),
+            left=np.zeros((count, constructs), dtype=np.int64),
+            macro_left=np.zeros(count, dtype=np.int64),
+            targeted=np.zeros(count, dtype=np.int64),
         )
-        return candidates, covered, left, macro_left, targeted
+        groups.of_row[regions] = np.arange(count)
+        for construct in self.known:
+            groups.candidates[:, construct] = (self.block.matrix[regions] & self.qubs[construct]).any(axis=1)
+        narrow(self.states, groups)
+        measure(self.sample, self.sequence, self.states, groups)
+        return groups

@@ -1,14 +1,12 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Compiled loops that measure constructs on a sample. Callers guarantee the shapes and dtypes of the arrays.
 
-In all functions ``regions`` uint16[constructs, tuples] is a sample, and ``matrix`` uint64[rows, words] is that of a
-block. ``rows`` int64[constructs] is the row of each construct's first region. A construct without known values has row
-0 and regions 0: this is the initial GRB, which excludes nothing.
+In all functions ``sample`` is a sample of tuples as one block sees them.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +16,55 @@ from asc.compiled import compiled, ones
 Array = npt.NDArray[Any]
 
 
+class SampleArrays(NamedTuple):
+    """A sample of tuples, and the block that they are evaluated by.
+
+    ``regions`` uint16[constructs, tuples]: the sample. ``matrix`` uint64[rows, words]: that of the block. ``rows``
+    int64[constructs]: the row of each construct's first region. A construct without known values has row 0 and regions
+    0: this is the initial GRB, which excludes nothing.
+    """
+
+    regions: Array
+    matrix: Array
+    rows: Array
+
+
+class LevelArrays(NamedTuple):
+    """The states of tuples that are evaluated level by level.
+
+    ``live`` int64[n]: the tuples whose GRB is not zero. By tuple: ``targets`` int32 is the next construct. ``grb`` and
+    ``missing`` uint64[words] are the conjuncts left and the conjuncts that no evaluated construct covers. ``geb``
+    bool[c] are the evaluated constructs. ``places`` int64 is the matrix row last visited.
+    """
+
+    live: Array
+    targets: Array
+    grb: Array
+    missing: Array
+    geb: Array
+    places: Array
+
+
+class GroupArrays(NamedTuple):
+    """The groups of the live tuples that visited the same row, and their measures.
+
+    ``of_row`` int64[rows of the matrix]: the group of the tuples that visited a row, -1 if there is none.
+    ``candidates`` bool[g, c]: the constructs that a micro-arrow may lead to. ``covered`` bool[g]: whether every tuple
+    of the group has evaluated a cover set. ``left`` int64[g, c] and ``macro_left`` int64[g] count tuples if the group
+    is covered, otherwise conjuncts. ``targeted`` int64[g] counts the tuples of the group, or the conjuncts left before.
+    """
+
+    of_row: Array
+    candidates: Array
+    covered: Array
+    left: Array
+    macro_left: Array
+    targeted: Array
+
+
 @compiled
 def walk_sample(
-    regions: Array, matrix: Array, rows: Array, sequence: Array, arrows: Array, geb: Array, grb: Array, costs: Array
+    sample: SampleArrays, sequence: Array, arrows: Array, geb: Array, grb: Array, costs: Array
 ) -> tuple[int, int]:
     """Evaluate every tuple along a hybrid-sequence (section 5.1), as ``asc.evaluation.block_kernels.walk`` does, but
     without emitting pairs.
@@ -29,6 +73,7 @@ def walk_sample(
     int64[c], ``grb`` uint64[words]. ``costs`` uint16[tuples] receives the number of constructs evaluated for each
     tuple. Returns the number of tuples whose GRB became all zeros, and the number of micro-arrows followed.
     """
+    regions, matrix, rows = sample.regions, sample.matrix, sample.rows
     words = matrix.shape[1]
     constructs = sequence.size
     dropped = 0
@@ -68,14 +113,13 @@ def walk_sample(
 
 
 @compiled
-def drop_by_each(
-    regions: Array, matrix: Array, rows: Array, prefix: Array, candidates: Array, grb: Array, dropped: Array
-) -> int:
+def drop_by_each(sample: SampleArrays, prefix: Array, candidates: Array, grb: Array, dropped: Array) -> int:
     """Return the number of tuples that ``prefix`` drops. Count in ``dropped`` the tuples that the prefix and each
     candidate drop together.
 
     ``dropped`` int64[n] is zeros when called, and has one entry for each of ``candidates``.
     """
+    regions, matrix, rows = sample.regions, sample.matrix, sample.rows
     words = matrix.shape[1]
     by_prefix = 0
     for number in range(regions.shape[1]):
@@ -108,25 +152,13 @@ def drop_by_each(
 
 
 @compiled
-def visit(
-    regions: Array,
-    matrix: Array,
-    rows: Array,
-    qubs: Array,
-    live: Array,
-    targets: Array,
-    grb: Array,
-    missing: Array,
-    geb: Array,
-    places: Array,
-) -> int:
+def visit(sample: SampleArrays, qubs: Array, level: LevelArrays) -> int:
     """Evaluate the next construct of every live tuple. Put the tuples whose GRB is not zero first in ``live``, and
     return their number.
-
-    ``live`` int64[n]: the live tuples. By tuple: ``targets`` int32 is the next construct. ``grb`` and ``missing``
-    uint64[words] are the conjuncts left and the conjuncts that no evaluated construct covers. ``geb`` bool[c] are the
-    evaluated constructs. ``places`` int64 receives the matrix row visited.
     """
+    regions, matrix, rows = sample.regions, sample.matrix, sample.rows
+    live, targets, places = level.live, level.targets, level.places
+    grb, missing, geb = level.grb, level.missing, level.geb
     kept = 0
     for i in range(live.size):
         number = live[i]
@@ -147,17 +179,16 @@ def visit(
 
 
 @compiled
-def narrow(
-    live: Array, groups: Array, places: Array, missing: Array, geb: Array, candidates: Array, covered: Array
-) -> None:
-    """Remove from each group's ``candidates`` (bool[g, c]) the constructs that a tuple of the group has evaluated.
+def narrow(level: LevelArrays, groups: GroupArrays) -> None:
+    """Remove from each group's ``candidates`` the constructs that a tuple of the group has evaluated.
 
-    ``covered`` (bool[g]) becomes False if a tuple of the group has not evaluated a cover set yet. ``groups`` int64[rows
-    of the matrix]: the group of the tuples that visited a row, -1 if there is none.
+    ``covered`` becomes False if a tuple of the group has not evaluated a cover set yet.
     """
+    live, places, missing, geb = level.live, level.places, level.missing, level.geb
+    of_row, candidates, covered = groups.of_row, groups.candidates, groups.covered
     for i in range(live.size):
         number = live[i]
-        group = groups[places[number]]
+        group = of_row[places[number]]
         if group < 0:
             continue
         for construct in range(candidates.shape[1]):
@@ -188,30 +219,18 @@ def _left(grb: Array, number: int, matrix: Array, place: int) -> Any:
 
 
 @compiled
-def measure(
-    regions: Array,
-    matrix: Array,
-    rows: Array,
-    sequence: Array,
-    live: Array,
-    groups: Array,
-    places: Array,
-    grb: Array,
-    geb: Array,
-    candidates: Array,
-    covered: Array,
-    left: Array,
-    macro_left: Array,
-    targeted: Array,
-) -> None:
+def measure(sample: SampleArrays, sequence: Array, level: LevelArrays, groups: GroupArrays) -> None:
     """Add up, by group, the count left after each candidate and after each tuple's macro successor.
 
-    ``left`` int64[g, c] and ``macro_left`` int64[g] count tuples if the group is covered, otherwise conjuncts.
-    ``targeted`` int64[g] counts the tuples of the group, or the conjuncts left before. All three are zeros when called.
+    ``left``, ``macro_left`` and ``targeted`` are zeros when called.
     """
+    regions, matrix, rows = sample.regions, sample.matrix, sample.rows
+    live, places, grb, geb = level.live, level.places, level.grb, level.geb
+    of_row, candidates, covered = groups.of_row, groups.candidates, groups.covered
+    left, macro_left, targeted = groups.left, groups.macro_left, groups.targeted
     for i in range(live.size):
         number = live[i]
-        group = groups[places[number]]
+        group = of_row[places[number]]
         if group < 0:
             continue
         is_covered = covered[group]
@@ -234,13 +253,14 @@ def measure(
 
 
 @compiled
-def follow(live: Array, places: Array, arrows: Array, geb: Array, sequence: Array, targets: Array) -> int:
+def follow(level: LevelArrays, arrows: Array, sequence: Array) -> int:
     """Set the next construct of every live tuple, and return the number of tuples that have one.
 
     The next construct is the target of the region's micro-arrow, unless that is already evaluated. Then it is the first
     unevaluated construct of the macro-sequence. ``arrows`` int32[rows of the matrix]. The tuples that have a next
     construct are put first in ``live``.
     """
+    live, places, geb, targets = level.live, level.places, level.geb, level.targets
     kept = 0
     for i in range(live.size):
         number = live[i]

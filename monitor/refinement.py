@@ -28,7 +28,7 @@ def refined(block: Block, sample: Sample, hybrid: HybridSequence) -> HybridSeque
     sample without tuples.
     """
     macro = block.order_of(hybrid.order.sequence.tolist())
-    rows = sample.rows(block)
+    arguments = sample.arguments(block)
     table = np.full(len(block.matrix), -1, dtype=np.int32)
     # Read-only like every other table of micro-arrows, so that no second kernel is compiled for it.
     arrows = table.view()
@@ -44,7 +44,7 @@ def refined(block: Block, sample: Sample, hybrid: HybridSequence) -> HybridSeque
         table[place] = arrow.target
         tried = np.empty(len(visitors), dtype=np.uint16)
         regions = frozen(np.ascontiguousarray(sample.regions[:, visitors]))
-        walk_sample(regions, block.matrix, rows, macro.sequence, arrows, geb, grb, tried)
+        walk_sample(arguments._replace(regions=regions), macro.sequence, arrows, geb, grb, tried)
         if tried.sum(dtype=np.int64) < costs[visitors].sum(dtype=np.int64):
             costs[visitors] = tried
             kept.append(arrow)

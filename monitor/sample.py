@@ -12,6 +12,7 @@ from asc.evaluation.regions import RegionIds
 from asc.frozen import frozen
 from asc.plan.block import Block
 from monitor.errors import MonitorError
+from monitor.kernels import SampleArrays
 
 Rows = npt.NDArray[np.int64]
 
@@ -64,6 +65,10 @@ class Sample:
     def __len__(self) -> int:
         """Return the number of tuples."""
         return int(self.regions.shape[1])
+
+    def arguments(self, block: Block) -> SampleArrays:
+        """Return the sample and a block as kernels read them. Raise MonitorError as :meth:`rows` does."""
+        return SampleArrays(regions=self.regions, matrix=block.matrix, rows=self.rows(block))
 
     def rows(self, block: Block) -> Rows:
         """Return the matrix row of each construct's first region; for an unknown construct 0, the row of the initial

@@ -125,7 +125,7 @@ def dropped_by_each(
     dropped = np.zeros(len(candidates), dtype=np.int64)
     places = np.array(prefix, dtype=np.int64), np.array(candidates, dtype=np.int64)
     grb = np.empty(block.matrix.shape[1], dtype=np.uint64)
-    by_prefix = drop_by_each(sample.regions, block.matrix, sample.rows(block), *places, grb, dropped)
+    by_prefix = drop_by_each(sample.arguments(block), *places, grb, dropped)
     return by_prefix, dropped
 
 
@@ -140,8 +140,5 @@ def _walked(block: Block, sample: Sample, order: Order) -> tuple[Costs, int, int
     costs = np.empty(len(sample), dtype=np.uint16)
     geb = np.empty(len(block.slots), dtype=np.int64)
     grb = np.empty(block.matrix.shape[1], dtype=np.uint64)
-    rows = sample.rows(block)
-    dropped, micro_arrows = walk_sample(
-        sample.regions, block.matrix, rows, ordered.sequence, ordered.arrows, geb, grb, costs
-    )
+    dropped, micro_arrows = walk_sample(sample.arguments(block), ordered.sequence, ordered.arrows, geb, grb, costs)
     return costs, dropped, micro_arrows

@@ -20,7 +20,7 @@ def test_a_walk_counts_each_tuples_constructs(three: Plan, sampled: Sampled) -> 
     geb, grb = np.empty(3, dtype=np.int64), np.empty(1, dtype=np.uint64)
     costs = np.empty(3, dtype=np.uint16)
     sequence, arrows = np.array([1, 0, 2], dtype=np.int32), np.empty(0, dtype=np.int32)
-    found = walk_sample(sample.regions, block.matrix, sample.rows(block), sequence, arrows, geb, grb, costs)
+    found = walk_sample(sample.arguments(block), sequence, arrows, geb, grb, costs)
     assert found == (2, 0)
     assert costs.tolist() == [1, 3, 3]
 
@@ -29,5 +29,5 @@ def test_tuples_dropped_by_a_prefix_are_dropped_with_any_candidate(three: Plan, 
     block, sample = sampled(three, [9, 0, 9], [0, 9, 9], [9, 0, 9])
     prefix, candidates = np.array([1, 0]), np.array([2])
     dropped, grb = np.zeros(1, dtype=np.int64), np.empty(1, dtype=np.uint64)
-    by_prefix = drop_by_each(sample.regions, block.matrix, sample.rows(block), prefix, candidates, grb, dropped)
+    by_prefix = drop_by_each(sample.arguments(block), prefix, candidates, grb, dropped)
     assert (by_prefix, dropped.tolist()) == (1, [2])
