@@ -1,16 +1,12 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Compiled loops over the cells of a grid. All points of a cell are neighbours of each other.
 
-In all loops, the points are in the order of the cells. ``starts`` int64[cells + 1]: where each cell begins. ``low`` and
-``high`` float64[cells, attributes]: the bounds of its points. ``near``: for each cell the other cells near it, nearest
-first if they are few. ``squares``: a lower bound of the squared distance to each near cell. The lists of the cells from
-``first`` on begin at ``near_starts``. Rounding keeps the order of numbers, so a bound of differences also bounds their
-squares and sums.
+Rounding keeps the order of numbers, so a bound of differences also bounds their squares and sums.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from asc.compiled import compiled
 from asc.operators.dbscan.chain_kernels import root_of
@@ -21,6 +17,32 @@ Array = Any
 
 _SORTED = 64
 """The most near cells that are listed in ascending order of distance: sorting takes the square of their number."""
+
+
+class CellArrays(NamedTuple):
+    """The points of a window by cells.
+
+    ``values`` float64[points, attributes]: in the order of the cells. ``starts`` int64[cells + 1]: where each cell
+    begins. ``low`` and ``high`` float64[cells, attributes]: the bounds of its points.
+    """
+
+    values: Array
+    starts: Array
+    low: Array
+    high: Array
+
+
+class NearArrays(NamedTuple):
+    """The near cells of each cell from ``first`` to before ``after``, the nearest first if they are few.
+
+    The lists begin at ``starts``. ``squares``: a lower bound of the squared distance to each of ``near``.
+    """
+
+    first: int
+    after: int
+    starts: Array
+    near: Array
+    squares: Array
 
 
 @compiled
@@ -42,12 +64,9 @@ def list_near(
     high: Array,
     reach: int,
     square: float,
-    first: int,
     ranges: Array,
     candidates: Array,
-    near_starts: Array,
-    near: Array,
-    squares: Array,
+    listed: NearArrays,
 ) -> int:
     """List the near cells of each cell from ``first`` on, until ``near`` is full. Return the first cell whose list is
     missing.
@@ -55,6 +74,7 @@ def list_near(
     A cell is near if the squared distance of the two boxes is at most ``square``. ``near`` has capacity for the list of
     at least one cell.
     """
+    first, near_starts, near, squares = listed.first, listed.starts, listed.near, listed.squares
     count = 0
     near_starts[0] = 0
     for cell in range(first, bins.shape[0]):
@@ -110,24 +130,15 @@ def _greatest_square(values: Array, point: int, low: Array, high: Array, cell: i
 
 
 @compiled
-def list_nearest(
-    values: Array,
-    starts: Array,
-    low: Array,
-    high: Array,
-    first: int,
-    after: int,
-    near_starts: Array,
-    near: Array,
-    squares: Array,
-    nearest: Array,
-) -> None:
+def list_nearest(cells: CellArrays, listed: NearArrays, nearest: Array) -> None:
     """Write the squared distances from each point to its nearest other points, ascending.
 
     ``nearest`` float64[points, number] initially holds infinities.
     """
+    values, starts, low, high = cells.values, cells.starts, cells.low, cells.high
+    first, near_starts, near, squares = listed.first, listed.starts, listed.near, listed.squares
     number = nearest.shape[1]
-    for cell in range(first, after):
+    for cell in range(first, listed.after):
         for i in range(starts[cell], starts[cell + 1]):
             _insert_nearest(values, i, starts[cell], starts[cell + 1], nearest)
             for k in range(near_starts[cell - first], near_starts[cell - first + 1]):
@@ -153,22 +164,11 @@ def _insert_nearest(values: Array, point: int, begin: int, end: int, nearest: Ar
 
 
 @compiled
-def find_core(
-    values: Array,
-    starts: Array,
-    low: Array,
-    high: Array,
-    first: int,
-    after: int,
-    near_starts: Array,
-    near: Array,
-    squares: Array,
-    square: float,
-    least: int,
-    is_core: Array,
-) -> None:
+def find_core(cells: CellArrays, listed: NearArrays, square: float, least: int, is_core: Array) -> None:
     """Write for each point of some cells whether it has at least ``least`` neighbours, itself included."""
-    for cell in range(first, after):
+    values, starts, low, high = cells.values, cells.starts, cells.low, cells.high
+    first, near_starts, near, squares = listed.first, listed.starts, listed.near, listed.squares
+    for cell in range(first, listed.after):
         points_in_cell = starts[cell + 1] - starts[cell]
         begin, end = near_starts[cell - first], near_starts[cell - first + 1]
         most = points_in_cell
@@ -218,10 +218,9 @@ def core_first(
 
 
 @compiled
-def _are_connected(
-    values: Array, starts: Array, ends: Array, low: Array, high: Array, square: float, one: int, other: int
-) -> bool:
+def _are_connected(cells: CellArrays, ends: Array, square: float, one: int, other: int) -> bool:
     """Return whether two cells have core points that are neighbours."""
+    values, starts, low, high = cells.values, cells.starts, cells.low, cells.high
     for i in range(starts[one], ends[one]):
         if _least_square(values, i, low, high, other) > square:
             continue
@@ -232,24 +231,13 @@ def _are_connected(
 
 
 @compiled
-def connect(
-    values: Array,
-    starts: Array,
-    ends: Array,
-    low: Array,
-    high: Array,
-    first: int,
-    after: int,
-    near_starts: Array,
-    near: Array,
-    squares: Array,
-    square: float,
-    parents: Array,
-) -> None:
+def connect(cells: CellArrays, ends: Array, listed: NearArrays, square: float, parents: Array) -> None:
     """Unite cells with other cells if some of their core points are neighbours. ``ends``: the end of each cell's core
     points.
     """
-    for cell in range(first, after):
+    starts, first = cells.starts, listed.first
+    near_starts, near, squares = listed.starts, listed.near, listed.squares
+    for cell in range(first, listed.after):
         if ends[cell] == starts[cell]:
             continue
         for k in range(near_starts[cell - first], near_starts[cell - first + 1]):
@@ -257,7 +245,7 @@ def connect(
             if squares[k] > square or other > cell or ends[other] == starts[other]:
                 continue
             one, two = root_of(parents, cell), root_of(parents, other)
-            if one != two and _are_connected(values, starts, ends, low, high, square, cell, other):
+            if one != two and _are_connected(cells, ends, square, cell, other):
                 parents[max(one, two)] = min(one, two)
 
 
@@ -289,16 +277,9 @@ def number_cells(order: Array, starts: Array, ends: Array, cell_of: Array, paren
 
 @compiled
 def label_points(
-    values: Array,
-    starts: Array,
+    cells: CellArrays,
     ends: Array,
-    low: Array,
-    high: Array,
-    first: int,
-    after: int,
-    near_starts: Array,
-    near: Array,
-    squares: Array,
+    listed: NearArrays,
     square: float,
     order: Array,
     cell_labels: Array,
@@ -306,7 +287,9 @@ def label_points(
     is_core: Array,
 ) -> None:
     """Write the label of each point of some cells, and whether it is a core point, from the labels of the cells."""
-    for cell in range(first, after):
+    values, starts, low, high = cells.values, cells.starts, cells.low, cells.high
+    first, near_starts, near, squares = listed.first, listed.starts, listed.near, listed.squares
+    for cell in range(first, listed.after):
         for i in range(starts[cell], ends[cell]):
             labels[order[i]] = cell_labels[cell]
             is_core[order[i]] = True

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from asc.operators.dbscan.cell_kernels import (
+    CellArrays,
+    NearArrays,
     bound,
     connect,
     core_first,
@@ -34,11 +35,6 @@ _NEAREST = 32
 _ROOM = 1 << 20
 """The number of near cells that are listed at a time."""
 
-_Near = tuple[Any, ...]
-"""The range of cells, from the first to before the last, whose near cells are listed, and the lists in the form that
-compiled loops read.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class CellSetting:
@@ -63,7 +59,7 @@ class Cells:
     low: Floats
     high: Floats
     reach: int
-    _listed: list[_Near] = field(default_factory=list)
+    _listed: list[NearArrays] = field(default_factory=list)
 
     @staticmethod
     def of(values: Floats, least: float, widest: float | None = None, orders: Ints | None = None) -> Cells:
@@ -77,7 +73,12 @@ class Cells:
         reach = int(reach_of(widest) / side * (1 + 1e-6)) + 1 if side > 0 else 1
         return Cells(widest, grid, low, high, reach)
 
-    def near(self) -> Iterator[_Near]:
+    @property
+    def arguments(self) -> CellArrays:
+        """The cells as kernels read them."""
+        return CellArrays(values=self.grid.values, starts=self.grid.starts, low=self.low, high=self.high)
+
+    def near(self) -> Iterator[NearArrays]:
         """Yield the cells near each cell, for several cells at a time. If one buffer holds all lists, they are computed
         once.
         """
@@ -89,11 +90,11 @@ class Cells:
         room = max(_ROOM, cells)
         while first < cells:
             starts, near = np.empty(cells - first + 1, dtype=np.int64), np.empty(room, dtype=np.int64)
-            squares = np.empty(room)
+            memory = NearArrays(first, cells, starts, near, squares=np.empty(room))
             own = (self.grid.bins, self.low, self.high, self.reach, self.widest * self.widest)
-            after = list_near(*own, first, ranges, candidates, starts, near, squares)
+            after = list_near(*own, ranges, candidates, memory)
             count = int(starts[after - first])
-            listed = (first, after, starts, near[:count].copy(), squares[:count].copy())
+            listed = NearArrays(first, after, starts, near[:count].copy(), memory.squares[:count].copy())
             if after == cells and first == 0:
                 self._listed.append(listed)
             yield listed
@@ -106,33 +107,33 @@ class Cells:
         grid = self.grid
         nearest = np.full((len(grid.order), number), np.inf)
         for listed in self.near():
-            list_nearest(*(grid.values, grid.starts, self.low, self.high, *listed, nearest))
+            list_nearest(self.arguments, listed, nearest)
         found = np.empty_like(nearest)
         found[grid.order] = nearest
         return found
 
     def labels(self, setting: CellSetting, is_core: Flags | None = None) -> Labels:
         """Return the clusters for a setting. ``is_core``: whether each point of the window is core, if known."""
-        grid, square, boxes = self.grid, setting.radius * setting.radius, (self.low, self.high)
+        grid, square, cells = self.grid, setting.radius * setting.radius, self.arguments
         points = len(grid.order)
         if is_core is None:
             core, least = np.zeros(points, dtype=np.bool_), min(setting.min_samples, points + 1)
             for listed in self.near():
-                find_core(*(grid.values, grid.starts, *boxes, *listed, square, least, core))
+                find_core(cells, listed, square, least, core)
         else:
             core = is_core[grid.order]
         order, values = np.empty_like(grid.order), np.empty_like(grid.values)
         ends = np.empty(grid.cells, dtype=np.int64)
         core_first(grid.order, grid.values, grid.starts, core, ends, order, values)
         parents = np.arange(grid.cells, dtype=np.int32)
-        geometry = (values, grid.starts, ends, *boxes)
+        cells = cells._replace(values=values)
         for listed in self.near():
-            connect(*(*geometry, *listed, square, parents))
+            connect(cells, ends, listed, square, parents)
         cell_labels = np.full(grid.cells, -1, dtype=np.int32)
         clusters = number_cells(order, grid.starts, ends, np.empty(points, dtype=np.int32), parents, cell_labels)
         labels, found = np.empty(points, dtype=np.int32), np.empty(points, dtype=np.bool_)
         for listed in self.near():
-            label_points(*(*geometry, *listed, square, order, cell_labels, labels, found))
+            label_points(cells, ends, listed, square, order, cell_labels, labels, found)
         return Labels(labels, found, clusters)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.operators.dbscan.chain_kernels import (
+    StoredPairs,
     count_pairs,
     cover,
     find_core,
@@ -90,12 +91,12 @@ class WindowPairs:
         places[rows - rows[0]] = np.arange(len(rows), dtype=np.int32)
         moved = np.searchsorted(ranks, np.arange(len(neighbours.radii))).astype(np.int32)
         ends = np.zeros(len(ranks) + 1, dtype=np.int64)
-        stored = (neighbours.starts, neighbours.older, neighbours.ranks, rows, places, moved)
-        count = count_pairs(*stored, ends)
+        stored = StoredPairs(neighbours.starts, neighbours.older, neighbours.ranks, rows, places, moved)
+        count = count_pairs(stored, ends)
         rank_ends = ends.copy()
         newer, older = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
         starts = np.zeros(len(rows) + 1, dtype=np.int64)
-        sort_pairs(*stored, ends, newer, older, starts[1:])
+        sort_pairs(stored, ends, newer, older, starts[1:])
         np.cumsum(starts, out=starts)
         near, near_ranks = np.empty(2 * count, dtype=np.int32), np.empty(2 * count, dtype=np.uint16)
         list_both(newer, older, ends, starts[:-1].copy(), near, near_ranks)

@@ -1,14 +1,23 @@
-# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Compiled loops that find pairs of neighbours and list them by point."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from asc.compiled import compiled
 from asc.operators.dbscan.grid_kernels import cells_near
 
 Array = Any
+
+
+class GridArrays(NamedTuple):
+    """The arrays of a :class:`asc.operators.dbscan.grid.Grid` as kernels read them."""
+
+    order: Array
+    values: Array
+    starts: Array
+    bins: Array
 
 
 @compiled
@@ -37,10 +46,7 @@ def rank_of(squares: Array, square: float) -> int:
 
 @compiled
 def search(
-    order: Array,
-    values: Array,
-    starts: Array,
-    bins: Array,
+    grid: GridArrays,
     new_from: int,
     squares: Array,
     ranges: Array,
@@ -53,8 +59,9 @@ def search(
 
     Return -1 if ``newer`` lacks capacity for all pairs.
 
-    ``order``, ``values``, ``starts`` and ``bins``: a grid whose side is at least the largest radius.
+    The side of the grid is at least the largest radius.
     """
+    order, values, starts, bins = grid.order, grid.values, grid.starts, grid.bins
     count, capacity, widest = 0, newer.size, squares[squares.size - 1]
     for cell in range(bins.shape[0]):
         # The points of a cell ascend.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.operators.dbscan.grid import Grid, reach_of
-from asc.operators.dbscan.neighbour_kernels import by_newer, by_older, sample_ranks, search
+from asc.operators.dbscan.neighbour_kernels import GridArrays, by_newer, by_older, sample_ranks, search
 from asc.operators.dbscan.points import Codes, Floats, Ints
 
 PAIR_NEIGHBOURS = 64
@@ -117,8 +117,8 @@ def _pairs(values: Floats, new_from: int, radii: Floats, capacity: int) -> tuple
     near = np.empty(grid.cells, dtype=np.int64)
     newer, older = np.empty(max(capacity, 0), dtype=np.int32), np.empty(max(capacity, 0), dtype=np.int32)
     ranks = np.empty(max(capacity, 0), dtype=np.uint16)
-    own = (grid.order, grid.values, grid.starts, grid.bins)
-    count = search(*own, new_from, radii * radii, ranges, near, newer, older, ranks)
+    arrays = GridArrays(order=grid.order, values=grid.values, starts=grid.starts, bins=grid.bins)
+    count = search(arrays, new_from, radii * radii, ranges, near, newer, older, ranks)
     return None if count < 0 else (newer[:count], older[:count], ranks[:count])
 
 
