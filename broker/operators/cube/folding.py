@@ -91,8 +91,8 @@ def _with_gap(
     """Return a state after a batch. A new gap is added if offsets are missed, and open gaps get their end if it is
     known.
 
-    A gap ends when each of its partitions has had a record since, because each partition has its own newest time: that
-    of the batch, or of the batch before if it is later.
+    A gap ends when each of its partitions has had a record since, because each partition has its own newest time. That
+    is the time of this batch, or that of the partition's batch before if it is later.
     ``needed``: the result of :func:`_needed` before the batch. ``ends``: the ends of the offsets that the gap reports.
     """
     before, clock = batch_time.before, batch_time.after
