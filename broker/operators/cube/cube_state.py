@@ -21,6 +21,7 @@ well. An ``apart`` record is late and stays apart. No record is ``expired`` as l
 
 PAUSED = "paused"
 BEHIND = "other cubes have read further"
+RESTORED = "the stream has read further than the file of cubes, as after the restore of a copy"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -110,6 +110,7 @@ class CubeFolder:
                     CubeLimits(limits.cube_cells, limits.cube_bytes, limits.cube_panes, limits.cube_query_s),
                     lateness_s=stream.lateness_us / 1_000_000,
                     time_zone=stream.time_zone,
+                    read_to=stream.read_to,
                 )
             except CubeStoreError:
                 self._refused_until_s = time.monotonic() + _REFUSED_S

@@ -21,8 +21,8 @@ from asc.schema import Schema
 from broker.cancellation import Cancellation
 from broker.errors import CubeStoreError, QueryError
 from broker.operators.cube.batch_time import Clock, first_open
-from broker.operators.cube.coverage import BatchInterval
-from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
+from broker.operators.cube.coverage import BatchInterval, Place
+from broker.operators.cube.cube_state import PAUSED, RESTORED, CubeId, CubeState
 from broker.operators.cube.dump import Dump, Dumps
 from broker.operators.cube.late_cells import LateCells
 from broker.operators.cube.merging import CubeLimits, PaneMerger
@@ -72,16 +72,27 @@ class Keeper:
         self._is_unsure = False
 
     @staticmethod
-    def open(path: Path, schema: Schema, limits: CubeLimits, *, lateness_s: float, time_zone: str = "UTC") -> Keeper:
+    def open(
+        path: Path,
+        schema: Schema,
+        limits: CubeLimits,
+        *,
+        lateness_s: float,
+        time_zone: str = "UTC",
+        read_to: Mapping[Place, int] = MappingProxyType({}),
+    ) -> Keeper:
         """Return the keeper of the cubes in a file, which is created if missing. Raise CubeStoreError if it cannot be
         used.
 
-        ``schema``, ``time_zone`` and ``lateness_s``: those of the stream.
+        ``schema``, ``time_zone`` and ``lateness_s``: those of the stream. ``read_to``: the offsets up to which the
+        stream has committed batches. A cube that ends before these misses records, because the file is a former copy.
         """
         lateness_us = round(lateness_s * 1_000_000)
         store = Store.open(path)
         try:
-            return Keeper(store, SavedCubes(store, schema, time_zone, lateness_us), limits, lateness_us)
+            keeper = Keeper(store, SavedCubes(store, schema, time_zone, lateness_us), limits, lateness_us)
+            keeper._note_restored(read_to)
+            return keeper
         except BaseException:
             store.close()
             raise
@@ -234,6 +245,19 @@ class Keeper:
             with self._writing(before.commit + 1, before.batch):
                 self._saved.save(state, after, (), gone)
             self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
+
+    def _note_restored(self, read_to: Mapping[Place, int]) -> None:
+        """Let cubes that end before the stream's last batch report the time since as a gap. Nothing is stored: their
+        next batch ends the gap.
+        """
+        before = self._snapshot
+        behind = {
+            cube: replace(state, stopped=RESTORED)
+            for cube, state in before.cubes.items()
+            if state.batch == before.batch > 0 and state.stopped is state.parked is None and not state.reaches(read_to)
+        }
+        if behind:
+            self._swap(before.commit, before.batch, before.marks, {**before.cubes, **behind})
 
     def revision(self, cube: CubeId, window: int, place: int) -> int:
         """Return the last revision of a window of a cube and an output cuboid. Return 0 if the window was written only

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -18,7 +19,7 @@ from asc.operators.cube.fold import Folded, folded
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from asc.schema import Schema
-from broker.operators.cube.coverage import BatchInterval
+from broker.operators.cube.coverage import BatchInterval, Place
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
@@ -107,8 +108,15 @@ def batch(first: int, end: int, *, topic_id: str = "T", partition: int = 0) -> B
     return BatchInterval(topic_id, {partition: first}, {partition: end})
 
 
-def opened(folder: Path, *, lateness_s: float = 0, limits: CubeLimits | None = None) -> Keeper:
-    return Keeper.open(folder / "cubes.sqlite", SCHEMA, limits or CubeLimits(), lateness_s=lateness_s)
+def opened(
+    folder: Path,
+    *,
+    lateness_s: float = 0,
+    limits: CubeLimits | None = None,
+    read_to: Mapping[Place, int] = MappingProxyType({}),
+) -> Keeper:
+    path = folder / "cubes.sqlite"
+    return Keeper.open(path, SCHEMA, limits or CubeLimits(), lateness_s=lateness_s, read_to=read_to)
 
 
 def rows_of(keeper: Keeper, cube: CubeId, **body: Any) -> list[tuple[Any, ...]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from asc.operators.cube.json_values import instant_text
 from broker.operators.cube.coverage import BatchInterval
-from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.cube_state import RESTORED, CubeId
 from broker.operators.cube.gaps import GAPS_MAX, NO_BATCH, SEVERAL, Gap, bounded
 from broker.operators.cube.keeper import Keeper
 from tests.broker.operators.cube.kept_stream import (
@@ -123,6 +123,29 @@ def test_a_gap_reaches_the_newest_missed_record_where_old_ones_are_sent_again(so
     source.topic.commit(source.keeper, BatchInterval("T", source.done, {0: 3, 1: 0, 2: 0}), {third: OWN})
     found = source.keeper.questions.query(third, {"live": True})
     assert [(gap["from"], gap["to"]) for gap in found["gaps"]] == [(None, just_after(9.5))]
+
+
+def test_a_restored_copy_is_not_whole_from_its_watermark_on(tmp_path: Path) -> None:
+    own = Source(tmp_path)
+    own.publish((0, 0.5), (0, 5.5))
+    own.read()
+    own.keeper.close()
+    read_to = {("T", 0): 2}
+    as_it_was = opened(tmp_path, read_to=read_to)
+    assert whole_panes(as_it_was, 8) == [True] * 8
+    as_it_was.close()
+    # The stream has read two more records, which the copy has not.
+    own.keeper = opened(tmp_path, read_to={("T", 0): 4})
+    assert whole_panes(own.keeper, 8) == [True] * 5 + [False] * 3
+    (gap,) = own.keeper.questions.query(P, {"live": True})["gaps"]
+    assert (gap["from"], gap["to"], gap["reason"]) == (minute(5.5), None, RESTORED)
+    own.publish((0, 6.5), (0, 7.5))
+    own.read(paused=True)
+    own.publish((0, 8.5))
+    own.read()
+    (gap,) = own.keeper.questions.query(P, {"live": True})["gaps"]
+    assert (gap["from"], gap["to"], gap["reason"]) == (minute(5.5), just_after(8.5), RESTORED)
+    own.keeper.close()
 
 
 def test_coverage_begins_when_each_partition_that_had_records_has_had_another(source: Source) -> None:
