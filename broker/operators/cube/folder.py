@@ -58,6 +58,10 @@ class _Standing:
         """Return True if the query is registered and its registration ``since`` is the given one, or cannot be read."""
         return query in self.registered and self.registered[query] in (since, None)
 
+    def omits(self, query: str) -> bool:
+        """Return True if the query is registered, and in no plan: it is paused or parked."""
+        return query in self.registered and query not in self.planned
+
 
 class CubeFolder:
     """The folder of the cubes of one stream: it commits each batch to the keeper, and then writes the windows that are
@@ -186,6 +190,8 @@ class CubeFolder:
             if standing.planned or self._has_file():
                 kept = self.keeper.snapshot.cubes.values()
                 self.keeper.remove(*{own.id.query for own in kept if not standing.has(own.id.query, own.since)})
+                # A daemon before this one has reported these: the next batch with such a cube resumes it.
+                self._parked |= {own.id for own in kept if own.parked is not None and standing.omits(own.id.query)}
                 for query in standing.planned.values():
                     if standing.has(query.id, query.since):
                         self._define(query, standing.version)

@@ -335,6 +335,21 @@ def test_a_damaged_piece_that_a_question_finds_parks_the_query(run: Run) -> None
     assert run.count(own) == 4
 
 
+def test_a_cube_that_was_parked_before_a_restart_goes_on_once_it_is_resumed(run: Run) -> None:
+    own = query()
+    run.stand(own, version=4)
+    run.commit(own, version=4)
+    run.folder.keeper.park_damaged(cube_of(own), next(run.folder.keeper.snapshot.cube(cube_of(own)).pieces()).number)
+    assert list(run.commit(own, version=4)) == ["late"]
+    run.start_again()
+    # It stays parked while its query is, and the first batch after that has it.
+    run.stand(version=5, paused={own.id: own.since})
+    run.commit(version=5)
+    run.stand(own, version=6)
+    assert run.commit(own, version=6) == {}
+    assert run.count(own) == 1
+
+
 def test_a_batch_that_is_run_again_adds_nothing_to_the_totals(run: Run) -> None:
     own, other = query(), query(name="other")
     run.stand(own, version=4)
