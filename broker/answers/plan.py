@@ -162,7 +162,7 @@ class OperatorFigures(TypedDict):
 
 
 class StreamPlan(TypedDict):
-    """The running plan of a stream. The optional fields are missing for a token that does not see the whole stream.
+    """The running plan of a stream. The optional fields are missing if the access token may not read the whole stream.
 
     ``phases``: the median seconds of each phase of a batch.
     """

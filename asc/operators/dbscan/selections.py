@@ -37,7 +37,7 @@ class Selections:
         return self._sets
 
     def code(self, selections: tuple[str, ...]) -> int:
-        """Return the code of the watched selections among some selections. Return NONE if none is watched."""
+        """Return the code of a set: the watched ones among these selections. Return NONE if none is watched."""
         known = self._known.get(selections)
         if known is not None:
             return known

@@ -1,4 +1,4 @@
-"""The search for a regular expression in Spark, chosen so that it takes time linear in the text's length.
+"""The choice of how Spark searches a text for matches of a regular expression, in time linear in the text's length.
 
 An expression is used as it is written if its number of steps is bounded. Otherwise it is rewritten as another
 expression that finds the same matches:

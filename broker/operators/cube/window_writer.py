@@ -146,8 +146,8 @@ class WindowWriter:
     def _finish(
         self, cube: CubeId, window_state: WindowState, windows: Windows, cells: _StateCells, due_to: int
     ) -> None:
-        """Write the windows up to ``due_to``, within a commit's limit. They are recorded together, so a repeat is
-        identical.
+        """Write the windows up to ``due_to``, at most as many as one commit may write. One transaction records which
+        they are, so a retry writes the same windows.
         """
         sent: Counter[str] = Counter()
         count, done, read_before, is_behind = window_state.count, 0, cells.count, False

@@ -128,7 +128,9 @@ def _plane(across: Sequence[float], up: Sequence[float], *, is_position: bool, w
 
 
 def _lengths(wide: float, high: float) -> tuple[float, float]:
-    """Return the lengths in pixels of two differences at equal scales, as large as the picture allows."""
+    """Return the width and the height in pixels of a plane of ``wide`` by ``high`` units of the data. Both axes have
+    one scale, the largest that the picture allows.
+    """
     if wide <= 0 and high <= 0:
         return 0.0, 0.0
     if wide / _ACROSS >= high / _UP:
