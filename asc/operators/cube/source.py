@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -20,6 +21,7 @@ from asc.operators.cube.keys import Key
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.question import Question
 from asc.predicate import Predicate, normalise
+from asc.spark_types import backquoted, folded, quoted_name
 
 _NAMES_SHOWN = 20
 _GROUP_CELLS = 2
@@ -138,14 +140,46 @@ def _predicate(layout: Layout, where: str) -> Predicate:
         predicate = normalise(where, layout.group_schema, time_zone=layout.time_zone)
     except PredicateError as error:
         if error.subject == "unknown column":
-            shown = ", ".join(layout.definition.dimensions.names[:_NAMES_SHOWN])
-            raise CubeError("where", str(error.value), f"is no dimension: name some of {shown}") from None
+            raise _no_dimension(layout, where, str(error.value)) from None
         raise
     for attribute in predicate.p_attributes:
         if attribute.is_computed:
+            meant = _written_plainly(layout, attribute.as_written)
             remedy = "is no comparison of a dimension with constants of its type: write such ones, joined by AND and OR"
+            if meant:
+                remedy = f"is no dimension: write {backquoted(meant[0])} in backquotes"
             raise CubeError("where", attribute.as_written, remedy)
     return predicate
+
+
+def _no_dimension(layout: Layout, where: str, column: str) -> CubeError:
+    """Return the error for a name in a predicate that is no dimension. If it is a part of dimensions that have to be
+    in backquotes, the error names one of these, by preference one that the predicate contains.
+    """
+    word = re.compile(rf"(?<!\w){re.escape(column)}(?!\w)", re.IGNORECASE)
+    names = layout.definition.dimensions.names
+    meant = [name for name in (*_written_plainly(layout, where), *_expressions(names)) if word.search(name)]
+    if meant:
+        return CubeError("where", column, f"is no dimension: write {backquoted(meant[0])} in backquotes")
+    return CubeError(
+        "where", column, f"is no dimension: name some of {', '.join(map(quoted_name, names[:_NAMES_SHOWN]))}"
+    )
+
+
+def _written_plainly(layout: Layout, where: str) -> list[str]:
+    """Return the dimensions that have to be in backquotes and whose text a predicate contains, the longest first."""
+    text = _spaceless(where)
+    found = [name for name in _expressions(layout.definition.dimensions.names) if _spaceless(name) in text]
+    return sorted(found, key=len, reverse=True)
+
+
+def _expressions(names: Sequence[str]) -> list[str]:
+    """Return the names that have to be in backquotes."""
+    return [name for name in names if quoted_name(name) != name]
+
+
+def _spaceless(text: str) -> str:
+    return folded("".join(text.split()))
 
 
 def _named(layout: Layout, predicate: Predicate) -> tuple[int, ...]:

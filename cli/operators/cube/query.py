@@ -26,6 +26,7 @@ from cli.output import counted, json_option, print_json
         "asc cube query late --by carrier --total --where \"origin = 'JFK'\" --from 2013-07-10 --to 2013-07-11",
         'asc cube query late --by origin --last 1d --live --order "delay DESC" --limit 10',
         "asc cube query late --by carrier --last 1d --grain 1h",
+        "asc cube query late --by carrier --where '`year(time_hour)` = 2013'",
     ),
 )
 @click.argument("query_id", metavar="ID")
@@ -37,7 +38,12 @@ from cli.output import counted, json_option, print_json
     help="The dimensions to group by, separated by commas; repeatable. By default one row of all records.",
 )
 @click.option("--total", is_flag=True, help="Add the row of all records together.")
-@click.option("--where", metavar="SQL", help="A predicate over dimensions.")
+@click.option(
+    "--where",
+    metavar="SQL",
+    help="A predicate over dimensions. A dimension that is an expression stands in backquotes, and the shell needs "
+    "single quotes around these: '`year(ts)` = 2013'.",
+)
 @click.option("--from", "begin", metavar="TIME", help="The beginning of the interval, on the grain, as 2013-07-10.")
 @click.option("--to", "end", metavar="TIME", help="The exclusive end of the interval, on the grain.")
 @click.option("--last", type=Duration(), metavar="TIME", help="In place of both: as long up to the last closed pane.")

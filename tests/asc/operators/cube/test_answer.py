@@ -97,7 +97,9 @@ def test_where_is_judged_on_groups(cube: Cube, where: str, flights: int) -> None
 @pytest.mark.parametrize(
     ("where", "said"),
     [
-        ("delay > 0", "where 'delay': is no dimension: name some of origin, dest, carrier, year(ts)"),
+        ("delay > 0", "where 'delay': is no dimension: name some of origin, dest, carrier, `year(ts)`"),
+        ("year(ts) = 1970", "where 'ts': is no dimension: write `year(ts)` in backquotes"),
+        ("Year( ts ) = 1970", "where 'ts': is no dimension: write `year(ts)` in backquotes"),
         ("upper(carrier) = 'B6'", "is no comparison of a dimension with constants"),
         ("carrier", "'carrier'"),
         ("carrier =", "syntax error"),
@@ -108,6 +110,38 @@ def test_another_where_is_refused_in_one_line(cube: Cube, where: str, said: str)
         cube.query({"where": where})
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "meant"),
+    [
+        ("place.name IS NULL", "place.name", "`place.name`"),
+        ("tags[0] = 'a'", "tags", "`tags[0]`"),
+        ("attrs['k'] = 'a'", "attrs", "`attrs['k']`"),
+        ("date_trunc('HOUR', ts) > TIMESTAMP '2013-07-10'", "ts", "`date_trunc('HOUR', ts)`"),
+        # A name alone may be of several; one that the predicate contains is meant.
+        ("ts > TIMESTAMP '2013-07-10'", "ts", "`year(ts)`"),
+        ("upper(carrier) = 'B6'", "upper(carrier)", "`upper(carrier)`"),
+        ("qty > 3", "qty", "`(qty > 3)`"),
+    ],
+)
+def test_a_dimension_that_is_an_expression_is_named_in_backquotes(where: str, name: str, meant: str) -> None:
+    schema = "place STRUCT<name: STRING>, tags ARRAY<STRING>, attrs MAP<STRING, STRING>, carrier STRING, qty INT"
+    dimensions = ["place.name", "tags[0]", "attrs['k']", "year(ts)", "date_trunc('HOUR', ts)", "upper(carrier)"]
+    plain = {
+        **PLAIN,
+        "dimensions": [[each] for each in (*dimensions, "carrier", "(qty > 3)")],
+        "measures": ["count(*)"],
+    }
+    nest = Cube(CubeDefinition.parse(plain), f"{schema}, ts TIMESTAMP")
+    with pytest.raises(AscError) as caught:
+        nest.query({"where": where})
+    said = str(caught.value)
+    assert said.startswith("where ")
+    assert said.endswith(f": is no dimension: write {meant} in backquotes")
+    assert repr(name)[1:-1] in said
+    # As it is shown it can be asked.
+    assert nest.query({"where": f"{meant} IS NULL"})["rows"] == [{"group": {}, "count(*)": 0}]
 
 
 def test_rows_are_ordered_and_as_many_as_wanted(cube: Cube) -> None:

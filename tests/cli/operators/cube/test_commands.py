@@ -50,6 +50,12 @@ def test_help_and_page_say_which_cubes_are_warned_of() -> None:
     assert page.count(said) == 2
 
 
+def test_help_of_a_question_says_how_an_expression_is_named() -> None:
+    _, out, _ = invoke("query", "--help")
+    assert "in backquotes" in " ".join(out.split())
+    assert "--where '`year(time_hour)` = 2013'" in out
+
+
 def test_a_run_prints_an_aligned_table(schema: Path) -> None:
     options = ("--dimensions", "origin > dest, carrier", *MEASURES, "--by", "origin", "--total")
     code, out, _ = invoke("run", "--schema", schema, *options, "--order", "flights DESC", FLIGHTS)
