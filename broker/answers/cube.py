@@ -58,8 +58,9 @@ class CubeAnswer(TypedDict):
     ``rows``: each row has its ``group``, and the measures by their names; if the question has a grain, it also has the
     start of its interval as ``pane``. ``groups``: the number of groups without the limit. ``overflows``: the number of
     sums that are null because they have over 38 digits. ``whole``: whether no record of the interval is missing; if
-    records are missing, ``gaps`` says where. ``cursor``: the cursor for the rows after these. ``roll_up``,
-    ``drill_down``: the questions that are one level coarser or finer.
+    records are missing, ``gaps`` says where. ``open_panes``: the number of open panes in the interval, which only a
+    live answer includes. ``cursor``: the cursor for the rows after these. ``roll_up``, ``drill_down``: the questions
+    that are one level coarser or finer.
     """
 
     interval: list[str] | None
@@ -67,6 +68,7 @@ class CubeAnswer(TypedDict):
     whole: bool
     gaps: list[CubeGap]
     commit: int
+    open_panes: int
     answered_by: list[CubeSource]
     groups: int
     overflows: int

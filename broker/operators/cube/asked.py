@@ -26,12 +26,14 @@ class Asked:
 
     ``is_live``: whether it also asks for the open panes. ``is_late``: whether it also asks for late records that stay
     apart. ``digest``: a hash of the cube and of all that the body asks except the limit; a cursor contains it.
+    ``open_panes``: the number of open panes in the interval; the answer includes them only if it is live.
     """
 
     question: Question
     is_live: bool
     is_late: bool
     digest: str
+    open_panes: int
 
     def cursor(self, commit: int, shown: int) -> str:
         """Return the cursor for the rows after the first ``shown`` ones of an answer from a commit."""
@@ -52,12 +54,13 @@ class Asked:
         if body.get("last_s") is not None:
             own |= _last(body, state, open_from)
         question = Question.parse(own, state.definition)
+        open_panes = _open_panes(state, question, has_end=body.get("last_s") is None)
         digest = _digest(state, question, live, late)
         question = replace(question, skip=_skip(body.get("cursor"), commit, digest))
         if not live and open_from is not None and (question.end is None or question.end > open_from):
             question = question.until(open_from)
         flags = {name: True for name, is_set in (("live", live), ("late", late)) if is_set}
-        return Asked(replace(question, body={**(question.body or {}), **flags}), live, late, digest)
+        return Asked(replace(question, body={**(question.body or {}), **flags}), live, late, digest, open_panes)
 
 
 def _flag(body: Mapping[str, Any], name: str, what: str) -> bool:
@@ -65,6 +68,12 @@ def _flag(body: Mapping[str, Any], name: str, what: str) -> bool:
     if not isinstance(given, bool):
         raise CubeError(name, given, f"give true, {what}, or false")
     return given
+
+
+def _open_panes(state: CubeState, question: Question, *, has_end: bool) -> int:
+    """Return the number of open panes in the interval of a question. ``has_end``: false if a live one ends later."""
+    first, end = question.first, question.end if has_end else None
+    return sum((first is None or first <= pane) and (end is None or pane < end) for pane in state.panes.open)
 
 
 def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None) -> dict[str, str]:

@@ -103,6 +103,7 @@ class Snapshot:
         return {
             "interval": plain_answer.pop("interval"),
             **self._told(state, question),
+            "open_panes": asked.open_panes,
             **plain_answer,
             "cursor": asked.cursor(self.commit, shown) if shown < plain_answer["groups"] else None,
         }

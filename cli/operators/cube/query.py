@@ -104,6 +104,11 @@ def query(
         return
     print_rows(answer["rows"])
     click.echo(visible(_summary(answer)))
+    # A daemon of 0.2.0 does not count them.
+    open_panes = answer.get("open_panes", 0)
+    if open_panes and not live:
+        panes = f"{counted(open_panes, 'pane')} {'is' if open_panes == 1 else 'are'} open and not included"
+        click.echo(f"warning: {panes}: add --live", err=True)
     for gap in answer["gaps"]:
         begins, ends = gap["from"] or "the beginning", gap["to"] or "now"
         click.echo(visible(f"warning: records may be missing from {begins} to {ends}: {gap['reason']}"), err=True)

@@ -53,6 +53,7 @@ def test_an_answer_says_all_that_it_is_of(keeper: Keeper) -> None:
         "whole": True,
         "gaps": [],
         "commit": 9,
+        "open_panes": 0,
         "answered_by": [{"cuboid": ["carrier", "dest"], "grain_s": 60, "panes": 2, "cells": 4}],
         "groups": 1,
         "overflows": 0,
@@ -71,6 +72,17 @@ def test_closed_panes_answer_and_open_ones_where_they_are_asked_for(keeper: Keep
     assert (beyond["rows"][0]["n"], beyond["interval"]) == (10, [minute(2), minute(3)])
     after = keeper.questions.query(LATE, {"from": minute(8)})
     assert (after["rows"][0]["n"], after["interval"]) == (0, [minute(8), minute(8)])
+
+
+def test_an_answer_counts_the_open_panes_of_the_interval(keeper: Keeper) -> None:
+    def open_panes(**body: Any) -> int:
+        return int(keeper.questions.query(LATE, body)["open_panes"])
+
+    assert (open_panes(), open_panes(live=True)) == (1, 1)
+    assert (open_panes(to=minute(3)), open_panes(to=minute(4)), open_panes(**{"from": minute(4)})) == (0, 1, 0)
+    # Of a live question, it is in the interval.
+    assert open_panes(last_s=60) == 1
+    assert open_panes(grain_s=120) == 1
 
 
 def test_last_s_ends_with_the_last_closed_pane(keeper: Keeper) -> None:
