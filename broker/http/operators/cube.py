@@ -36,7 +36,8 @@ class CubeQuestion(Body):
     begin: Annotated[Text | None, Field(alias="from", description="The beginning, on the grain.")] = None
     end: Annotated[Text | None, Field(alias="to", description="The exclusive end, on the grain.")] = None
     last_s: StrictInt | None = Field(
-        default=None, description="Seconds up to the last closed pane, in place of from and to."
+        default=None,
+        description="Seconds up to the last closed pane, or with live up to the newest open one; no from and to then.",
     )
     grain_s: Number | None = Field(
         default=None,

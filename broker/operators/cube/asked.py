@@ -46,13 +46,13 @@ class Asked:
 
         ``commit``: the number of the snapshot's commit. ``open_from``: the first open pane; None if no pane is closed.
         Unless the question is live, its interval ends at ``open_from`` at the latest, after the last whole interval of
-        its grain.
+        its grain. ``last_s`` ends there, and in a live question after the interval of the newest open pane.
         """
         live = _flag(body, "live", "for the open panes too")
         late = _flag(body, "late", "for late records that stay apart too")
         own = {name: value for name, value in body.items() if name not in _OWN}
         if body.get("last_s") is not None:
-            own |= _last(body, state, open_from)
+            own |= _last(body, state, open_from, is_live=live)
         question = Question.parse(own, state.definition)
         open_panes = _open_panes(state, question, has_end=body.get("last_s") is None)
         digest = _digest(state, question, live, late)
@@ -76,7 +76,7 @@ def _open_panes(state: CubeState, question: Question, *, has_end: bool) -> int:
     return sum((first is None or first <= pane) and (end is None or pane < end) for pane in state.panes.open)
 
 
-def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None) -> dict[str, str]:
+def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, is_live: bool) -> dict[str, str]:
     """Return the interval that ``last_s`` means, as the fields ``from`` and ``to``."""
     last_s = body["last_s"]
     step = interval_panes(body.get("grain_s"), state.definition) or 1
@@ -90,6 +90,9 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None) -> d
     if open_from is None:
         raise CubeError("last_s", last_s, "no pane is closed yet: ask without it, with live")
     last = open_from - open_from % step
+    if is_live and state.panes.open:
+        end = max(state.panes.open) + 1
+        last = end + -end % step
     panes = last_s // grain_s * step
     end_us = last * state.grain_us
     first_us = end_us - panes * state.grain_us

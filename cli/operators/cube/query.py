@@ -46,7 +46,12 @@ from cli.output import counted, json_option, print_json
 )
 @click.option("--from", "begin", metavar="TIME", help="The beginning of the interval, on the grain, as 2013-07-10.")
 @click.option("--to", "end", metavar="TIME", help="The exclusive end of the interval, on the grain.")
-@click.option("--last", type=Duration(), metavar="TIME", help="In place of both: as long up to the last closed pane.")
+@click.option(
+    "--last",
+    type=Duration(),
+    metavar="TIME",
+    help="In place of both: as long up to the last closed pane, or with --live up to the newest open one.",
+)
 @click.option("--grain", type=Grain(), metavar="TIME", help="Rows for each interval of that length, as 1h or 1d.")
 @click.option("--live", is_flag=True, help="Count panes that are still open too.")
 @click.option("--late", is_flag=True, help="Count late records too that the cube keeps apart.")

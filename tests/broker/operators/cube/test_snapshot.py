@@ -88,12 +88,25 @@ def test_an_answer_counts_the_open_panes_of_the_interval(keeper: Keeper) -> None
 def test_last_s_ends_with_the_last_closed_pane(keeper: Keeper) -> None:
     found = keeper.questions.query(LATE, {"last_s": 120})
     assert (found["interval"], found["rows"][0]["n"]) == ([minute(1), minute(3)], 20)
-    assert found["interval"] == keeper.questions.query(LATE, {"last_s": 120, "live": True})["interval"]
     most_s = (BASE_US + 3 * MINUTE_US - instant_of("from", "0001-01-01")) // 1_000_000
     found = keeper.questions.query(LATE, {"last_s": most_s})
     assert (found["interval"], found["rows"][0]["n"]) == (["0001-01-01T00:00:00Z", minute(3)], 30)
     with pytest.raises(CubeError, match="begins before the year 1"):
         keeper.questions.query(LATE, {"last_s": most_s + 60})
+
+
+def test_last_s_of_a_live_question_ends_with_the_newest_open_pane(keeper: Keeper) -> None:
+    def told(**body: Any) -> tuple[Any, int]:
+        found = keeper.questions.query(LATE, {"live": True, **body})
+        return found["interval"], sum(row["n"] for row in found["rows"])
+
+    assert told(last_s=60) == ([minute(3), minute(4)], 10)
+    assert told(last_s=120) == ([minute(2), minute(4)], 20)
+    assert told(last_s=120, grain_s=120) == ([minute(2), minute(4)], 20)
+    # Each of the two intervals has the panes that are there.
+    Topic(partitions={0: [("B6", "JFK", 1, 4 * MINUTE_US)] * 41}).commit(keeper, batch(40, 41), {LATE: OWN})
+    assert told(last_s=120, grain_s=120) == ([minute(4), minute(6)], 1)
+    assert told(last_s=60) == ([minute(4), minute(5)], 1)
 
 
 def test_without_open_panes_the_last_whole_interval_of_a_grain_is_the_last(keeper: Keeper) -> None:
@@ -110,7 +123,7 @@ def test_without_open_panes_the_last_whole_interval_of_a_grain_is_the_last(keepe
     assert told(last_s=120) == ([minute(0), minute(2)], [(0, 20)])
     assert told(last_s=240)[0] == [minute(-2), minute(2)]
     found = keeper.questions.query(LATE, {"by": ["carrier"], "grain_s": 120, "live": True, "last_s": 120})
-    kept = {"grain_s": 120, "live": True, "from": minute(0), "to": minute(2)}
+    kept = {"grain_s": 120, "live": True, "from": minute(2), "to": minute(4)}
     assert found["roll_up"] == [{"by": [], **kept}]
     assert keeper.questions.query(LATE, found["roll_up"][0])["rows"][0]["n"] == 20
 
