@@ -36,11 +36,21 @@ def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_operator(
-        *, where: str | None, dimensions: str, measures: str, time: str | None, grain: float | None, **others: Any
+        *,
+        where: str | None,
+        dimensions: str | None,
+        measures: str,
+        time: str | None,
+        grain: float | None,
+        **others: Any,
     ) -> Any:
+        # Of an empty variable of the shell: taken as none, it would replace a cube by one of a single cell per pane.
+        if dimensions is not None and not dimensions.strip():
+            remedy = "is empty: leave it out for a cube without dimensions"
+            raise click.UsageError(f"--dimensions {dimensions!r}: {remedy}")
         operator: Json = {
             "name": "cube",
-            "dimensions": [divided(hierarchy, ">") for hierarchy in divided(dimensions, ",")],
+            "dimensions": [divided(hierarchy, ">") for hierarchy in divided(dimensions or "", ",")],
             "measures": divided(measures, ","),
             "time": time,
             "grain_s": grain,
@@ -51,10 +61,9 @@ def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option(
             "--dimensions",
-            default="",
             metavar="SQL",
             help="The dimensions, separated by commas, each with its levels from coarse to fine: "
-            "'origin > dest, carrier'. A comparison stands in parentheses.",
+            "'origin > dest, carrier'. A comparison stands in parentheses. By default none.",
         ),
         click.option(
             "--measures",

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from asc.errors import PredicateError
 from cli.client import Json
+from cli.main import main
 from cli.operators.cube.options import definition_options, divided, late_option, output_options
 
 
@@ -55,6 +56,15 @@ def test_the_options_of_windows_and_late_records_are_a_part_of_it() -> None:
     assert CliRunner().invoke(command, [*measures, "--late", "drop"]).exit_code == 2
     windows = {"output": [["a", "b"], []], "window_s": 86_400, "slide_s": 3_600, "emit": "changes"}
     assert given == [windows, {}, {"late": "apart"}]
+
+
+@pytest.mark.parametrize("empty", ["", "  "])
+@pytest.mark.parametrize("command", ["add", "check", "run"])
+def test_no_dimensions_are_not_given_by_an_empty_text(command: str, empty: str) -> None:
+    ran = CliRunner().invoke(main, ["cube", command, __file__, "--dimensions", empty, "--measures", "count(*)"])
+    said = f"error: --dimensions '{empty}': is empty: leave it out for a cube without dimensions"
+    assert (ran.exit_code, len(ran.stderr.splitlines())) == (2, 1)
+    assert ran.stderr.startswith(said)
 
 
 def test_the_options_are_the_body_of_an_operator() -> None:
