@@ -92,7 +92,10 @@ class Layout:
             check_grain(definition.grain_s, time_zone)
         reader = OperandReader(schema, time_zone)
         time = None if definition.time is None else reader.time(definition.time)
-        dimensions = tuple(map(reader.dimension, definition.dimensions.names))
+        hierarchies = definition.dimensions.hierarchies
+        dimensions = tuple(
+            reader.dimension(level, is_alone=len(levels) == 1) for levels in hierarchies for level in levels
+        )
         slots: dict[tuple[str, str | None], Slot] = {}
         measures = tuple(_answered(measure, reader, slots) for measure in definition.measures)
         return Layout(definition, schema, time_zone, time, dimensions, tuple(slots.values()), measures, reader.warnings)

@@ -17,6 +17,7 @@ from asc.schema import Schema
 
 _TIMESTAMP = pa.timestamp("us", tz="UTC")
 _GROUPING = "a boolean, integer, decimal, FLOAT, DOUBLE, STRING, BINARY, DATE or TIMESTAMP"
+_COMPARISON_HINT = "; on the command line > separates levels: put a comparison in parentheses, as (qty > 3)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,13 @@ class OperandReader:
         """Return the warnings about the expressions read so far, each with the field of its expression."""
         return tuple(self._warnings)
 
-    def dimension(self, sql: str) -> Operand:
-        """Return the operand of a dimension. Raise CubeError if its values cannot be keys."""
-        found = self._read("dimension", sql)
+    def dimension(self, sql: str, *, is_alone: bool = True) -> Operand:
+        """Return the operand of a dimension. Raise CubeError if its values cannot be keys.
+
+        ``is_alone``: false for a level of a hierarchy that has other levels.
+        """
+        # The command line divides qty > 3 into levels, whether a comparison was meant or not.
+        found = self._read("dimension", sql, hint="" if is_alone else _COMPARISON_HINT)
         if not is_comparable(found.type):
             raise CubeError("dimension", sql, f"is {type_name(found.type)}: group by {_GROUPING}, or CAST it to one")
         if pa.types.is_floating(found.type):
@@ -83,13 +88,13 @@ class OperandReader:
         self._warnings.update(dict.fromkeys(f"measure {call!r}: {warning}" for warning in found.warnings))
         return found
 
-    def _read(self, subject: str, sql: str) -> Operand:
+    def _read(self, subject: str, sql: str, *, hint: str = "") -> Operand:
         try:
             operand = read_operand(sql, self.schema, self.time_zone)
         except PredicateError as error:
             raise _refusal(subject, sql, error) from None
         if operand.is_constant:
-            raise CubeError(subject, sql, "is the same for every record: name columns that differ")
+            raise CubeError(subject, sql, f"is the same for every record: name columns that differ{hint}")
         self._warnings.update(dict.fromkeys(f"{subject} {sql!r}: {warning}" for warning in operand.warnings))
         return Operand(sql, operand.type, operand.path)
 

@@ -69,6 +69,15 @@ def test_a_piece_has_keys_and_states() -> None:
     assert found.field("d1").type == pa.dictionary(pa.int32(), pa.int64())
 
 
+def test_a_level_that_is_the_same_for_every_record_may_be_of_a_comparison() -> None:
+    said = r"dimension '3': is the same for every record: name columns that differ"
+    with pytest.raises(CubeError, match=rf"{said}; .* put a comparison in parentheses, as \(qty > 3\)$"):
+        layout(["count(*)"], dimensions=[["s"], ["i", "3"]])
+    with pytest.raises(CubeError, match=f"{said}$"):
+        layout(["count(*)"], dimensions=[["i"], ["3"]])
+    assert [own.sql for own in layout(["count(*)"], dimensions=[["b", "i"], ["x"]]).dimensions] == ["b", "i", "x"]
+
+
 @pytest.mark.parametrize(
     ("measure", "said"),
     [

@@ -91,6 +91,7 @@ def test_the_example_of_the_page_prints_what_the_page_shows(tmp_path: Path, monk
     [
         (("--dimensions", "tail", *MEASURES), 1, "error: dimension 'tail': unknown column 'tail'"),
         (("--dimensions", "a > ", *MEASURES), 1, "error: dimension '': give an expression"),
+        (("--dimensions", "arr_delay > 3", *MEASURES), 1, "put a comparison in parentheses, as (qty > 3)"),
         (("--measures", "sum(origin)"), 1, "takes numbers, and origin is STRING"),
         (("--measures", "median(arr_delay)"), 1, "has the function 'median'"),
         (
