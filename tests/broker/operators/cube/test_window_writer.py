@@ -119,6 +119,15 @@ def test_changes_are_the_groups_with_other_measures(rig_of: Callable[..., Rig]) 
     assert told(rig.sent.rows)[3:] == [(4, "DL", (1, 0)), (4, "B6", None)]
 
 
+def test_an_empty_window_has_revision_0_without_rows(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of(output(1, 1, cuboids=[["carrier"]]))
+    rig.commit(at(0.5), at(4.5))
+    assert told(rig.sent.rows) == [(1, "B6", (1, 0)), (2, "B6", None)]
+    # The first rows that the window has are rows of the next revision, and so are those after them.
+    assert told(rig.commit(at(2.5, "UA")))[0] == (3, "UA", (1, 1))
+    assert told(rig.commit(at(2.6, "UA")))[0] == (3, "UA", (2, 2))
+
+
 def test_a_late_record_writes_its_groups_again_and_the_newest_window_last(rig_of: Callable[..., Rig]) -> None:
     rig = rig_of(output(1, 1, cuboids=[["carrier"]]))
     rig.commit(at(0.5), at(0.6, "UA"), at(1.5), at(2.5))
