@@ -80,10 +80,7 @@ WITHOUT_TESTS = {
     ),
     "asc/operators/dbscan/window_kernels.py": "is run by tests/asc/operators/dbscan/test_identity.py",
     "asc/operators/dbscan/grid_kernels.py": "is run by tests/asc/operators/dbscan/test_grid.py",
-    **dict.fromkeys(
-        ("cli/operators/cube/dump.py", "cli/operators/cube/rows.py"),
-        "is run by tests/broker/http/operators/test_cube.py, over cubes that hold records",
-    ),
+    "cli/operators/cube/dump.py": "is run by tests/broker/http/operators/test_cube.py, over cubes that hold records",
     **dict.fromkeys(
         (
             *("asc/operators/cube/revisions.py", "asc/operators/cube/windows.py"),

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cli.output import print_table
+from cli.output import cut, print_table
 
 TIME = "pane"
 """The field of a row that has the start of the row's interval."""
 
+_CELL_CHARS = 60
+"""The most characters of a name or a text in the table. A column is as wide as its longest cell, and the text of a
+dimension may have 4 KiB.
+"""
+
 
 def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows in columns: the start of the row's interval, if it has one, then the dimensions, then the measures."""
+    """Print rows in columns: the start of the row's interval, if it has one, then the dimensions, then the measures.
+    Long names and texts are cut; JSON has them whole.
+    """
     names = list(dict.fromkeys(name for row in rows for name in row["group"]))
     own = [name for name in rows[0] if name != "group"] if rows else []
     times, measures = [name for name in own if name == TIME], [name for name in own if name != TIME]
@@ -24,12 +31,16 @@ def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
         ]
         for row in rows
     ]
-    print_table([*times, *names, *measures], table)
+    print_table([cut(name, _CELL_CHARS) for name in (*times, *names, *measures)], table)
 
 
 def _shown(values: Mapping[str, Any], name: str) -> object:
-    """Return a value as text for a table. NULL and the empty text are spelled out; a missing value is blank."""
+    """Return a value for a table. NULL and the empty text are spelled out, a missing value is blank, and a long text is
+    cut.
+    """
     if name not in values:
         return ""
     value = values[name]
+    if isinstance(value, str) and value:
+        return cut(value, _CELL_CHARS)
     return "NULL" if value is None else '""' if value == "" else value

@@ -1,0 +1,33 @@
+"""The table of a cube's rows."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from cli.operators.cube.rows import print_rows
+
+
+def test_null_the_empty_text_and_a_missing_value_differ(capsys: pytest.CaptureFixture[str]) -> None:
+    print_rows([{"group": {"a": None, "b": ""}, "n": 1}, {"group": {"a": "x"}, "n": None}])
+    assert capsys.readouterr().out == 'a     b   n\nNULL  ""  1\nx         NULL\n'
+
+
+def test_a_long_text_pads_no_other_row(capsys: pytest.CaptureFixture[str]) -> None:
+    name, most = "concat(a, '" + "b" * 9_000 + "')", 10**38
+    groups: list[str | None] = ["x" * 4_096, "y" * 60, "z" * 61, "\x1b" * 4_096, None]
+    print_rows([{"pane": "2013-07-10T00:00:00Z", "group": {name: text}, "n": most} for text in groups])
+    lines = capsys.readouterr().out.splitlines()
+    # A control character is spelled with several.
+    assert max(map(len, lines)) < 500
+    assert lines[0].split()[1].startswith("concat(a,")
+    assert "y" * 60 + " " in lines[2]
+    assert "z" * 59 + "… " in lines[3]
+    assert "z" * 60 not in lines[3]
+    assert {line.split()[-1] for line in lines[1:]} == {f"{most:,}"}
+
+
+def test_a_number_is_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    print_rows([{"group": {"d": str(Decimal("1." + "1" * 37))}, "n": 10**37}])
+    assert capsys.readouterr().out.splitlines()[1].split() == ["1." + "1" * 37, f"{10**37:,}"]
