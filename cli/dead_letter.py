@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import heapq
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -74,15 +73,15 @@ def list_letters(
 ) -> None:
     """List the newest dead letters of a stream, the oldest of them first, and count all of them by reason."""
     from broker.consuming.consume import delivery_of
+    from cli.reason_counts import ReasonCounts
     from cli.record_output import record_json
 
     # By time, for partitions are read one after the other; of each only what is shown is kept.
     newest: list[tuple[int, int, int, Json]] = []
-    reasons: Counter[str] = Counter()
+    reasons = ReasonCounts()
     with _letters(kafka_of(client, config_file), stream_of(client, stream), reason) as letters:
         for message in letters:
-            # Numbers tell records apart, not reasons.
-            reasons[re.sub(r"[0-9]+", "N", _why(message))] += 1
+            reasons.add(_why(message))
             place = message.timestamp, message.partition, message.offset
             if len(newest) < limit:
                 heapq.heappush(newest, (*place, record_json(delivery_of(message))))
@@ -90,12 +89,12 @@ def list_letters(
                 heapq.heapreplace(newest, (*place, record_json(delivery_of(message))))
     listed = [shown for *_, shown in sorted(newest, key=lambda each: each[:3])]
     if as_json:
-        print_json({"dead_letters": listed, "reasons": dict(reasons.most_common())})
+        print_json({"dead_letters": listed, "reasons": reasons.by_reason()})
         return
     print_table(["place", "source", "time", "reason", "value"], [_row(each) for each in listed])
     if listed:
         click.echo("")
-        print_table(["records", "reason"], [[f"{count:,}", visible(why)] for why, count in reasons.most_common()])
+        print_table(["records", "reason"], [[f"{count:,}", visible(why)] for why, count in reasons.by_reason().items()])
 
 
 @dead_letter.command(

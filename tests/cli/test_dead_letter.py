@@ -148,7 +148,7 @@ def test_what_has_not_all_of_the_record_is_not_sent_again(asc: Asc, kafka: Embed
     assert result.stdout == f"0 sent to {found['topic']}\n"
     assert result.stderr == f"1 excluded, for they have not all of the record: {place}\n"
     reasons = asc.json("dead-letter", "list", "--stream", "flights", "--reason", "over the limit")["reasons"]
-    assert reasons == {"record for topic late takes N bytes with its headers, over the limit of N": 1}
+    assert reasons == {reason.decode(): 1}
 
 
 def test_a_reason_that_none_has_is_told(asc: Asc, marked: str) -> None:
