@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -191,7 +192,10 @@ def _ordering(
     names += [TIME] if has_time else []
     known = set(map(folded, names))
     shown = ", ".join(names[:_NAMES_SHOWN])
-    remedy = f"give a list of some of {shown}, as [{json.dumps(f'{names[-1]} DESC')}]"
+    example = f"{names[-1]} DESC"
+    remedy = (
+        f"give a list of some of {shown}, as [{json.dumps(example)}], on the command line as {shlex.quote(example)}"
+    )
     if not isinstance(plain, Sequence) or isinstance(plain, str):
         raise CubeError("order", plain, remedy)
     ordering: list[Ordering] = []

@@ -106,7 +106,8 @@ def readable_cube(permitted: ScopedService, query_id: str) -> ReadableCube:
     query = permitted.get(query_id)
     definition = query.operator
     if not isinstance(definition, StandingCube):
-        raise UnknownQueryError("unknown cube", query_id[:250], "is a query of another kind: list those of cubes")
+        remedy = "is a query of another kind: list the cubes with 'asc query list --operator cube'"
+        raise UnknownQueryError("unknown cube", query_id[:250], remedy)
     permitted.check_reads(query)
     folder = cast(CubeFolder, permitted.stream_of(query.stream).folders[definition.name])
     own_id = CubeId(query.id, definition.cube.generation(query.stream, query.where))

@@ -113,7 +113,10 @@ def _skip(cursor: object, commit: int, digest: str) -> int:
         return 0
     match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
     if match is None:
-        raise CubeError("cursor", cursor, "is none: give that of an answer, or leave it out")
+        remedy = (
+            "is no cursor: give the text cursor of the last answer, from which the next rows follow, or leave it out"
+        )
+        raise CubeError("cursor", cursor, remedy)
     if int(match[1]) != commit:
         remedy = f"ask without it again, with a limit of up to {LIMIT_MAX:,} for one page"
         raise CubeError("cursor", cursor, f"is of another commit, and the cube is at {commit}: {remedy}")

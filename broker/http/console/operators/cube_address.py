@@ -87,7 +87,9 @@ class View(BaseModel):
             return None, 0
         found = _CURSOR.fullmatch(self.cursor)
         if found is None:
-            raise CubeError("cursor", self.cursor, "is none: give that of a page, or leave it out")
+            raise CubeError(
+                "cursor", self.cursor, "is no cursor: follow the links of a page to further rows, or leave it out"
+            )
         return int(found[1]), int(found[2])
 
     def address(self, query_id: str, **changes: Any) -> str:

@@ -82,6 +82,7 @@ def test_a_body_of_everything() -> None:
         ({"by": [["carrier"], []], "order": ["carrier"]}, "order 'carrier': give a list"),
         ({"order": [1]}, "order 1: give a list"),
         ({"by": ["carrier"], "order": ["x"]}, "order 'x': give a list of some of carrier, flights, sum(delay), as"),
+        ({"order": ["x"]}, """as ["sum(delay) DESC"], on the command line as 'sum(delay) DESC'"""),
         ({"limit": 0}, "limit 0: give a number of rows from 1 to 100,000"),
         ({"limit": 100_001}, "limit 100001"),
         ({"limit": True}, "limit True"),

@@ -185,9 +185,9 @@ def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -
     ("body", "told"),
     [
         ({"live": "yes"}, "live 'yes': give true"),
-        ({"cursor": "9"}, "cursor '9': is none"),
+        ({"cursor": "9"}, "cursor '9': is no cursor: give the text cursor of the last answer"),
         ({"last_s": 0}, "last_s 0: is no length of time: give a multiple of"),
-        ({"cursor": 9}, "cursor 9: is none"),
+        ({"cursor": 9}, "cursor 9: is no cursor: give the text cursor of the last answer"),
         ({"last_s": 90}, "last_s 90: is off the grain of 60 s"),
         ({"last_s": True}, "last_s True: is no length of time"),
         ({"last_s": 180, "grain_s": 120}, "last_s 180: is off the grain of 120 s"),

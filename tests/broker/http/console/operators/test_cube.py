@@ -250,7 +250,7 @@ def test_what_is_refused_leads_on_and_says_why(site: Site) -> None:
         ("late?measure=median", "measure 'median': is not declared"),
         ("late?from=2026-06-01T00:30:00Z", "is off the grain of 3600 s"),
         ("late?order=nothing", "order 'nothing'"),
-        ("late?cursor=x", "cursor 'x': is none"),
+        ("late?cursor=x", "cursor 'x': is no cursor: follow the links of a page"),
     ):
         text = page(site, path, 400)
         assert said in page_text(text), path

@@ -72,6 +72,6 @@ def test_open_panes_and_late_records_are_asked_for_by_name() -> None:
 
 @pytest.mark.parametrize("cursor", ["7", "-7", "7-", "a-b", "7-1e3", "9" * 16 + "-1"])
 def test_a_cursor_is_two_numbers(cursor: str) -> None:
-    with pytest.raises(CubeError, match="cursor"):
+    with pytest.raises(CubeError, match="is no cursor: follow the links of a page"):
         View(cursor=cursor).wanted()
     assert View(cursor="7-50").seen == (7, 50)
