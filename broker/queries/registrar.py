@@ -417,7 +417,8 @@ class Registrar:
                     remedy = f"is taken by a query that token '{scope.name}' does not see: choose another id"
                     raise ForbiddenError("query id", change.query_id, remedy)
                 if not isinstance(change, Remove) and not change.replaces and stands is not None:
-                    remedy = "stands already, and none is to be replaced: take another id"
+                    why = "is registered already, and is not to be replaced"
+                    remedy = f"{why}: take another id, or leave out --no-replace (If-None-Match)"
                     raise StandingQueryError("query", change.query_id, remedy)
                 if isinstance(change, Remove):
                     removes[position] = self.standing.get(change.query_id)

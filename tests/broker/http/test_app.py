@@ -245,8 +245,9 @@ def test_if_none_match_replaces_nothing(site: Site) -> None:
         site.client.post("/v1/queries", json=other, headers=condition),
     ):
         assert answer.status_code == 412
-        said = "query 'once': stands already, and none is to be replaced: take another id"
-        assert answer.json()["error"]["message"] == said
+        said = "query 'once': is registered already, and is not to be replaced: "
+        remedy = "take another id, or leave out --no-replace (If-None-Match)"
+        assert answer.json()["error"]["message"] == said + remedy
     assert site.client.get("/v1/queries/once").json()["where"] == "n > 1"
     tagged = site.client.put("/v1/queries/once", json=other, headers={"If-None-Match": '"7"'})
     assert (tagged.status_code, tagged.json()["error"]["subject"]) == (400, "header If-None-Match")

@@ -101,7 +101,7 @@ def test_new_replaced_and_unchanged_queries_are_counted(resting: Resting) -> Non
     mixed = load([lines[0], {**lines[1], "where": "n > 1"}, lines[2]])
     assert [mixed[count] for count in counts] == [1, 1, 1]
     assert resting.registrar().standing.get("count-0").version < mixed["version"]
-    with pytest.raises(BulkRefusedError, match="line 1: query 'count-2': stands already"):
+    with pytest.raises(BulkRefusedError, match="line 1: query 'count-2': is registered already"):
         load([lines[2], {**lines[2], "id": "count-3"}], replaces=False)
     kept = load([lines[2], {**lines[2], "id": "count-3"}], replaces=False, keep_going=True)
     assert ([kept[count] for count in counts], [error["line"] for error in kept["errors"]]) == ([1, 0, 0], [1])

@@ -48,7 +48,7 @@ def test_a_file_replaces_and_can_be_kept_from_it(asc: Asc, tmp_path: Path) -> No
     path.write_text("\n".join(tables), encoding="utf-8")
     all_or_none = asc("query", "apply", "--no-replace", path)
     assert (all_or_none.exit_code, all_or_none.stdout) == (1, "0 registered, 1 refused\n")
-    assert all_or_none.stderr.startswith(f"error: {path} query 2 (standing): query 'standing': stands already")
+    assert all_or_none.stderr.startswith(f"error: {path} query 2 (standing): query 'standing': is registered already")
     some = asc("query", "apply", "--no-replace", "--keep-going", path)
     assert (some.exit_code, some.stdout.startswith("1 registered, 1 refused, version ")) == (1, True)
     assert asc.json("query", "show", "standing")["where"] == "delay > 2"

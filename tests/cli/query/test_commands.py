@@ -54,7 +54,7 @@ def test_replacing_is_told_apart_and_can_be_refused(asc: Asc) -> None:
     assert (same["change"], same["version"]) == ("unchanged", asc.json("query", "show", "standing")["version"])
     refused = add("delay > 3", "--no-replace")
     assert (refused.exit_code, refused.stdout, len(refused.stderr.splitlines())) == (1, "", 1)
-    assert "query 'standing': stands already, and none is to be replaced: take another id" in refused.stderr
+    assert "query 'standing': is registered already, and is not to be replaced: take another id" in refused.stderr
     assert asc("query", "remove", "standing").exit_code == 0
 
 
