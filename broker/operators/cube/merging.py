@@ -134,7 +134,8 @@ class PaneMerger:
             if not is_tight:
                 return self.merge(state, added, batch_time, late, window_bytes=window_bytes, is_tight=True)
             revisions = f", {window_bytes:,} of them for revisions of its windows" if window_bytes else ""
-            over = f"it has {size_bytes:,} bytes{revisions}, and cube_bytes is {self._limits.size_bytes:,}"
+            told = _limit(state.id.query, "cube_bytes", self._limits.size_bytes, "leave dimensions out")
+            over = f"it has {size_bytes:,} bytes{revisions}, and {told}"
         return Merged(panes, apart, tuple(written.new), MappingProxyType(written.gone), over)
 
     def _side(
@@ -167,10 +168,11 @@ class PaneMerger:
         for pane in sorted(written.panes):
             cells = sum(own.cells for side in (after.panes, after.apart) for own in sound(side.pane(pane)))
             if cells > self._limits.pane_cells:
-                told = f"{cells:,} cells, and cube_cells is {self._limits.pane_cells:,}"
-                over = f"the pane of {instant_text(pane * after.grain_us)} has {told}"
+                told = _limit(after.id.query, "cube_cells", self._limits.pane_cells, "leave dimensions out")
+                over = f"the pane of {instant_text(pane * after.grain_us)} has {cells:,} cells, and {told}"
         if over is None and after.pane_count > self._limits.panes:
-            over = f"it has {after.pane_count:,} panes, and cube_panes is {self._limits.panes:,}: choose a longer grain"
+            told = _limit(after.id.query, "cube_panes", self._limits.panes, "choose a longer grain")
+            over = f"it has {after.pane_count:,} panes, and {told}"
         return over
 
     def _one(self, layout: Layout, held: list[_Held], gone: dict[int, Cells], *, is_whole: bool) -> list[_Held]:
@@ -192,6 +194,11 @@ class PaneMerger:
         stored = StoredPiece(next(self._numbers), piece.pane, piece.count, len(data), crc32(data))
         new.append(NewPiece(stored, data, Cells.of_piece(layout, piece), is_apart))
         return stored
+
+
+def _limit(query: str, name: str, most: int, other: str) -> str:
+    """Return the limit that a cube exceeds, and the remedy. ``other``: what to do instead of raising it."""
+    return f"limits.{name} is {most:,}: raise it or {other}, then 'asc query resume {query}'"
 
 
 def _touched(

@@ -169,12 +169,14 @@ def test_the_bounds_of_a_cube_are_those_of_both(tmp_path: Path) -> None:
         return found
 
     late = [at(0, carrier) for carrier in "ABCDEFGH"]
-    cells = "the pane of 2013-07-10T00:00:00Z has 4 cells, and cube_cells is 3"
+    remedy = "raise it or {}, then 'asc query resume late'"
+    reached = f"limits.cube_cells is 3: {remedy.format('leave dimensions out')}"
+    cells = f"the pane of 2013-07-10T00:00:00Z has 4 cells, and {reached}"
     assert told(CubeLimits(pane_cells=3), *late) == {"place": 2, "told": cells}
-    panes = "it has 5 panes, and cube_panes is 4: choose a longer grain"
+    panes = f"it has 5 panes, and limits.cube_panes is 4: {remedy.format('choose a longer grain')}"
     assert told(CubeLimits(panes=4), *(at(each) for each in (0, 1, 2))) == {"place": 2, "told": panes}
     found = told(CubeLimits(size_bytes=4_000), *(at(each) for each in range(9)))
-    assert "cube_bytes is 4,000" in str(found["told"])
+    assert f"limits.cube_bytes is 4,000: {remedy.format('leave dimensions out')}" in str(found["told"])
 
 
 def test_a_damaged_piece_of_them_parks_the_cube(tmp_path: Path) -> None:

@@ -111,7 +111,8 @@ def test_beyond_the_cells_of_a_pane_a_cube_is_parked_and_others_go_on(tmp_path: 
     found = topic.commit(keeper, batch(3, 5), cubes)
     assert found.folded == {LATE}
     assert found.parked == {
-        narrow_id: "the pane of 2013-07-10T00:00:00Z has 5 cells, and cube_cells is 3",
+        narrow_id: "the pane of 2013-07-10T00:00:00Z has 5 cells, and limits.cube_cells is 3: "
+        "raise it or leave dimensions out, then 'asc query resume narrow'",
     }
     keeper.close()
     keeper = opened(tmp_path, limits=CubeLimits(pane_cells=30))
@@ -152,7 +153,8 @@ def test_beyond_its_panes_a_cube_is_parked(tmp_path: Path) -> None:
     topic = topic_of(*(at(each) for each in range(4)))
     assert topic.commit(keeper, batch(0, 3), {LATE: OWN}).folded == {LATE}
     found = topic.commit(keeper, batch(3, 4), {LATE: OWN})
-    assert found.parked == {LATE: "it has 4 panes, and cube_panes is 3: choose a longer grain"}
+    remedy = "raise it or choose a longer grain, then 'asc query resume late'"
+    assert found.parked == {LATE: f"it has 4 panes, and limits.cube_panes is 3: {remedy}"}
     assert keeper.snapshot.status(LATE)["panes"] == 3
     keeper.close()
 

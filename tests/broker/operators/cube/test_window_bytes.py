@@ -39,7 +39,8 @@ def test_beyond_its_bytes_a_cube_is_parked_for_what_its_windows_keep(tmp_path: P
     assert pieces < 5_000 < kept_bytes
     (told,) = found.parked.values()
     assert re.fullmatch(
-        r"it has [0-9,]+ bytes, [0-9,]+ of them for revisions of its windows, and cube_bytes is 20,000", told
+        r"it has [0-9,]+ bytes, [0-9,]+ of them for revisions of its windows, and limits\.cube_bytes is 20,000: .*",
+        told,
     )
     # What would be beyond is not there, and the daemon that starts anew has as much.
     status = keeper.snapshot.status(KEPT)

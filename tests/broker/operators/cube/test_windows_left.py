@@ -96,7 +96,7 @@ def test_a_cube_that_is_parked_for_its_backlog_of_revisions_drains_it_and_goes_o
     rig.commit(*(at(3.5, f"D{part}") for part in range(20)))
     parked = rig.keeper.snapshot.cube(rig.id).parked
     assert parked is not None
-    assert "for revisions of its windows, and cube_bytes is" in parked
+    assert "for revisions of its windows, and limits.cube_bytes is" in parked
     # Another cube makes windows final: of these the parked one has not the records.
     other, written, places = cube_id("other", rig.cube), rig.windows.written, len(rig.topic.partitions[0])
     rig.keeper.define(other, rig.cube)
