@@ -62,7 +62,7 @@ def outcome_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
 def test_what_is_sound_has_no_finding(outcome_of: object) -> None:
     found = outcome_of("Sound")  # type: ignore[operator]
     assert (found.finding, found.kept) == (None, None)
-    assert found.tried > 20
+    assert found.tried > 1
     assert found.warm_mb > 1
     assert found.slowest_s > 0
 
