@@ -74,6 +74,7 @@ from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import unknown_query
 
 _PAGE_MAX = 1_000
+_METRICS_PATH = "/metrics"
 _RETRY_AFTER_S = "1"
 """The value of the header Retry-After if too much work is in progress."""
 
@@ -117,22 +118,20 @@ def create_app(
     )
     sessions, pages = Sessions(access), Pages(logs_in=access.asks_for_token, links=kind_links())
     console, addresses = console_routes(pages, permitted, access, sessions)
-    routers: list[APIRouter] = []
-    requests = RequestCounts(lambda: [*_paths(routers), *addresses])
+    health = _health(service)
+    part_loads = part_load_routes(permitted, PartLoads(api.max_load_bytes))
+    more = (join_routes(permitted), layer_routes(permitted), *operator_routes(permitted), part_loads)
+    checked_routers = (_query_changes(permitted), _query_views(permitted), *more, _views(permitted))
+    requests = RequestCounts([*_paths((health, *checked_routers)), _METRICS_PATH, *addresses])
     app.add_middleware(Guards, access=access, api=api, sessions=sessions, page_of=pages.refused, stopping=stopping)
     # A middleware that is added later is outside the others: it counts the guards' refusals as well.
     app.add_middleware(CountedRequests, counts=requests)
     _add_error_answers(app, pages)
-    health, metrics = _health(service), _metrics(permitted, requests, api.metrics_top_queries)
-    part_loads = part_load_routes(permitted, PartLoads(api.max_load_bytes))
-    more = (join_routes(permitted), layer_routes(permitted), *operator_routes(permitted), part_loads)
-    checked_routers = (_query_changes(permitted), _query_views(permitted), *more, _views(permitted))
     refusals = _described(_REFUSALS)
     app.include_router(health)
     for router in checked_routers:
         app.include_router(router, responses=refusals, dependencies=[Depends(_check_parameters)])
-    app.include_router(metrics, responses=refusals)
-    routers += [health, *checked_routers, metrics]
+    app.include_router(_metrics(permitted, requests, api.metrics_top_queries), responses=refusals)
     app.include_router(console)
     return app
 
@@ -407,7 +406,7 @@ def _metrics(permitted_of: _ScopedServiceOf, requests: RequestCounts, queries_ma
     router = APIRouter(tags=["metrics"])
     of_caller = Depends(permitted_of)
 
-    @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+    @router.get(_METRICS_PATH, response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     def metrics(permitted: ScopedService = of_caller) -> Response:
         """Return the metrics of every stream, the API's requests and the process, in the text format of Prometheus.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import Metric
@@ -43,14 +43,15 @@ REQUEST_METRICS = (_REQUESTS, _SECONDS)
 class RequestCounts(Collector):
     """Collector of the counts of requests and their durations, since the daemon began.
 
-    ``paths`` returns the addresses of API and console with their parameters (``/v1/queries/{query_id}``); it is called
-    once, at the first request. Invariant: no label has a value that a caller chooses. Cost: a number for each method,
-    route and status that has occurred, and one for each bucket.
+    ``paths``: the addresses of API and console with their parameters (``/v1/queries/{query_id}``). Invariant: no label
+    has a value that a caller chooses. Cost: a number for each method, route and status that has occurred, and one for
+    each bucket.
     """
 
-    def __init__(self, paths: Callable[[], Iterable[str]]) -> None:
-        self._paths = paths
-        self._routes: list[tuple[re.Pattern[str], str]] | None = None
+    def __init__(self, paths: Iterable[str]) -> None:
+        # Addresses that end in a parameter come last, the longest of them first: others look like a value of it.
+        by_precedence = sorted(paths, key=lambda each: (each.endswith("}"), -each.count("/"), each.count("{")))
+        self._routes = [(_pattern(each), each) for each in by_precedence]
         self._registry = CollectorRegistry(auto_describe=False)
         self._requests = Counter(_REQUESTS.name, _REQUESTS.text, _REQUESTS.labels, registry=self._registry)
         self._seconds = Histogram(
@@ -65,10 +66,6 @@ class RequestCounts(Collector):
 
     def route_of(self, path: str) -> str:
         """Return the address, with the names of its parameters, that a path belongs to."""
-        if self._routes is None:
-            # Addresses that end in a parameter come last, the longest of them first: others look like a value of it.
-            paths = sorted(self._paths(), key=lambda each: (each.endswith("}"), -each.count("/"), each.count("{")))
-            self._routes = [(_pattern(each), each) for each in paths]
         return next((route for pattern, route in self._routes if pattern.fullmatch(path)), OTHER)
 
     def collect(self) -> Iterator[Metric]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def requests() -> RequestCounts:
-    counts = RequestCounts(lambda: ["/metrics"])
+    counts = RequestCounts(["/metrics"])
     counts.count("GET", "/metrics", 200, 0.25)
     return counts
 

@@ -35,7 +35,7 @@ PATHS = ["/metrics", "/v1/queries", "/v1/queries/{query_id}", "/v1/queries/{quer
     ],
 )
 def test_a_path_is_counted_under_its_route(path: str, route: str) -> None:
-    assert RequestCounts(lambda: PATHS).route_of(path) == route
+    assert RequestCounts(PATHS).route_of(path) == route
 
 
 def counted(app: FastAPI, path: str) -> dict[tuple[str, ...], float]:
@@ -91,7 +91,7 @@ def test_what_is_answered_and_what_is_refused_is_counted(tmp_path_factory: pytes
 
 
 def test_what_fails_is_counted_as_failed() -> None:
-    counts = RequestCounts(lambda: ["/fails"])
+    counts = RequestCounts(["/fails"])
     app = FastAPI()
     app.add_middleware(CountedRequests, counts=counts)
 
@@ -111,7 +111,7 @@ def test_what_fails_is_counted_as_failed() -> None:
 async def test_who_hangs_up_before_an_answer_has_nothing_counted_as_failed(tmp_path: Path) -> None:
     spark = {"checkpoint_dir": str(tmp_path)}
     config = parse_config({"spark": spark, "streams": {"s": {"topic": "s", "format": "json", "schema": "n INT"}}})
-    counts = RequestCounts(lambda: ["/v1/check"])
+    counts = RequestCounts(["/v1/check"])
     app = CountedRequests(create_app(Daemon(config), Access("secret"), ApiConfig(), Audit()), counts)
     head = {"type": "http", "method": "POST", "path": "/v1/check", "raw_path": b"/v1/check", "query_string": b""}
     headers = [(b"content-type", b"application/json"), (b"authorization", b"Bearer secret")]
