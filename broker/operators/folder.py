@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,8 +24,9 @@ class FoldContext:
 
     ``checkpoint_dir``: the checkpoint folder of all streams. ``attributes``: the attributes of a record.
     ``lateness_us``: see section 8 of the specification of operators. ``time_zone``: the time zone in which Spark reads
-    TIMESTAMP literals. ``cluster``: the Kafka cluster with the topics of outputs. ``read_to``: the offsets up to which
-    batches were committed when the stream began, by the id of the source topic and partition.
+    TIMESTAMP literals. ``cluster``: the Kafka cluster with the topics of outputs. ``read_to`` returns the offsets
+    up to which batches are committed, by the id of the source topic and partition. It asks Kafka, so only a folder
+    with states calls it, and it may raise KafkaError.
     """
 
     name: str
@@ -35,7 +36,7 @@ class FoldContext:
     lateness_us: int
     time_zone: str
     cluster: KafkaCluster
-    read_to: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    read_to: Callable[[], Mapping[tuple[str, int], int]] = dict
 
 
 @dataclass(frozen=True, slots=True, eq=False)

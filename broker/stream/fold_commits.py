@@ -83,6 +83,13 @@ class FoldCommits:
         """Forget the cached id of the source topic, which may have changed in a failure."""
         self._topic_id = None
 
+    def topic_id(self) -> str:
+        """Return Kafka's id of the source topic, or an empty text if Kafka reports none. Raise KafkaError."""
+        if self._topic_id is None:
+            # An id that Kafka did not report is requested again by the next call.
+            self._topic_id = self._cluster.topic_id(self._config.streams[self._stream].topic)
+        return self._topic_id or ""
+
     def folding(self, spark: SparkSession, plan: Plan) -> Folding | None:
         """Return the folding that workers need for a plan. Return None if no query of the plan is folded."""
         planned = self._planned
@@ -119,7 +126,7 @@ class FoldCommits:
             op_queries = {name: query for name, query in planned.queries.items() if query.op == op}
             if op_queries:
                 fold_batch = FoldBatch(
-                    *(batch_id, batch.plan.version, self._source_id(), batch.first, batch.end, waiting, op_queries),
+                    *(batch_id, batch.plan.version, self.topic_id(), batch.first, batch.end, waiting, op_queries),
                     partials={name: partial for name, partial in merged.items() if name in op_queries},
                     failed={name: reason for name, reason in failed.items() if name in op_queries},
                     newest_us={query.time: newest[query.time] for query in op_queries.values() if query.time in newest},
@@ -224,12 +231,6 @@ class FoldCommits:
                 LOG.error("stream '%s': query '%s' is parked: %s", self._stream, name, reason)
                 self._failed[name] = (planned.queries[name].in_plan().definition, reason)
         self._parks.tell(_told(failed), version)
-
-    def _source_id(self) -> str:
-        if self._topic_id is None:
-            # One that Kafka does not say is asked for again.
-            self._topic_id = self._cluster.topic_id(self._config.streams[self._stream].topic)
-        return self._topic_id or ""
 
 
 def _told(failed: Mapping[str, str]) -> dict[str, str]:

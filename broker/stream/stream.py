@@ -113,7 +113,7 @@ class Stream:
             lateness_us=round(self.config.lateness_s * 1_000_000),
             time_zone=self.time_zone,
             cluster=cluster,
-            read_to=self._read_to(cluster),
+            read_to=self._read_to,
         )
         self.folders = {op: kind.folder(context) for op, kind in fold_kinds().items()}
         """The folders of the stream, which own the states that workers fill, by the name of their kind."""
@@ -138,13 +138,13 @@ class Stream:
             fed=self._begin_feed_queries,
         )
 
-    def _read_to(self, cluster: KafkaCluster) -> dict[tuple[str, int], int]:
+    def _read_to(self) -> dict[tuple[str, int], int]:
         """Return the offsets up to which batches are committed, by the id of the source topic and partition. Return
-        nothing if the last batch will be run again.
+        nothing if the last batch will be run again: its commit compares the offsets. Raise KafkaError.
         """
         if not self.running.is_settled:
             return {}
-        topic_id = cluster.topic_id(self.config.topic) or ""
+        topic_id = self._folds.topic_id()
         return {(topic_id, partition): offset for partition, offset in self.running.done_offsets().items()}
 
     @property

@@ -18,7 +18,7 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
 from asc.operators.cube.task_fold import CubeFold, CubePartial
 from broker.cancellation import Cancellation
-from broker.errors import BrokerError, CubeStoreError, FoldError, NotThereError, QueryError
+from broker.errors import BrokerError, CubeStoreError, FoldError, KafkaError, NotThereError, QueryError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.definition import StandingCube
@@ -100,7 +100,9 @@ class CubeFolder:
 
     @property
     def keeper(self) -> Keeper:
-        """Return the keeper, after opening it. Raise CubeStoreError if its file cannot be opened."""
+        """Return the keeper, after opening it. Raise CubeStoreError if its file cannot be opened, and KafkaError if
+        Kafka does not answer for the source topic.
+        """
         with self._lock:
             return self._opened()
 
@@ -114,25 +116,25 @@ class CubeFolder:
                     CubeLimits(limits.cube_cells, limits.cube_bytes, limits.cube_panes, limits.cube_query_s),
                     lateness_s=stream.lateness_us / 1_000_000,
                     time_zone=stream.time_zone,
-                    read_to=stream.read_to,
+                    read_to=stream.read_to(),
                 )
-            except CubeStoreError:
+            except (CubeStoreError, KafkaError):
                 self._refused_until_s = time.monotonic() + _REFUSED_S
                 raise
         return self._keeper
 
     def _readable(self, *, is_brief: bool) -> Keeper | None:
-        """Return the keeper, after opening it. Return None if its file cannot be opened.
+        """Return the keeper, after opening it. Return None if it cannot be opened.
 
         A list (``is_brief``) calls this for each of its cubes, and opening waits for a file that another process has
-        locked. So after a failure a list does not try again for a moment.
+        locked, and for Kafka. So after a failure a list does not try again for a moment.
         """
         with self._lock:
             if is_brief and self._keeper is None and time.monotonic() < self._refused_until_s:
                 return None
             try:
                 return self._opened()
-            except CubeStoreError:
+            except (CubeStoreError, KafkaError):
                 return None
 
     @property
