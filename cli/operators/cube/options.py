@@ -31,6 +31,27 @@ class Grain(Duration):
             self.fail(f"{value!r} is no grain: {remedy}", param, ctx)
 
 
+_DEFINITION = (
+    click.option(
+        "--dimensions",
+        metavar="SQL",
+        help="The dimensions, separated by commas, each with its levels from coarse to fine: "
+        "'origin > dest, carrier'. A comparison stands in parentheses. By default none.",
+    ),
+    click.option(
+        "--measures",
+        required=True,
+        metavar="SQL",
+        help="The measures, separated by commas: count, sum, avg, min or max, with FILTER and AS, as "
+        "'count(*) AS flights, sum(delay) FILTER (WHERE delay > 0) AS late'.",
+    ),
+    click.option("--time", metavar="SQL", help="The time of a record, a TIMESTAMP."),
+    click.option("--grain", type=Grain(), metavar="TIME", help="The length of a pane, as 15min, 1h or 1d."),
+    click.option("--where", metavar="SQL", help="A predicate over the records; by default all of them."),
+)
+"""The options ``--where`` and those of the cube's definition."""
+
+
 def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--where`` and the options of the cube's definition. The command receives ``where`` and ``operator``."""
 
@@ -44,7 +65,8 @@ def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
         grain: float | None,
         **others: Any,
     ) -> Any:
-        # Of an empty variable of the shell: taken as none, it would replace a cube by one of a single cell per pane.
+        # An empty text comes from an empty shell variable. If it meant no dimensions, it would replace a cube by a cube
+        # with a single cell in each pane.
         if dimensions is not None and not dimensions.strip():
             remedy = "is empty: leave it out for a cube without dimensions"
             raise click.UsageError(f"--dimensions {dimensions!r}: {remedy}")
@@ -56,27 +78,9 @@ def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "grain_s": grain,
         }
         given = {name: value for name, value in operator.items() if value is not None}
-        return command(where=where or "true", operator=given, **others)
+        return command(where="true" if where is None else where, operator=given, **others)
 
-    options = (
-        click.option(
-            "--dimensions",
-            metavar="SQL",
-            help="The dimensions, separated by commas, each with its levels from coarse to fine: "
-            "'origin > dest, carrier'. A comparison stands in parentheses. By default none.",
-        ),
-        click.option(
-            "--measures",
-            required=True,
-            metavar="SQL",
-            help="The measures, separated by commas: count, sum, avg, min or max, with FILTER and AS, as "
-            "'count(*) AS flights, sum(delay) FILTER (WHERE delay > 0) AS late'.",
-        ),
-        click.option("--time", metavar="SQL", help="The time of a record, a TIMESTAMP."),
-        click.option("--grain", type=Grain(), metavar="TIME", help="The length of a pane, as 15min, 1h or 1d."),
-        click.option("--where", metavar="SQL", help="A predicate over the records; by default all of them."),
-    )
-    return with_options(with_operator, options)
+    return with_options(with_operator, _DEFINITION)
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
