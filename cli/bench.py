@@ -106,10 +106,10 @@ def benchmark_names() -> list[str]:
 @_OUTPUT
 @json_option
 def every(output_dir: Path, as_json: bool, quick: bool) -> None:
-    """Every benchmark in turn, each in a process of its own; takes hours.
+    """Run every benchmark in turn, each in a separate process. It takes hours.
 
-    Prints one line when a benchmark has ended, with the file that holds its tables. After one that fails it goes on,
-    and ends with 1.
+    Print one line when a benchmark has ended, with the file that holds its tables. If one fails, the others still run,
+    and the exit code is 1.
     """
     names, runs = benchmark_names(), []
     click.echo(f"1 of {len(names)}: {names[0]} ...", err=True)
@@ -144,7 +144,7 @@ _QUERIES = click.option(
 
 @benchmark("bench.match", "asc bench match", "asc bench match --quick --json")
 def match() -> None:
-    """The executor alone: tuples a second, bytes a query and build time for 10 to 10,000 queries."""
+    """Measure the executor alone: tuples per second, bytes per query and build time for 10 to 10,000 queries."""
 
 
 @benchmark(
@@ -154,19 +154,19 @@ def match() -> None:
     options=(_DATA, _QUICK),
 )
 def scale() -> None:
-    """The executor with 1,000 to 1,000,000 queries, where few and where many accept a tuple.
+    """Measure the executor with 1,000 to 1,000,000 queries, of which few or many accept a tuple.
 
-    Over tuples that are made, and over recorded ones: flights, network connections (KDD Cup 99) and the census, with
-    constants drawn from them. As pairs of row and query and as ids, in large and small batches, on one core and on all.
-    Beside it run a scan of every query that ends at the first predicate which fails, and vectorised brute force.
+    The tuples are generated, and recorded ones of flights, network connections (KDD Cup 99) and the census, with
+    constants drawn from them. Results are pairs of row and query, and ids, in large and small batches, on one core and
+    on all. Rivals: a scan of every query that ends at the first predicate which fails, and vectorised brute force.
     """
 
 
 @benchmark("bench.spark", "asc bench spark", "asc bench spark --quick --output /tmp/results")
 def spark() -> None:
-    """A Parquet input through broker.match, beside what Spark alone would do and the bare transport.
+    """Measure broker.match over a Parquet input, beside Spark alone and the bare transport.
 
-    Beyond 1,000 predicates beside the bare transport alone, with up to 100,000.
+    With more than 1,000 predicates, up to 100,000, only the bare transport runs beside it.
     """
 
 
@@ -184,10 +184,10 @@ _PART = click.option(
     options=(_PART, _QUICK),
 )
 def monitor() -> None:
-    """Cost of the side monitor, and its gain where data changes slowly.
+    """Measure the cost of the side monitor, and its gain on data that change slowly.
 
-    The cost: batches through Spark with it and without it, in turns. The gain: 1,000 to 100,000 alerts over streams
-    that drift, through the executor alone, in turns with orders that stay.
+    The cost: batches through Spark with and without the monitor, in turns. The gain: 1,000 to 100,000 alerts over
+    streams that drift, through the executor alone, in turns with fixed orders.
     """
 
 
@@ -197,10 +197,10 @@ def monitor() -> None:
     "asc bench registration --quick --output /tmp/results",
 )
 def registration() -> None:
-    """How long a user waits for a change of the standing queries, while the stream is idle.
+    """Measure how long a user waits for a change of the standing queries while the stream is idle.
 
-    A daemon on an embedded Kafka: 10,000 queries as one bulk load. Beside them one is registered, replaced and removed
-    over HTTP, and 'asc query add' and 'asc query check' are run.
+    A daemon on an embedded Kafka gets 10,000 queries as one bulk load. Then one more query is registered, replaced and
+    removed over HTTP, and 'asc query add' and 'asc query check' run.
     """
 
 
@@ -210,21 +210,21 @@ def registration() -> None:
     "asc bench judging --quick --output /tmp/results",
 )
 def judging() -> None:
-    """How long the API takes to validate a predicate, for 10,000 that are as heavy as the limits allow."""
+    """Measure how long the API takes to validate each of 10,000 predicates that are as heavy as the limits allow."""
 
 
 @benchmark("bench.stream", "asc bench stream", "asc bench stream --quick --output /tmp/results")
 def stream() -> None:
-    """A backlog of 1,000,000 records in Kafka through a daemon: records a second with 10 to 100,000 queries.
+    """Measure a backlog of 1,000,000 records in Kafka through a daemon: records per second with 10 to 100,000 queries.
 
-    Beside it run a bare Spark job that decodes, filters and writes as many, and a loop in plain Python that asks one
-    predicate after the other. The phases of a batch are printed as well.
+    Rivals: a bare Spark job that decodes, filters and writes as many records, and a loop in plain Python that evaluates
+    one predicate after the other. The phases of a batch are printed as well.
     """
 
 
 @benchmark("bench.cluster", "asc bench cluster", "asc bench cluster --quick --output /tmp/results")
 def cluster() -> None:
-    """A backlog of 2,000,000 records through executors on a standalone cluster: records a second with 1 and 2 workers.
+    """Measure a backlog of 2,000,000 records on a standalone cluster: records per second with 1 and 2 workers.
 
     The cluster, Kafka and the daemon share this machine. Each figure has its limit and the processor time of each kind
     of process. Predicates are also divided over two executors. Takes about half an hour.
@@ -233,33 +233,34 @@ def cluster() -> None:
 
 @benchmark("bench.spatial", "asc bench spatial", "asc bench spatial --quick --output /tmp/results")
 def spatial() -> None:
-    """Fences, 1,000 to a million of them, around positions of aircraft, and one star of 100,000 vertices.
+    """Measure 1,000 to 1,000,000 geofences over positions of aircraft, and one star of 100,000 vertices.
 
-    Beside shapely's tree of boxes and its prepared shapes, on one thread; SedonaDB where it is installed (pip install
-    sedonadb), and Sedona on Spark where ASC_SEDONA_JAR names its jar. With the recorded positions and shapes in the
-    folder that ASC_DATA_DIR names, or made ones.
+    Rivals on one thread: shapely's tree of boxes and its prepared shapes; SedonaDB if it is installed (pip install
+    sedonadb), and Sedona on Spark if ASC_SEDONA_JAR names its jar. Positions and shapes are recorded ones if
+    ASC_DATA_DIR names their folder, otherwise generated ones.
     """
 
 
 @benchmark("bench.patterns", "asc bench patterns", "asc bench patterns --quick --output /tmp/results")
 def patterns() -> None:
-    """LIKE patterns, 100 to 100,000 of them, over log lines that are made.
+    """Measure 100 to 100,000 LIKE patterns over generated log lines.
 
-    Beside a compiled search for each query, and a join with the patterns as a table in DuckDB.
+    Rivals: a compiled search for each query, and a join with the patterns as a table in DuckDB.
     """
 
 
 @benchmark("bench.values", "asc bench values", "asc bench values --quick --output /tmp/results")
 def values() -> None:
-    """One value of a column a query, 100 to 1,000,000 of them: lists by the values beside bitmaps.
+    """Measure 100 to 1,000,000 queries that each compare a column with one value: posting lists beside bitmaps.
 
-    On one thread, with and without a range besides, and with several queries a value. Tells which the compiler chooses.
+    On one thread, with and without an additional range, and with several queries per value. The table says which of the
+    two the compiler chooses.
     """
 
 
 @benchmark("bench.peers", "asc bench peers", "asc bench peers --quick --output /tmp/results")
 def peers() -> None:
-    """The same predicates over the same file through DuckDB, Polars, Spark and compiled loops.
+    """Measure the same predicates over the same file in asc, DuckDB, Polars, Spark and compiled loops.
 
     Needs the packages duckdb and polars. Takes about ten minutes.
     """
@@ -267,45 +268,45 @@ def peers() -> None:
 
 @benchmark("bench.standing", "asc bench standing", "asc bench standing --quick --output /tmp/results")
 def standing() -> None:
-    """Up to 1,000,000 standing queries: bulk load, changes one at a time and in bulk amid records, starts.
+    """Measure up to 1,000,000 standing queries: bulk load, single and bulk changes while records flow, and starts.
 
-    A daemon in a process of its own on an embedded Kafka. Takes about ten minutes and 12 GB of memory.
+    A daemon runs in a separate process on an embedded Kafka. Takes about ten minutes and 12 GB of memory.
     """
 
 
 @benchmark("bench.publish", "asc bench publish", "asc bench publish --quick --output /tmp/results")
 def publish() -> None:
-    """A CSV file of 1,000,000 rows sent to Kafka: 'asc publish', a loop in Python, and librdkafka alone."""
+    """Measure a CSV file of 1,000,000 rows sent to Kafka by 'asc publish', by a Python loop and by librdkafka."""
 
 
 @benchmark("bench.recovery", "asc bench recovery", "asc bench recovery --quick --output /tmp/results")
 def recovery() -> None:
-    """How long records wait when the daemon is killed: it is started again, or a standby takes its place.
+    """Measure how long records wait after the daemon is killed, until a restart or a standby takes over.
 
-    10,000 and 100,000 queries, 500 records a second. Takes about fifteen minutes.
+    With 10,000 and 100,000 queries, and 500 records per second. Takes about fifteen minutes.
     """
 
 
 @benchmark("bench.console", "asc bench console", "asc bench console --quick --output /tmp/results")
 def console() -> None:
-    """How long the console's pages take before a million queries, and what looking at them costs the stream.
+    """Measure how long the console's pages take over a million queries, and how much their use slows the stream.
 
-    Each page twenty times, searches that find nothing among them; then a backlog in turns by itself, and looked at by
-    three browsers and Prometheus. Takes about seven minutes.
+    Each page is read twenty times, with searches that find nothing among them. Then a backlog is routed in turns, alone
+    and while three browsers and Prometheus read pages. Takes about seven minutes.
     """
 
 
 @benchmark("bench.events", "asc bench events", "asc bench events --quick --output /tmp/results")
 def events() -> None:
-    """Enter and exit of 20,000 objects in Spark's state store: by sixteen parts, and by object.
+    """Measure enter and exit events of 20,000 objects with the state in sixteen parts, and with a state per object.
 
-    Beside it what the functions take by themselves. Takes about two minutes.
+    Both states are in Spark's state store; the functions alone are measured too. Takes about two minutes.
     """
 
 
 @benchmark("bench.near", "asc bench near", "asc bench near --quick --output /tmp/results")
 def near() -> None:
-    """Pairs of 1,000 to 100,000 objects within five nautical miles: what a tick takes, beside shapely's tree."""
+    """Measure a tick: the pairs of 1,000 to 100,000 objects within five nautical miles, beside shapely's tree."""
 
 
 _ROWS = click.option(
@@ -325,12 +326,12 @@ _ROWS = click.option(
     options=(_ROWS, _QUICK),
 )
 def cube() -> None:
-    """Standing cubes beside DuckDB, Polars and Spark, each on one thread.
+    """Measure standing cubes beside DuckDB, Polars and Spark, each on one thread.
 
     fold: twenty cubes over a million records. answers: five cuboids over sixty panes. pair: a cube beside a topic
     whose records are inserted into DuckDB. stream: a backlog with and without cubes. commit: a batch into the file.
     register: three cubes more on a running stream. http: questions while records flow. The answers of all are compared
-    before a figure is printed. Needs the packages duckdb and polars. Takes about an hour.
+    before a figure is printed. Needs the packages duckdb and polars. Takes about half an hour.
     """
 
 
@@ -345,22 +346,22 @@ _DBSCAN_PART = click.option("--part", type=click.Choice(["ratios", "paper", "ser
     options=(_DBSCAN_PART, _figure(18, 32), _DATA, _QUICK),
 )
 def dbscan() -> None:
-    """Standing DBSCAN queries beside scikit-learn, dbscan, hdbscan, incdbscan and Extra-N, on one thread each.
+    """Measure standing DBSCAN queries beside scikit-learn, dbscan, hdbscan, incdbscan and Extra-N, each on one thread.
 
     ratios: the cost of a slide of one query and of a thousand. paper: figures 18 to 32 of the paper, and its claims,
-    confirmed or refuted. served: a backlog through a daemon with a thousand queries. Each goal stands beside its
-    figure, met or missed. Labels of all are compared before a figure is printed. A peer that is not installed is not
-    measured, and its goals say so. Points are aircraft, those recorded in the folder or simulated ones, and made heaps.
-    Takes an hour.
+    confirmed or refuted. served: a backlog through a daemon with a thousand queries. Each figure has its goal beside
+    it, met or missed. Labels of all are compared before a figure is printed. A peer that is not installed is not
+    measured, and its goals say so. Points are aircraft, recorded ones of the folder or simulated ones, and generated
+    heaps. Takes about forty minutes.
     """
 
 
 @benchmark("bench.latency", "asc bench latency", "asc bench latency --quick --output /tmp/results")
 def latency() -> None:
-    """How long a record takes through a daemon, from the producer's clock to the consumer's, from the start on.
+    """Measure the time of a record through a daemon, from the producer's clock to the consumer's, after the start too.
 
-    With 10 to 100,000 queries, at 100 and 2,000 records a second; beside it the smallest jobs of Spark that read, cross
-    into Python and write.
+    With 10 to 100,000 queries, at 2, 100 and 2,000 records per second. Rivals: the smallest jobs of Spark that read,
+    cross into Python and write.
     """
 
 
@@ -376,7 +377,7 @@ _RATIOS = click.option("--ratios", is_flag=True, help="The table of Hybrid / SEQ
     options=(_figure(6, 8), _RATIOS, _QUERIES, _TENTH, _SCALE),
 )
 def synthetic() -> None:
-    """Figures 6, 7 and 8 of the paper: evaluated constructs a tuple on uniform and on skewed, correlated tuples.
+    """Measure figures 6, 7 and 8 of the paper: evaluated constructs per tuple, on uniform and on skewed tuples.
 
     The orders are SEQ_best and SEQ_worst, Ticket Routing, Macro and Hybrid, with the time of the batch executor. The
     paper's claims are confirmed, refuted or left open by the intervals over the seeds. A table has Hybrid / SEQ_best
@@ -391,12 +392,12 @@ def synthetic() -> None:
     options=(_figure(6, 7), _QUERIES, _TENTH, _SCALE),
 )
 def census() -> None:
-    """Figures 6 and 7 of the paper on ten columns of Census-Income."""
+    """Measure figures 6 and 7 of the paper on ten columns of Census-Income."""
 
 
 @benchmark("bench.adaptation", "asc bench adaptation", "asc bench adaptation --quick", options=(_TENTH, _SCALE))
 def adaptation() -> None:
-    """Figure 9 of the paper: cost over time on a stream that changes, by rearrangement threshold.
+    """Measure figure 9 of the paper: cost over time on a stream that changes, by rearrangement threshold.
 
     It compares the dropping-ratio trigger with the cost trigger, on a stream whose share of unmatched tuples stays the
     same while the best order turns round. It measures the seconds that finding a sequence takes.

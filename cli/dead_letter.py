@@ -40,9 +40,9 @@ _reason_option = click.option("--reason", metavar="TEXT", help="Only those whose
     epilog=examples("asc dead-letter list", "asc dead-letter show 0-17", "asc dead-letter replay --reason delay"),
 )
 def dead_letter() -> None:
-    """Records that could not be decoded: list them, look at one, send them again.
+    """List, show and replay records that could not be decoded.
 
-    They are in the topic STREAM.dead-letter, named here by their place in it, PARTITION-OFFSET.
+    They are in the topic STREAM.dead-letter. Each is named by its position in this topic, PARTITION-OFFSET.
     """
 
 
