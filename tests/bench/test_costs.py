@@ -47,6 +47,7 @@ def test_figure_6(tmp_path: Path, written: Written, check_costs: Check) -> None:
     assert "1.000 ± 0.000" in held
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("one_seed")
 def test_figure_7(tmp_path: Path, written: Written, check_costs: Check) -> None:
     result = figure_7("figure-7", Subject(D2, SHAPE), (4, 6), 0.01, tmp_path)

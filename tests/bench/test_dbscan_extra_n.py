@@ -25,7 +25,9 @@ CONTENDERS: dict[str, Make] = {
 }
 
 
-@pytest.mark.parametrize("digits", [17, 2], ids=["apart", "ties"])
+@pytest.mark.parametrize(
+    "digits", [pytest.param(17, id="apart", marks=pytest.mark.nightly), pytest.param(2, id="ties")]
+)
 @pytest.mark.parametrize("name", CONTENDERS)
 def test_labels_are_those_of_the_definition(name: str, digits: int) -> None:
     values = np.round(heaps(600, 6, spread=0.05).values, digits)

@@ -21,6 +21,7 @@ class Reader:
         np.zeros(200_000)
 
 
+@pytest.mark.nightly
 def test_each_run_begins_anew_and_has_all_points() -> None:
     steps: list[tuple[int, int]] = []
     found = cpu_in_turns({"one": lambda: Reader(steps), "other": lambda: Reader([])}, 25, 10, 2)

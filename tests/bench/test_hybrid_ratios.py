@@ -28,6 +28,7 @@ from bench.hybrid_ratios import (
 Written = Callable[[Path, str], dict[str, Any]]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("two_seeds")
 def test_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Written) -> None:
     monkeypatch.setattr("bench.hybrid_ratios.QUERIES", (10, 30))

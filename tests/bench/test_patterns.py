@@ -11,6 +11,7 @@ pytest.importorskip("duckdb")
 from bench import patterns
 
 
+@pytest.mark.nightly
 def test_it_runs_and_tells(tmp_path: Path) -> None:
     result = patterns.run(quick=True, output_dir=tmp_path)
     rows = result["results"]

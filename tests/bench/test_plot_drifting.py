@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from bench.drifting_contest import CONTESTANTS
 from bench.plot_drifting import STYLES, plot_drifting
 
@@ -14,6 +16,7 @@ def test_every_contestant_has_a_style_of_its_own() -> None:
         assert len({style[place] for style in STYLES.values()}) == len(STYLES)
 
 
+@pytest.mark.nightly
 def test_a_row_for_each_kind_of_alerts_and_a_panel_for_each_number(tmp_path: Path) -> None:
     interval = {"mean": 1.0, "low": 0.9, "high": 1.1}
     groups = [(name, queries) for name in ("any", "placed") for queries in (1_000, 10_000)]

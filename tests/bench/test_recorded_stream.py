@@ -20,6 +20,7 @@ def stream(small_stream: Make) -> RecordedStream:
     return small_stream(5, queries=12, tuples=500)
 
 
+@pytest.mark.nightly
 def test_it_is_one_block_of_exact_regions_whatever_the_number_of_queries(small_stream: Make) -> None:
     stream = small_stream(3, queries=20_000, tuples=10)
     assert len(stream.plan.blocks) == 1

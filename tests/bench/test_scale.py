@@ -31,6 +31,7 @@ def test_a_quick_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[-1].startswith("left out: missing KDD Cup 99 connections ")
 
 
+@pytest.mark.nightly
 def test_recorded_tuples_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bench.scale.QUICK", Size((20,), 100, 2_000, 1, 1_000_000))
     monkeypatch.setattr("bench.scale.WORKLOADS", {})
@@ -48,6 +49,7 @@ def test_recorded_tuples_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [row["workload"] for row in result["results"]] == ["flights", "KDD Cup 99", "census"]
 
 
+@pytest.mark.nightly
 def test_a_batch_has_as_many_tuples_as_its_pairs_allow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bench.scale.SMALL_BATCH", 50)
     monkeypatch.setattr("bench.scale.WORKLOADS", {"mixed": WORKLOADS["mixed"]})

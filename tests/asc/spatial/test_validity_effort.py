@@ -86,7 +86,7 @@ def test_pairs_of_boxes_are_those_that_loops_find() -> None:
             assert meeting_pairs(boxes) == expected
 
 
-@pytest.mark.parametrize("made", WORST)
+@pytest.mark.parametrize("made", [comb, star, *(pytest.param(made, marks=pytest.mark.nightly) for made in WORST[2:])])
 def test_what_would_be_tested_for_minutes_is_refused_at_once(made: Callable[[int], shapely.Geometry]) -> None:
     shape = made(400_000)
     begun = time.thread_time()

@@ -213,6 +213,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         EmbeddedKafka(tmp_path / "file" / "node").start()
 
 
+@pytest.mark.nightly
 def test_an_identity_half_made_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "node" / "log.unfinished").mkdir(parents=True)
     (tmp_path / "node" / "log.unfinished" / "meta.properties").write_text("garbage")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -64,24 +65,44 @@ def shared_modules() -> list[Path]:
     return [path for path in paths if not own.match(str(path.relative_to(ROOT)))]
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-def test_no_shared_module_knows_a_kind(name: str) -> None:
-    """A kind is imported, or its name compared or said, in its own packages and in the table alone."""
-    found = []
-    for path in shared_modules():
-        place = str(path.relative_to(ROOT))
-        if place in ALLOWED:
-            continue
+@dataclass
+class Mentions:
+    """The parts of a module that can name a kind: each with its line."""
+
+    place: str
+    imports: list[tuple[int, str]] = field(default_factory=list)
+    compared: list[tuple[int, str]] = field(default_factory=list)
+    texts: list[tuple[int, str]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, path: Path) -> Mentions:
+        mentions = cls(str(path.relative_to(ROOT)))
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-            if re.match(rf"(asc|broker)\.operators\.{name}(\.|$)", module):
-                found.append(f"{place}:{getattr(node, 'lineno', 0)} imports {module}")
-            if isinstance(node, ast.Compare):
-                sides = [node.left, *node.comparators]
-                if any(isinstance(side, ast.Constant) and side.value == name for side in sides):
-                    found.append(f"{place}:{node.lineno} compares with {name!r}")
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found += [f"{place}:{node.lineno} says {said!r}" for said in _names_in(node.value, name, place)]
+            if isinstance(node, ast.ImportFrom):
+                mentions.imports.append((node.lineno, node.module or ""))
+            elif isinstance(node, ast.Compare):
+                sides = [side.value for side in (node.left, *node.comparators) if isinstance(side, ast.Constant)]
+                mentions.compared += [(node.lineno, side) for side in sides if isinstance(side, str)]
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                mentions.texts.append((node.lineno, node.value))
+        return mentions
+
+
+@pytest.fixture(scope="module")
+def mentions() -> list[Mentions]:
+    return [own for own in map(Mentions.of, shared_modules()) if own.place not in ALLOWED]
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_no_shared_module_knows_a_kind(name: str, mentions: list[Mentions]) -> None:
+    """A kind is imported, or its name compared or said, in its own packages and in the table alone."""
+    imported = re.compile(rf"(asc|broker)\.operators\.{name}(\.|$)")
+    found = []
+    for own in mentions:
+        found += [f"{own.place}:{line} imports {module}" for line, module in own.imports if imported.match(module)]
+        found += [f"{own.place}:{line} compares with {name!r}" for line, side in own.compared if side == name]
+        for line, text in own.texts:
+            found += [f"{own.place}:{line} says {said!r}" for said in _names_in(text, name, own.place)]
     assert found == []
 
 

@@ -13,6 +13,7 @@ from workloads.aircraft import simulated
 pytest.importorskip("matplotlib")
 
 
+@pytest.mark.nightly
 def test_the_same_flights_give_the_same_map(tmp_path: Path) -> None:
     aircraft, reports = simulated(10, duration_s=1_200)
     accepted = dict.fromkeys(("low-over-che", "near-zurich"), reports.altitude_ft < 30000)

@@ -76,6 +76,7 @@ def test_the_record_that_fails_a_batch_is_found(target: DecoderTarget, monkeypat
     assert set(STREAMS) > {"json"}
 
 
+@pytest.mark.nightly
 def test_a_batch_of_the_largest_values_has_room_in_a_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     largest = [b"\0" * 1_200_000] * 400
     monkeypatch.setattr("tools.fuzz.decoder.batch_of", lambda *_: largest)

@@ -59,6 +59,7 @@ def outcome_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
     return run
 
 
+@pytest.mark.nightly
 def test_what_is_sound_has_no_finding(outcome_of: object) -> None:
     found = outcome_of("Sound")  # type: ignore[operator]
     assert (found.finding, found.kept) == (None, None)

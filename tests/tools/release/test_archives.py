@@ -85,6 +85,7 @@ def test_sums_are_those_that_sha256sum_checks(tmp_path: Path) -> None:
     assert subprocess.run(check, cwd=tmp_path, check=True, capture_output=True, text=True).stdout == "a: OK\n"
 
 
+@pytest.mark.nightly
 def test_a_build_that_fails_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "asc-broker"\n', encoding="utf-8")
     identity = ["-c", "user.name=a", "-c", "user.email=a@b"]

@@ -196,7 +196,7 @@ def test_null_tests_are_as_long_together_as_the_limit_and_no_longer(monkeypatch:
 @pytest.mark.slow
 def test_columns_that_cannot_be_null(present: DataFrame, part_of: PartOf[str]) -> None:
     assert not any(field.nullable for field in present.schema)
-    asked = [*part_of(of_functions(), 6), *of_others()]
+    asked = [*part_of(of_functions(), 12), *part_of(of_others(), 2)]
     judged, wrong = differing(present, asked)
     assert wrong == []
     assert judged > 0.7 * len(asked)

@@ -246,9 +246,9 @@ class LateCubes(KeptCubes):
         self.run_batch([1.0] * PARTITIONS)
 
 
-@pytest.mark.parametrize(("machine", "examples"), [(KeptCubes, 10), (LateCubes, 6)])
+@pytest.mark.parametrize(("machine", "examples"), [(KeptCubes, 6), (LateCubes, 4)])
 def test_the_keeper_agrees_with_the_model(machine: type[KeptCubes], examples: int, full_size: bool) -> None:
-    examples, steps = (20 * examples, 40) if full_size else (examples, 20)
+    examples, steps = (30 * examples, 40) if full_size else (examples, 20)
     own = settings(
         phases=(Phase.generate,),
         max_examples=examples,
