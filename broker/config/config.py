@@ -95,8 +95,8 @@ class Config(Section):
         return plain
 
     def token(self) -> str | None:
-        """Return the bearer token that permits everything, from the root token file. If neither that nor a tokens file
-        is configured, return ASC_TOKEN. Return None if no token is set.
+        """Return the bearer token that permits everything, from the root token file. If neither a root token file nor a
+        tokens file is configured, return the environment variable ASC_TOKEN. Return None if no token is set.
 
         The commands also read a caller's token from ASC_TOKEN. A token of the tokens file must not permit everything
         only because the variable is set when the daemon starts.
@@ -110,8 +110,8 @@ class Config(Section):
         return token
 
     def named_tokens(self, token: str | None) -> dict[str, Scope] | None:
-        """Return the scopes in the tokens file, by the hash of their token. ``token`` is the one that permits
-        everything.
+        """Return the scopes of the tokens in the tokens file, by the hash of the token. ``token``: the token that
+        permits everything.
 
         Return None if no tokens file is configured. Raise ConfigError.
         """

@@ -120,7 +120,7 @@ def _settings(
 
 
 def _put(document: dict[str, Any], path: KeyPath, value: Any) -> bool:
-    """Set a key, and return whether it was set.
+    """Set a key, and return whether this was possible.
 
     The key cannot be set if the file has a value that is not a table on its path; the check of the file reports that.
     """

@@ -13,7 +13,8 @@ _KAFKAS = ("ssl.keyfile", "ssl.keystore.location")
 
 
 def exposed_files(config: Config, config_file: Path | None = None) -> dict[Path, str]:
-    """Return the files that every user of the machine may read or write although they must not, each with the verb.
+    """Return the files that every user of the machine may read or write although they must not, each with the verb
+    ``read`` or ``write``.
 
     ``read`` applies to files with a token, a private key or a password. ``write`` applies to these, the configuration
     and the tokens file.

@@ -91,7 +91,9 @@ _SHOWN = frozenset(
         "spark.yarn.queue",
     ]
 )
-"""Properties that are known to hold no secret. Options of a JVM and environment variables may hold one."""
+"""Properties that are known to hold no secret. Options of a JVM and environment variables are not among them, because
+they may hold a secret.
+"""
 
 
 def spark_option_remedy(key: str) -> str | None:

@@ -61,7 +61,7 @@ class StreamConfig(Section):
         return FORMATS[self.format]
 
     def fields(self) -> Schema:
-        """Return the schema of the records' fields; a record may lack each of them. Raise SchemaError or ConfigError.
+        """Return the schema of the records' fields; a record may lack any field. Raise SchemaError or ConfigError.
 
         A schema file is read at each call, so a caller that runs a stream should call once.
         """
