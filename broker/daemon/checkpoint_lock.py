@@ -17,11 +17,14 @@ from broker.plans.stream_folder import SNAPSHOT, take_folder
 _NAME = "spark.checkpoint_dir"
 _OWNER_BYTES = 1_000
 _NOT_LEFT = b"-"
-"""The mark in the lock file if the previous holder did not release the lock, until the new holder has its registry."""
+"""The mark in the lock file if the previous holder did not release the lock. The new holder later replaces this mark by
+the id of its registry.
+"""
 
 
 class CheckpointLock:
-    """A lock on the folder that ends with its process, and that the next leader may take over.
+    """The lock on the checkpoint folder. The lock ends with the process that holds it, and the next leader may take it
+    over.
 
     Invariant: if the file system supports locks, at most one lock on a folder is held and not lost. The lock is on the
     file that has the name ``lock``. A takeover gives this name to another file that was locked before. ``mark`` writes
@@ -108,7 +111,7 @@ class CheckpointLock:
             return False
 
     def take_over(self, registry: str, streams: Iterable[str]) -> None:
-        """Lock the folder in place of a suspended holder, and take its folders of streams and snapshots over.
+        """Lock the folder in place of a suspended holder, and take over the holder's folders of streams and snapshots.
 
         Later writes of that holder have no effect. Raise BrokerError if the takeover fails. Only the leader of the
         registry that the holder serves may call this. The new lock is marked from the start.

@@ -14,15 +14,17 @@ from broker.kafka.leadership import SESSION_S, Leadership, group_of
 LOG = logging.getLogger("asc.daemon")
 
 _FIRST_ROUND_S = 10.0
-"""The time in seconds for the first round of a new group: brokers wait for more members, three seconds by default."""
+"""The time in seconds for the first rebalance of a new group. Kafka's brokers delay it, by default for three seconds,
+to wait for more members.
+"""
 
 _LOOK_S = 0.2
 """The interval in seconds at which a standby checks whether it is the leader, and whether it must stop."""
 
 _CONFIRMED_WITHIN_S = 5.0
-"""The time in seconds for two answers of Kafka, which come each half second.
+"""The time in seconds in which Kafka must answer this member twice. Kafka usually answers every half second.
 
-Without them the folder is not taken over.
+Without two answers the folder is not taken over.
 """
 
 _GRACE_S = 2.0
@@ -89,7 +91,9 @@ class LeaderElection:
         raise RegistryTakenError("registry topic", self._topic, remedy)
 
     def check(self) -> None:
-        """Raise RegistryTakenError if another daemon serves now, so that the data of this one is out of date."""
+        """Raise RegistryTakenError if another daemon serves the registry now. The data of this daemon is then out of
+        date.
+        """
         if self._leadership.lost or self._lock.is_lost:
             remedy = "another daemon serves it: this one stops, for what it has is out of date"
             raise RegistryTakenError("registry topic", self._topic, remedy)

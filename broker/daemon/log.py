@@ -69,7 +69,7 @@ class JsonLines(logging.Formatter):
 
 
 def stream_of(record: logging.LogRecord) -> str | None:
-    """Return the stream of an entry. Return None if it has no stream, or names it in another form."""
+    """Return the stream of an entry. Return None if the entry has no stream, or names its stream in another form."""
     if not isinstance(record.args, tuple) or not record.args:
         return None
     first = record.args[0]

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def warm_up_standby(config: Config, spark: SparkSession, cluster: KafkaCluster) -> None:
-    """Validate a predicate and run batches of generated records on each stream, with all components of its batches.
+    """Validate a predicate and run batches of generated records on each stream. These batches use the same components
+    as the batches of a running stream.
 
     Nothing is written to Kafka or to the checkpoint folder, which belongs to another daemon meanwhile. Cost: that of
     the same steps of a start, and ``spark.warm_up_s``; later these steps take a second or two. Raise ConfigError if
