@@ -59,7 +59,8 @@ def read_csv_batches(path: Path, advance: Advance) -> Iterator[pa.RecordBatch]:
 
 
 def _whole(blocks: Iterable[bytes], *, waits: bool) -> Iterator[bytes]:
-    """Yield the blocks, divided anew so that no block ends within quotes, as long as the quotes are placed correctly.
+    """Yield the blocks, divided anew so that no block ends within quotes. If quotes of the file are misplaced, a block
+    may still end within quotes.
 
     ``waits``: wait for the end of an open field. Otherwise yield the available bytes at once.
     """
@@ -124,8 +125,8 @@ def _by_arrow(block: bytes, names: Sequence[str]) -> pa.RecordBatch | None:
 def _by_python(
     path: Path, blocks: Iterable[bytes], names: Sequence[str] = (), line: int = 0
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of blocks, which start after ``line`` lines of the file. If ``names`` is None, the first row has
-    them.
+    """Yield the rows of blocks, which start after ``line`` lines of the file. If ``names`` is empty, the first row has
+    the names.
     """
     step = 1 if path == STDIN else _ROWS
     parsed = _rows(path, blocks, names, line)
@@ -150,7 +151,7 @@ def _by_python(
 
 
 def _rows(path: Path, blocks: Iterable[bytes], names: Sequence[str], line: int) -> Iterator[Sequence[str]]:
-    """Yield first the names, then the rows."""
+    """Yield first the column names, then the rows."""
     reader = csv.reader(_lines(blocks), strict=True)
     at = line
     try:

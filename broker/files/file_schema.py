@@ -182,8 +182,8 @@ def _of_parquet(path: Path) -> FileSchema:
 
 
 def _of_spark(data_type: pa.DataType) -> pa.DataType:
-    """Return the Spark type that holds the values of a type that Spark lacks. Return the type unchanged if none
-    does.
+    """Return a type that Spark has and that holds the values of ``data_type``. Return ``data_type`` unchanged if Spark
+    has it, or if no such type is known.
     """
     import pyarrow as pa
 

@@ -46,7 +46,9 @@ def check_columns(inputs: Sequence[Path], format_name: str, schema: Schema, opti
 
 
 def csv_columns(path: Path, schema: Schema, options: Mapping[str, str]) -> list[str]:
-    """Return the distinct columns that the first line of a CSV file names. At least one of them is in the schema."""
+    """Return the distinct columns that the first line of a CSV file names. Raise InputError if none of them is in the
+    schema, or if they cannot be read.
+    """
     from broker.formats.csv import separator_of
     from broker.formats.registry import RECORD_FORMATS
 

@@ -266,7 +266,7 @@ def read_csv(path: Path, advance: Advance, on_uneven: OnUneven | None = None) ->
 
 
 def csv_fault(error: csv.Error | UnicodeDecodeError, line: int, *, is_known: bool = True) -> str:
-    """Return the fault of the CSV row after a line, and the remedy.
+    """Return the fault of the CSV row that begins after line ``line``, and the remedy.
 
     ``is_known``: the line number is correct also for a text that is not UTF-8.
 

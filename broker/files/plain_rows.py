@@ -28,7 +28,9 @@ _LINE_BYTES_MAX = 10_000_000
 """The longest JSON line: half of the length that Spark's parser accepts."""
 
 _DECIMAL_DIGITS_MAX = 76
-"""The digits of Arrow's widest decimal. Decimals are read with these, before a check whether they fit their column."""
+"""The digits of Arrow's widest decimal type. Decimals are read as this type, and then checked whether they fit their
+column.
+"""
 
 _QUOTED_LINE = r'^(?:[^",]*|"(?:[^"]+|"")*")(?:,(?:[^",]*|"(?:[^"]+|"")*"))*$'
 _OBJECT_LINE = r"^ *\{.*\} *$"
@@ -52,7 +54,7 @@ _ODD_DECIMAL = re.compile(
 
 
 class DoubtError(Exception):
-    """A file that only Spark reads with certainty. The text says what is doubtful, and where."""
+    """The error for a file that Arrow might read differently from Spark. The text says what is doubtful, and where."""
 
 
 def plain_tables(

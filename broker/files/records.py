@@ -52,7 +52,7 @@ class RecordBatch(NamedTuple):
 
 
 class OddLine(NamedTuple):
-    """A line of NDJSON that is not a JSON object: its number, and two facts about the lines up to it.
+    """A line of NDJSON that is not a JSON object. ``number``: the line's number in the file.
 
     ``is_all``: no line so far is an object. ``begins_array``: the line is the first of the file and begins an array.
     """

@@ -15,7 +15,9 @@ _NAMES_SHOWN = 10
 
 
 def column_warnings(columns: Sequence[str], schema: Schema) -> Iterator[str]:
-    """Yield a warning line for columns that are not shared. Yield nothing if no column is known."""
+    """Yield a warning line for columns that the schema lacks, and one for fields of the schema that no column has.
+    Yield nothing if no column is known.
+    """
     if not columns:
         return
     names = spelled(columns, schema)

@@ -18,7 +18,8 @@ DOUBLE = r"-?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?"
 
 
 def spelling_of(data_type: pa.DataType, *, is_utc: bool) -> str | None:
-    """Return the regular expression of such spellings for a type. Return None if this module has none for the type.
+    """Return the regular expression of the spellings that Arrow and Spark read as the same value of a type. Return None
+    if this module has no expression for the type.
 
     ``is_utc``: whether a time without a zone is in UTC.
 

@@ -46,7 +46,7 @@ def time_rewrites(
 
 
 def times_rewritten(schema: Schema, rewrites: Mapping[str, Rewrite]) -> Callable[[Row], Row]:
-    """Return a function that rewrites the times of a row with :func:`time_rewrites`."""
+    """Return a function that rewrites the times of a row with the functions that :func:`time_rewrites` returns."""
     if not rewrites:
         return lambda row: row
     respelled = respelling(schema)
