@@ -156,5 +156,7 @@ class AvroDecoder(FramedDecoder[AvroReading]):
 
 
 def _of_place(text: str, place: int) -> str:
-    """Return an expression over the record that is read, over that of one reader."""
+    """Return an SQL expression in which the column name RAW is replaced by the name of one reader's column. ``place``:
+    the number of the reader.
+    """
     return text.replace(f"{RAW}.", f"{RAW}{place}.")

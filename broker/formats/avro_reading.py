@@ -32,7 +32,8 @@ _Sql = Callable[[str], str]
 class _Reading:
     """The conversion of one part of a record, as SQL over the value that Spark reads with the schema ``expected``.
 
-    ``fault`` is the condition under which the value is not of the column's type. It is None if the value always is.
+    ``fault`` is the condition under which the value is not of the column's type. It is None if every value is of this
+    type.
     """
 
     expected: Any
@@ -45,7 +46,7 @@ class ColumnReading:
     """The conversion of one column: functions from the SQL of the record to the SQL of the value and of its fault.
 
     ``fault`` is the condition (never NULL) under which the written value is not of the column's type, or None if every
-    written value is of it. ``value`` is None if no written value can be of the type.
+    written value is of this type. ``value`` is None if no written value can be of the type.
     """
 
     value: str | None
@@ -117,8 +118,8 @@ class _Resolver:
         self._numbers = count()
 
     def field(self, record: Any, own: Any, name: str, column: pa.DataType, depth: int) -> _Reading | _Unfit | None:
-        """Return a field of a record, as a field of the record to read. Return None if the writer lacks it and no
-        default exists.
+        """Return the conversion of a field: of the field that the writer has under the name or an alias, or else of the
+        default in the stream's own schema. Return None if neither exists.
         """
         mine = _field_of(own, name)
         names = [name, *(mine.get("aliases", ()) if mine else ())]
@@ -347,8 +348,8 @@ def _scalar(node: Any, column: pa.DataType) -> _Reading | _Unfit:
 
 
 def _decimal_of(node: Any) -> _Sql:
-    """Return the conversion of bytes to a decimal. Empty bytes are zero, as Go's writers encode it; Spark's reader
-    throws there.
+    """Return the conversion of bytes to a decimal. Empty bytes are zero, because Go's writers encode zero so. Spark's
+    reader would throw an error for empty bytes.
     """
     schema = _text(json.dumps({key: node[key] for key in ("type", "logicalType", "precision", "scale") if key in node}))
 

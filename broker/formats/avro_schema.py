@@ -22,8 +22,8 @@ _NODES_MAX = 10_000
 _COLUMN_DEPTH_MAX = 24
 
 _LEVELS_MAX = 300
-"""The most nested arrays and objects in a schema's JSON: a hundred records, or unions of arrays. Java's parser accepts
-a thousand.
+"""The most nested arrays and objects in a schema's JSON. They suffice for a hundred nested records or unions of arrays.
+Java's parser accepts a thousand.
 """
 
 _TYPES_DEEP_MAX = 200
@@ -32,8 +32,8 @@ here and in Java.
 """
 
 _VALUES_MAX = 50_000
-"""The most types of a schema with each name written out. Java's reader allocates memory for all of them, and a record
-may have as many values in zero bytes.
+"""The most types of a schema with each name written out. Java's reader allocates memory for all of these types. A
+record of zero bytes may have as many values.
 """
 
 _FIXED_BYTES_MAX = 1 << 24
@@ -61,8 +61,8 @@ class AvroSchema:
 
     @staticmethod
     def of_text(text: str, references: Sequence[str] = ()) -> AvroSchema:
-        """Return the schema in a text, with the schemas in the texts that it refers to. Raise SchemaError if it is
-        invalid or too large.
+        """Return the schema in a text. ``references``: the texts of the schemas that it refers to. Raise SchemaError if
+        a schema is invalid or too large.
         """
         import fastavro
         from fastavro.schema import SchemaParseException, UnknownType
@@ -91,10 +91,10 @@ class AvroSchema:
         return AvroSchema(schema.node(schema.root), schema.named).checked(text)
 
     def checked(self, text: str) -> AvroSchema:
-        """Return the schema itself. Raise SchemaError if its types are too many or too deep, or if an array's items may
-        take no bytes.
+        """Return the schema itself. Raise SchemaError if its types are too many, too deep or too large, if a record
+        contains itself without an end, or if an array's items may take no bytes.
 
-        A few bytes could then declare any number of such items.
+        A few bytes could declare any number of items that take no bytes.
         """
         nodes = list(islice(self.nodes(), _NODES_MAX + 1))
         if len(nodes) > _NODES_MAX:
@@ -173,7 +173,7 @@ class AvroSchema:
                 pending += [(inner, False) for inner in self.records_in(record)]
 
     def records_in(self, node: Node) -> list[Node]:
-        """Return the records directly inside a type, without the records inside those."""
+        """Return the records directly inside a type, but not the records inside these records."""
         return [record for record, _ in self.records_within(node)]
 
     def records_within(self, node: Node) -> list[tuple[Node, bool]]:
@@ -262,7 +262,9 @@ class AvroSchema:
         return node
 
     def fields(self) -> Schema:
-        """Return the columns of a stream with such records. Raise SchemaError if a field has no type of columns."""
+        """Return the columns of a stream with such records. Raise SchemaError if no column type holds the values of a
+        field.
+        """
         import pyarrow as pa
 
         from asc.schema import Schema

@@ -211,8 +211,8 @@ def _reason_of(field: pa.Field) -> DeadLetterReason:
 
 
 def _header(name: str) -> str:
-    """Return the SQL of the text of the first header with a name, in any case. It is NULL if there is no such
-    header.
+    """Return the SQL of the text of the first header with a name, regardless of upper and lower case. It is NULL if
+    there is no such header.
     """
     return f"CAST(get(filter(headers, h -> lower(h.key) = {_literal(name.lower())}), 0).value AS STRING)"
 

@@ -73,7 +73,8 @@ class Csv(TextFormat):
         return sf.from_csv(text, ddl, {"escape": '"', "maxColumns": str(_COLUMNS_MAX), **options})
 
     def unparsed_text(self, text: Column, options: Mapping[str, str]) -> Column | None:
-        """Return why a text must not be parsed: it has a column too many, for which the parser throws in any mode.
+        """Return why a text must not be parsed: it has more columns than the parser accepts. The parser would then
+        throw an error in every mode.
 
         Separators inside quotes are counted too.
         """

@@ -48,7 +48,9 @@ NULL = "value is null"
 """The reason for a record without a value."""
 
 NAMED_COLUMNS_MAX = 200
-"""The number of first columns that a reason may name. Spark plans an expression for each column in every batch."""
+"""The most columns, counted from the first, that a reason may name. Spark plans an expression for each column in every
+batch.
+"""
 
 _TYPE_CHARS = 100
 """The most characters of a column's type in a reason."""
@@ -381,8 +383,8 @@ def reason_of_column(malformed: str, field: pa.Field) -> DeadLetterReason:
 
 
 def as_records(rows: DataFrame, **fields: Column) -> DataFrame:
-    """Return rows in the form of Kafka records: the KAFKA_FIELDS that they have, cast to their types. The others are
-    NULL.
+    """Return rows in the form of Kafka records, with the columns KAFKA_FIELDS. ``fields``: some of these columns by
+    name; each is cast to its type. All other columns are NULL.
     """
     from pyspark.sql import functions as sf
 

@@ -19,7 +19,9 @@ TOMBSTONES, CLOUDEVENTS = "tombstones", "cloudevents"
 """Options of every format: how a record without a value is treated, and whether records are CloudEvents."""
 
 AS_RECORD = "record"
-"""The option's value by which a tombstone is a record whose fields are all NULL."""
+"""The value of the option TOMBSTONES with which a record without a value is decoded to a record whose fields are all
+NULL.
+"""
 
 _OF_ALL = {TOMBSTONES: ("dead-letter", AS_RECORD), CLOUDEVENTS: ("true", "false")}
 """The permitted values of the options that every format has."""

@@ -88,7 +88,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
     @property
     @abstractmethod
     def own_reasons(self) -> tuple[str, ...]:
-        """The reasons of a reader besides those for columns and ``malformed``."""
+        """The texts of further reasons of a reader, besides ``malformed`` and the reasons for columns."""
 
     @abstractmethod
     def reading(self, schema: WrittenSchema, schema_id: int, records: DataFrame) -> Reading:
@@ -138,7 +138,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
     def _found(
         self, registry: SchemaRegistry, schema_ids: Sequence[int], records: DataFrame
     ) -> tuple[Writer[Reading], ...]:
-        """Return the known writers and those of the schemas that the registry delivers.
+        """Return the known writers, and new writers for the schemas that the registry delivers.
 
         Raise SchemaAnswerError with all schemas for which it gives no answer. Raise UnfinishedError if the time for a
         batch has passed.
@@ -215,7 +215,9 @@ class FramedDecoder(Decoder, Generic[Reading]):
         return reading
 
     def unread_sql(self) -> str:
-        """Return the SQL of the reason why a value is passed to no reader. It is NULL if the value is passed to one."""
+        """Return the SQL of the reason why a value is passed to no reader. It is NULL if the value is passed to a
+        reader.
+        """
         null = "CAST(NULL AS STRING)" if self.options.get(TOMBSTONES) == AS_RECORD else literal(NULL)
         if self.registry is None:
             return f"CASE WHEN value IS NULL THEN {null} END"

@@ -220,7 +220,9 @@ def _zigzag(value: bytes, start: int) -> tuple[int, int]:
 
 
 def _field(message: Any, name: str, column: pa.DataType) -> _Convert:
-    """Return the conversion of a message to a column. The column is NULL if the field does not exist, or is absent."""
+    """Return the conversion of one field of a message to a column. The column is NULL if the message type lacks the
+    field, or if a message omits it.
+    """
     import pyarrow as pa
 
     field = message.fields_by_name.get(name)

@@ -34,10 +34,12 @@ _NAME_CHARS, _PART_BYTES = 1_000, 255
 
 
 _MAP_ENTRY = re.compile(r"\boption\s+map_entry\s*=\s*true\s*;")
-"""An option in texts that a registry generates from descriptors, in place of ``map<K, V>``. The compiler refuses it."""
+"""The pattern of the option ``map_entry``. A registry writes this option in place of ``map<K, V>`` if it generates a
+schema's text from descriptors. Protobuf's compiler refuses the option.
+"""
 
 _MARK = "asc_map_entry"
-"""A reserved name that replaces that option during compilation."""
+"""A reserved name that replaces the option ``map_entry`` during compilation."""
 
 _BETWEEN = re.compile(r"\s+|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _EDITION = re.compile(r"edition\s*=")
@@ -175,8 +177,8 @@ def _compiled(root: Path, shown: str) -> bytes:
 
 
 def _with_map_entries(descriptors: bytes, shown: str) -> bytes:
-    """Return a FileDescriptorSet in which the marked messages are map entries. Raise SchemaError if one cannot be an
-    entry.
+    """Return a FileDescriptorSet in which the marked messages are map entries. Raise SchemaError if a marked message
+    cannot be a map entry.
     """
     from google.protobuf import descriptor_pb2
 
@@ -204,7 +206,7 @@ def _with_map_entries(descriptors: bytes, shown: str) -> bytes:
 
 
 class _Columns:
-    """The column types of messages, up to a limit."""
+    """The conversion of messages to column types, up to a limit on the number of columns."""
 
     def __init__(self) -> None:
         self._made = 0

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 RECORD_DDL = (
     "_key STRING, _topic STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP, _headers MAP<STRING, STRING>"
 )
-"""The names and types of these attributes."""
+"""The names and types of the record's own attributes."""
 
 RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers")
-"""The names of these attributes, which no field may have."""
+"""The names of the record's own attributes. No field may have one of these names."""
 
 
 def attributes_of(fields: Schema) -> Schema:

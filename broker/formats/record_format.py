@@ -60,7 +60,7 @@ class RecordFormat(Format):
     @abstractmethod
     def unparsed(self, value: Column, fields: Schema, options: Mapping[str, str]) -> Column:
         """Return the column of the reason why a value (BINARY, not NULL) must not be parsed. It is NULL if the value
-        may be.
+        may be parsed.
 
         It excludes values for which the parser would throw or never end.
         """
@@ -71,7 +71,7 @@ class RecordFormat(Format):
 
     @abstractmethod
     def misshapen(self, fields: Schema) -> str:
-        """Return the reason for a value that is not even a record of texts."""
+        """Return the reason for a value that cannot be parsed as a record even if all fields are texts."""
 
     @abstractmethod
     def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:

@@ -40,7 +40,9 @@ _NOT_THERE = frozenset([40401, 40402, 40403])
 """Error codes of a registry for a subject, version or schema that does not exist."""
 
 _SUBJECTS = "/subjects?offset=0&limit=1"
-"""A request about stored data that concerns no schema. Older registries, and other products, list all subjects."""
+"""A request that reads stored data, but no particular schema. Older registries, and other products, answer with all
+subjects despite the limit.
+"""
 
 _TYPES = "/schemas/types"
 """A request that uses no stored data, for callers who may not list subjects."""

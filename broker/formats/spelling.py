@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def spelled(columns: Sequence[str], schema: Schema) -> list[str]:
-    """Return the columns, with those that equal a field except for case in the field's spelling.
+    """Return the columns. A column that equals a field except for case gets the field's spelling.
 
     If several columns equal a field, only the exact match, or else the first, gets the spelling.
 

@@ -45,8 +45,8 @@ def holds_any(texts: pa.Array, codes: Sequence[int]) -> bool:
 
 
 def joined(pieces: Sequence[str | pa.Array], null: str) -> pa.Array:
-    """Return, for each row, its pieces joined to one text; a piece may also be a text for all rows. NULL is written as
-    ``null``.
+    """Return, for each row, its pieces joined to one text. Each of ``pieces`` is a column of texts, or one text for all
+    rows. ``null``: the text that replaces NULL.
     """
     import pyarrow.compute as pc
 

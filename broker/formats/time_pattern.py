@@ -51,7 +51,8 @@ class TimePattern:
 
     @staticmethod
     def of(pattern: str, locale: str = "en-US") -> TimePattern:
-        """Parse a pattern. Raise ValueError, with the letters, if the pattern cannot be written as Java writes it.
+        """Parse a pattern. Raise ValueError, which names the faulty letters, if this module cannot write times as Java
+        writes them with the pattern.
 
         Unsupported are names of days and eras, names of months and halves of a day in a locale other than en-US, and
         12-hour values without the half of the day.

@@ -27,8 +27,8 @@ def cycles_of(count: int, edges: Collection[tuple[int, int]]) -> list[int]:
 
 
 def longest_path(count: int, edges: Collection[tuple[int, int]]) -> int:
-    """Return an upper bound of the nodes on a path that visits no node twice: such a path may visit all nodes of a
-    cycle.
+    """Return an upper bound of the number of nodes on a path that visits no node twice. The bound counts all nodes of
+    each cycle on the path.
 
     >>> longest_path(5, [(0, 1), (1, 0), (1, 2), (3, 4)])
     3
