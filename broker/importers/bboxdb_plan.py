@@ -77,7 +77,7 @@ class _Tuple:
         return " AND ".join(found)
 
     def enlarge(self, by: Callable[[str, str], str]) -> None:
-        """Move both ends of each dimension; ``by`` returns the SQL of the new ends from the old ones."""
+        """Move both ends of each dimension outwards. ``by`` returns the SQL of the distance from that of the ends."""
         self.ends = [(f"({low}) - {by(low, high)}", f"({high}) + {by(low, high)}") for low, high in self.ends]
 
     def enlarge_by_metres(self, lat_m: float, lon_m: float) -> None:
@@ -100,7 +100,7 @@ class _Tuple:
 def translated(
     text: str, position: str | None, dimensions: Sequence[str] = (), *, as_bboxdb: bool = False
 ) -> TranslatedPlan:
-    """Return the query of a plan, by the text of its JSON.
+    """Return a plan translated to a query. ``text``: the plan's JSON.
 
     ``position``: the position of a record, as ``ST_Point(x, y)`` or an envelope. ``dimensions``: the box of a record if
     the plan has other than two dimensions. Each dimension is an expression, or two expressions with a comma.
@@ -267,7 +267,7 @@ def _numbers(name: str, value: str, count: int) -> tuple[float, ...]:
 
 
 def _filter(one: Mapping[str, Any]) -> tuple[bool, str]:
-    """Return whether a GeoJSON filter is the strict one, and the filter's value."""
+    """Return whether a GeoJSON filter is strict, by its class name, and the filter's value."""
     name = str(one.get("filter-class", "")).rpartition(".")[2]
     if not re.fullmatch("UserDefinedGeoJsonSpatial(Strict)?Filter(Strict)?", name):
         raise InputError("filter", name[:100], f"has no counterpart, as those on GeoJSON have: {_BY_HAND}")
