@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 RECORDS_MAX = 100_000
 BYTES_MAX = 1 << 26
-"""The most unacknowledged records, and the most bytes of these records except for one batch. So memory does not grow
-with the number of records sent.
+"""The most unacknowledged records, and the most bytes of these records. A batch that exceeds a limit is sent when no
+record is unacknowledged. So memory does not grow with the number of records sent.
 """
 
 _BATCH_BYTES = 1 << 18
 _RECORD_BYTES_MAX = 1_048_588
-"""Kafka's default limit of a record, used if the topic's limit may not be read."""
+"""Kafka's default limit of a record in bytes. It is used if this client has no permission to read the topic's limit."""
 
 _LIMIT = "max.message.bytes"
 _ANY_PARTITION = -1
@@ -177,7 +177,9 @@ class BatchSender:
                         raise self._silent(f"no acknowledgement for {ACKNOWLEDGED_WITHIN_S} s")
 
     def _reach(self, admin: AdminClient) -> None:
-        """Wait until Kafka answers, and has the topic."""
+        """Wait until Kafka answers a request for the topic. Raise KafkaError if the answer is an error, or does not
+        come in time.
+        """
         from confluent_kafka import KafkaError as ClientError
         from confluent_kafka import KafkaException
 
@@ -221,7 +223,9 @@ class BatchSender:
             self._fault = error
 
     def _report(self, first: int, error: Any, _message: Any) -> None:
-        """Count the delivery report of a failed record, whose batch begins after ``first`` records."""
+        """Count the delivery report of a record if it reports a failure. ``first``: the number of records sent before
+        the record's batch.
+        """
         from confluent_kafka import KafkaError as ClientError
 
         if error is None:

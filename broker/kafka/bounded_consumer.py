@@ -18,7 +18,7 @@ _LEAST_MS = 600
 
 @dataclass(frozen=True, slots=True)
 class BoundedConsumer:
-    """A consumer of one topic, and the offsets that the topic had when it was opened.
+    """A consumer of one topic, and the offsets that the topic had when the consumer was opened.
 
     ``first`` and ``end`` are by partition (kafka-python's ``TopicPartition``), in the order of their numbers.
     """
@@ -50,7 +50,7 @@ class BoundedConsumer:
 
 @contextmanager
 def bounded_consumer(client: KafkaClient, topic: str, within_s: float, **settings: Any) -> Iterator[BoundedConsumer]:
-    """Open a consumer of a topic for at most ``within_s``, so that a page occupies a thread no longer.
+    """Open a consumer of a topic for at most ``within_s``, so that the caller's thread is not occupied for longer.
 
     A topic that does not exist has no partitions. Raise KafkaError if Kafka does not answer within that time.
     """

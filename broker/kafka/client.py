@@ -55,7 +55,7 @@ class KafkaClient:
         self._looks_for_fault = True
 
     def hurried(self, within_s: float) -> KafkaClient:
-        """Return an equal client with a shorter timeout, for a caller who waits.
+        """Return a client that differs only in a shorter timeout, for a caller who waits.
 
         If Kafka does not answer, that client does not search for the faulty option.
         """
@@ -141,7 +141,7 @@ class KafkaClient:
             client.close()
 
     def records_at(self, topic: str, places: Iterable[tuple[int, int]]) -> Generator[Any, None, None]:
-        """Yield the records of a topic at the given (partition, offset) pairs, sorted by them.
+        """Yield the records of a topic at the given (partition, offset) pairs, in ascending order of the pairs.
 
         A pair without a record is skipped. Only the batches that Kafka sends for these offsets are read. Raise
         KafkaError.

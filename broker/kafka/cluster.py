@@ -62,7 +62,7 @@ class KafkaCluster:
     ) -> None:
         """Create the missing topics: all or none, as far as the broker can check in advance.
 
-        ``partitions``: their number, or None for the broker's default.
+        ``partitions``: the number of partitions of each topic, or None for the broker's default.
         """
         missing = set(names) - self.topics()
         for refusal in self._refused_creations(missing, settings).values():
@@ -70,7 +70,9 @@ class KafkaCluster:
         self.create_topics(missing, settings, partitions)
 
     def ensure_destinations(self, names: Collection[str], kind: str) -> None:
-        """Create missing topics as :meth:`ensure_topics` does, for topics that receive all kinds of records."""
+        """Create missing topics as :meth:`ensure_topics` does. Raise an error for a topic that accepts only records
+        with a key.
+        """
         refused, missing = self.destinations(names, kind)
         for refusal in refused.values():
             raise refusal

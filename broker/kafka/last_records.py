@@ -10,11 +10,12 @@ from broker.kafka.client import KafkaClient
 
 
 def last_records(client: KafkaClient, topic: str, last: int, *, most_bytes: int, within_s: float) -> list[Any]:
-    """Return at most ``last`` of the last records of a topic, evenly from its partitions, ordered by partition and
-    offset.
+    """Return at most ``last`` of the last records of a topic, ordered by partition and offset. The partitions have
+    equal shares, as far as they have records.
 
-    Return fewer if their keys, values and headers exceed ``most_bytes`` together, or if Kafka is slower than
-    ``within_s``. Return none if the topic does not exist. Raise KafkaError if Kafka does not answer within that time.
+    Return fewer if the keys, values and headers of a partition exceed its equal share of ``most_bytes``, or if Kafka is
+    slower than ``within_s``. Return none if the topic does not exist. Raise KafkaError if Kafka does not answer within
+    that time.
     """
     records: list[Any] = []
     with bounded_consumer(client, topic, within_s) as bounded:

@@ -11,8 +11,8 @@ from broker.kafka.client import KafkaClient
 from broker.kafka.last_records import record_bytes
 
 _GROWTH = 4
-"""The most records of a piece, as a multiple of the records of the newer piece before it. The first piece has one
-record.
+"""The most records of a piece, as a multiple of the records of the piece that was read before it. A partition is read
+from its end, and the first piece has one record.
 """
 
 _FETCHED_BYTES = 1 << 18
