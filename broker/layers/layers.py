@@ -29,7 +29,7 @@ _READ_ROWS = 5_000
 _SILENT_S = 60.0
 _POLL_MS = 200
 _LOOK_MS = 50
-"""The wait for records that other writers may have written. An answer that Kafka has ready arrives within it."""
+"""The wait for records that other writers may have written. An answer that Kafka has ready arrives within this time."""
 
 _WRITTEN_S = 30.0
 

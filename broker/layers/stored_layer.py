@@ -49,8 +49,8 @@ class StoredLayer:
 
     @cached_property
     def bounds(self) -> tuple[float, float, float, float] | None:
-        """The least x, least y, greatest x and greatest y of all shapes, or None if there are none. Cost: one pass,
-        once.
+        """The least x, least y, greatest x and greatest y of all shapes, or None if there are none. Cost: one pass over
+        the shapes, at the first use.
         """
         import numpy as np
         import shapely
