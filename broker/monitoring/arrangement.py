@@ -1,4 +1,6 @@
-"""The search for a block's sequence on a sample, and the choice by measured time: macro, hybrid, or the current one."""
+"""The search for a block's sequence on a sample. Measured times decide between a macro-sequence, a hybrid-sequence and
+the current sequence.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The monitor's state of each block: the figures that its sequence began with, and the trigger of a new search."""
+"""The monitor's state of each block: the initial figures of its current sequence, and the trigger of a new search."""
 
 from __future__ import annotations
 
