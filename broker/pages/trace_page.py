@@ -17,8 +17,8 @@ from broker.time_text import page_time
 Json = Mapping[str, Any]
 
 _SHOWN_CHARS = 16 << 10
-"""The most characters shown of a tuple or a record's value. A deeply nested one would be indented as far as it is
-deep.
+"""The most characters shown of a tuple. Its JSON is not indented, because a deeply nested value would be indented by
+its depth.
 """
 
 
