@@ -128,7 +128,7 @@ def _is_whole(path: Path, *, lines: int) -> bool:
 
 
 def _fits_sums(path: Path) -> bool:
-    """Return whether a file matches the checksum file beside it, if there is a valid one.
+    """Return whether a file matches the checksum file beside it. Return True if there is no valid checksum file.
 
     The checksum file has a mark, the number of bytes per checksum, and the checksums. Hadoop ignores a missing file, or
     one without the mark.

@@ -165,7 +165,8 @@ class RunningPlan:
         return offsets
 
     def bind(self, batch_id: int) -> BoundBatch:
-        """Return a batch with its plan, bound durably: to its existing binding's version, else to the running plan.
+        """Bind a batch durably, and return it with its plan. A batch with a binding keeps the bound version. Any other
+        batch is bound to the running plan.
 
         Raise BrokerError if the plan of the bound version is unknown, or if a binding cannot be read.
         """
