@@ -28,7 +28,8 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Alter:
-    """A change computed from the current query with an id when the change is applied, or from None if there is none.
+    """A change that is computed when it is applied. ``altered`` returns the new query from the query that has the id
+    then, or from None if the id is not registered.
 
     If ``replaces`` is false, the id must be new.
     """
@@ -53,7 +54,8 @@ Became = Literal["registered", "replaced", "unchanged"]
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A query that was registered, the first offset by source partition at which it holds, and warnings.
+    """A query that was registered, with warnings. ``effective_offsets``: the first offset of each source partition at
+    which the query holds.
 
     An unchanged query keeps its version, because nothing was written. ``previous``: the query that was replaced, or
     None.

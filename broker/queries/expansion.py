@@ -62,7 +62,8 @@ def made_members(
     computed_max: int,
     cancellation: Cancellation,
 ) -> Made:
-    """Return the members, for changed shapes, of the joins that are served in the set ``after`` the change.
+    """Return the members for changed shapes. They belong to the joins that are served in ``after``, the query set after
+    the change.
 
     A join that is refused by now, for example because of a shape that it names, has no entry. ``computed_max``: see
     :meth:`Members.of`. Raise CancelledError if ``cancellation`` is set.

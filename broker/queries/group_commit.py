@@ -55,7 +55,7 @@ class PendingChange:
         return all(standing.queries.get(name) is self.standing.queries.get(name) for name in altered)
 
     def is_plain(self, standing: QuerySet) -> bool:
-        """Return whether the changes can be applied together with other requests, as far as this request decides.
+        """Return whether this request permits that its changes are applied together with other requests.
 
         There must be few changes, none of them refused, no limit on the number of queries, and no ``keep_going``. All
         standing queries with these ids must belong to the caller.

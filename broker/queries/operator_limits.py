@@ -52,7 +52,7 @@ def excess_of_operators(
 
 
 def check_alone(limits: LimitsConfig, definitions: Sequence[Definition]) -> None:
-    """Raise QueryError if new queries of one kind would exceed a limit of a stream without other queries."""
+    """Raise QueryError if new queries of one kind would exceed a limit even in a stream without other queries."""
     for definition in definitions:
         error = kind_of(definition).excess(definition, limits)
         if error is not None:

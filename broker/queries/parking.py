@@ -18,7 +18,7 @@ _SET_ASIDE = "was set aside when the daemon was started (--set-aside): register 
 
 
 class Parking:
-    """The parking of queries for the findings of streams.
+    """The parking of the queries that prevent a stream from continuing.
 
     A finding names expressions, topics, conditions or queries with which a stream cannot go on. The queries that use
     them are parked with their version, so a query that is registered anew is served. The stream stores its parked
@@ -79,7 +79,9 @@ class Parking:
             self._noted.append((stream, finding))
 
     def let_go_on(self) -> None:
-        """Let the streams with noted findings go on, after no plan contains the parked queries."""
+        """Let the streams continue whose queries :meth:`note` has parked. Call this after no plan contains the parked
+        queries.
+        """
         noted, self._noted = self._noted, []
         for stream, finding in noted:
             stream.go_on(finding)

@@ -200,7 +200,7 @@ class Planning:
     def asked(
         self, candidates: Mapping[int, ValidatedQuery], cancellation: Cancellation | None = None
     ) -> dict[int, AscError]:
-        """Return Spark's refusals of candidates, by their keys, regardless of registered queries.
+        """Return Spark's refusals of candidates, by the candidates' keys. Registered queries are not considered.
 
         Spark may parse a text differently, or refuse an expression. If there are more expressions than a stream may
         have, Spark is asked only about the first. Accepted expressions are remembered, so a change does not wait for
@@ -277,7 +277,8 @@ class Planning:
         standing: QuerySet,
         plans: Mapping[str, Plan],
     ) -> dict[int, AscError]:
-        """Return the errors, by index, of the candidates that are refused beside standing queries and running plans.
+        """Return the errors, by index, of the candidates that cannot be added to the standing queries and the running
+        plans.
 
         Such a candidate would close a loop of topics, or share a topic or exceed a limit, or Spark refuses it. Standing
         queries that are not served are counted as well. They come first when the daemon restarts, and an accepted new

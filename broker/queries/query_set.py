@@ -113,7 +113,7 @@ class QuerySet:
         return None if query is None or query.paused or query_id in self.unserved else query.stream
 
     def holds(self, query: RegisteredQuery) -> bool:
-        """Return whether an equal query, apart from its version, is registered and may be in a plan.
+        """Return whether an equal query is registered and may be in a plan. The versions of the queries may differ.
 
         If so, registering the query changes nothing.
         """
@@ -192,7 +192,7 @@ class QuerySet:
         return Counter(self._indexes.counts)
 
     def feeds(self, without: Iterable[str] = ()) -> set[tuple[str, str]]:
-        """Return pairs of stream and watched topic, for which a query of the stream delivers to the topic.
+        """Return pairs of a stream and a watched topic. For each pair, a query of the stream delivers to the topic.
 
         ``without``: the ids of queries to ignore.
         """

@@ -31,7 +31,9 @@ from broker.stream.stream import Stream
 LOG = logging.getLogger("asc.registration")
 
 _SNAPSHOT_QUERIES = 5_000
-"""The smallest number of queries for which a snapshot is written. Fewer queries are read from the registry as fast."""
+"""The smallest number of queries for which a snapshot is written. Fewer queries are read from the registry just as
+fast.
+"""
 
 _SNAPSHOT_SHARE = 0.02
 """The number of changes since the last snapshot, as a share of the queries, at which a new snapshot is due."""

@@ -63,7 +63,8 @@ _RENEWAL_PAUSE_S = 30.0
 
 
 class Registrar:
-    """The only writer of the standing queries. :meth:`apply` validates, locks, refuses, writes and swaps.
+    """The only writer of the standing queries. :meth:`apply` validates changes, takes the lock, refuses conflicts,
+    writes the registry and swaps the plans.
 
     Invariant: between changes, the registry, ``standing`` and the running plan of every stream agree. A refused change
     leaves all three unchanged. Changes are applied one after the other, under a lock. Readers need no lock, because the
@@ -92,7 +93,7 @@ class Registrar:
         self._lock = threading.RLock()
         self._group_commit = GroupCommit()
         self._following = threading.Lock()
-        """The lock over following the topics of layers."""
+        """The lock that a thread holds while it reads new records of the layers' topics."""
 
         self._not_renewed_before_s: dict[str, float] = {}
         self._is_uncertain = False
@@ -296,7 +297,7 @@ class Registrar:
         scope: Scope = DAEMON,
         cancellation: Cancellation | None = None,
     ) -> Outcome:
-        """Return the outcome that :meth:`apply` would have, as far as validation can know it, without a change.
+        """Return the outcome that :meth:`apply` would have, as far as validation can know it, and change nothing.
 
         Existing queries have their version, new queries -1. Conditions that show only on a write are not checked:
         whether Kafka creates the topics and accepts the writes, and the bounds of plans. Errors are as in
@@ -345,7 +346,7 @@ class Registrar:
                 raise
 
     def _made_together(self, pending_changes: Sequence[PendingChange]) -> list[PendingChange]:
-        """Apply several pending changes in one step, and return an empty list.
+        """Apply several pending changes in one step. Return an empty list, unless a change is refused.
 
         If a change is refused, apply and answer nothing, and return the pending changes that can be applied without it.
         """

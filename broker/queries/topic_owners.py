@@ -1,4 +1,6 @@
-"""The topics that belong to only one query: topics of operator kinds that may write to a compacted topic."""
+"""The topics that belong to only one query. The operator of such a query is of a kind that may write to a compacted
+topic.
+"""
 
 from __future__ import annotations
 

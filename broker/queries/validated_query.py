@@ -204,7 +204,9 @@ class ValidatedQuery:
 
     @property
     def destination(self) -> FeedDestination | FoldDestination | None:
-        """Return the operator destination of the query, as plans have it. Return None if matches go to its topic."""
+        """Return the operator destination of the query, as plans have it. Return None if the query has no operator, so
+        that its matches go to its topic.
+        """
         query, definition = self.query, self.query.operator
         if definition is None:
             return None
@@ -266,7 +268,7 @@ def _sorted(rows: Mapping[str, Feature]) -> SortedMap[str, Feature]:
 
 
 def of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateError:
-    """Return the error with the shape whose row caused it added to its subject."""
+    """Return the error with a longer subject, which also names the shape whose row caused the error."""
     subject = f"of shape {layer}/{shape_id}: {error.subject}"
     return PredicateError(subject, error.value, error.remedy, text=error.text, start=error.start, end=error.end)
 
