@@ -116,8 +116,8 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 class _Source(FileIO):
-    """The file of a bundle. An error of reading it is reported as an error of this file, whatever other error
-    follows.
+    """The file of a bundle. An error while it is read is raised as RuntimeMissingError with the name of this file, even
+    if it leads to other errors.
     """
 
     def readinto(self, buffer: WriteableBuffer) -> int | None:

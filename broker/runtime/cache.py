@@ -47,7 +47,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def written(folder: Path) -> Iterator[None]:
-    """Convert an OSError while the cache is written into RuntimeMissingError that names the folder."""
+    """Raise RuntimeMissingError, which names the folder, in place of an OSError while the cache is written."""
     try:
         yield
     except OSError as error:
@@ -60,7 +60,7 @@ def written(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def read(file: Path) -> Iterator[None]:
-    """Convert an OSError while a file of the cache is read into RuntimeMissingError that names the file."""
+    """Raise RuntimeMissingError, which names the file, in place of an OSError while a file of the cache is read."""
     try:
         yield
     except OSError as error:

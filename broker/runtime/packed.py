@@ -54,9 +54,9 @@ def packed_properties(archive: str) -> dict[str, str]:
 
 
 def packed_interpreter() -> str:
-    """Return the interpreter for these packages on a host.
+    """Return the command of the Python interpreter that can import the archive's packages on a host of the cluster.
 
-    It is the one on the host's path with the same minor version as this interpreter.
+    It is found on the host's path, and has the same minor version as this interpreter.
     """
     return f"python{sys.version_info.major}.{sys.version_info.minor}"
 

@@ -29,8 +29,8 @@ class WrongBytesError(Exception):
 
 
 def is_transient(error: Exception) -> bool:
-    """Return whether the same request may succeed in a moment, after an overload or a broken connection, also during
-    TLS.
+    """Return whether the same request may succeed in a moment, because the server was overloaded or the connection
+    broke. The connection may also break during the TLS handshake.
 
     A handshake that is refused is not transient; one that breaks off is.
     """

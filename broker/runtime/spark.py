@@ -279,7 +279,9 @@ def _quiet_python_loggers() -> None:
 
 @contextmanager
 def _environment(**variables: str) -> Iterator[None]:
-    """Set variables for the block that PySpark reads only from the environment and only at its start."""
+    """Set environment variables for the block. PySpark reads these settings only from the environment, and only at its
+    start.
+    """
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

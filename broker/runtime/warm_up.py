@@ -21,8 +21,8 @@ _RELATIONS = ("ST_Contains", "ST_Covers", "ST_Intersects", "ST_Touches", "ST_Dis
 
 
 def compile_kernels() -> None:
-    """Match a few tuples of every kind of column, with exact and with verified regions, and in blocks listed by values
-    and by shapes. Also compute some outputs of each operator that has compiled loops.
+    """Match a few tuples of every kind of column, with exact and with verified regions, and in listed blocks with an
+    index of values or of shapes. Also compute some outputs of each operator that has compiled loops.
 
     The first call on a machine costs seconds, a later call a fraction of a second.
     """
@@ -107,7 +107,9 @@ def _compile_shapes() -> None:
 
 
 def _count_errors(plan: Plan) -> None:
-    """Compile the count of evaluation errors, by a plan in which an expression of the first tuple fails."""
+    """Compile the kernels that count evaluation errors. They run with a plan in which an expression of the first tuple
+    fails.
+    """
     from asc.evaluation.evaluation_errors import queries_with_errors
 
     def one(kind: pa.DataType) -> Any:
