@@ -64,7 +64,7 @@ _BEGUN_S = 10.0
 """The time in seconds that a question waits for a free thread while Spark works on other questions."""
 
 _CONFIRMED_MAX = 20_000
-"""The largest number of term forms that Spark is known to parse as this module does.
+"""The largest number of term forms that are remembered because Spark parses them as this module does.
 
 When the number is reached, all forms are forgotten.
 """

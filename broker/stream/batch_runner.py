@@ -298,7 +298,8 @@ class BatchRunner:
         return Tallying(accumulator, self._plans_shipped, sampling, counts_records=True, times=times)
 
     def _limits_of(self, plan: Plan) -> tuple[dict[str, int], tuple[int, dict[str, int]]]:
-        """Return the record size limit of each topic in bytes, and the most usual limit with its exceptions.
+        """Return the record size limit of each topic in bytes. Also return the most frequent limit, and the topics that
+        have another limit.
 
         Topics that were not seen since the last failure are created if they are missing.
         """

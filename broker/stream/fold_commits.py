@@ -1,5 +1,5 @@
-"""The part of the handoff ``fold`` in the driver: attempts of batches, and commits of the partial states of their
-tasks.
+"""The driver's part of the handoff ``fold``. It begins the attempts of batches, and commits the partial states that the
+tasks of an attempt produce.
 """
 
 from __future__ import annotations

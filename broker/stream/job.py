@@ -72,7 +72,9 @@ _EARLIEST = -2
 
 _LOOK_S = 0.25
 _IDLE_S = 0.5
-"""The time in seconds, beyond a trigger interval, for which a query must have waited for data to count as healthy."""
+"""The time in seconds after which a streaming query that waits for data counts as healthy. A trigger interval is added
+to this time.
+"""
 
 
 _AGAIN = 10

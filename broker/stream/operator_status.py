@@ -70,7 +70,9 @@ def operator_statuses(
     marks: Marks,
     lateness_us: int,
 ) -> dict[str, OperatorStatus]:
-    """Return the status of each feed kind in use: the plan has a query of the kind, or its reader has started."""
+    """Return the status of each feed kind in use. A kind is in use if the plan has a query of the kind, or if the
+    kind's reader has started.
+    """
     queries = Counter(each.track.op for each in destinations)
     times: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for each in destinations:
@@ -97,7 +99,8 @@ def operator_statuses(
 
 
 def fold_statuses(destinations: Sequence[FoldDestination], folders: Mapping[str, Folder]) -> dict[str, OperatorStatus]:
-    """Return the status of each fold kind in use: the plan has a query of the kind, or records were counted.
+    """Return the status of each fold kind in use. A kind is in use if the plan has a query of the kind, or if the kind
+    has counted records.
 
     Folded states are committed with their batch, so they never lag.
     """

@@ -76,7 +76,8 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judged:
-    """The decoded records among some records, and the rows that a predicate accepts, ascending.
+    """The decoded records among the last records. ``rows``: the positions of the accepted records among the decoded
+    records, in ascending order.
 
     ``is_decoded``: for each record, whether it was decoded. ``columns``: by p-attribute, its values in the decoded
     records.

@@ -14,7 +14,8 @@ from broker.plans.offsets import Offsets
 
 
 def starting_offsets(folder: Path, cluster: KafkaCluster, stream: StreamConfig) -> Offsets:
-    """Return the offsets at which a stream starts, from a file in its folder, which the first call writes.
+    """Return the offsets at which a stream starts. The first call writes them to a file in the stream's folder, and
+    later calls read this file.
 
     Spark uses them only until it has a checkpoint. Raise KafkaError. Raise BrokerError if the file is damaged.
     """

@@ -139,7 +139,7 @@ class Stream:
         )
 
     def _read_to(self) -> dict[tuple[str, int], int]:
-        """Return the offsets up to which batches are committed, by the id of the source topic and partition. Return
+        """Return the offsets up to which batches are committed, by topic id and partition of the source topic. Return
         nothing if the last batch will be run again: its commit compares the offsets. Raise KafkaError.
         """
         if not self.running.is_settled:
@@ -158,7 +158,7 @@ class Stream:
 
     @property
     def finding(self) -> DiagnosisResult | None:
-        """Return a finding whose queries are to be parked, or None.
+        """Return a finding whose queries are to be parked. Return None if there is none.
 
         The finding blocks the stream, unless it names the queries by id.
         """

@@ -60,7 +60,7 @@ class BatchDiagnosis:
     def of_batch(self, batch: UnfinishedBatch, is_wanted: Callable[[], bool]) -> DiagnosisResult | None:
         """Return the expressions that end a batch, with reasons. Return None if none is found.
 
-        The search takes the start of a Spark, and several times the duration of the batch. It ends early when
+        The search takes the time to start Spark, and several times the duration of the batch. It ends early when
         ``is_wanted`` returns false.
         """
         try:
@@ -82,7 +82,8 @@ class BatchDiagnosis:
         return DiagnosisResult(expressions=faulty)
 
     def of_slow(self, is_wanted: Callable[[], bool]) -> DiagnosisResult | None:
-        """Return the expressions of the running batch that alone exceed ``spark.expression_timeout_s``, with reasons.
+        """Return the expressions of the running batch that exceed ``spark.expression_timeout_s`` even if evaluated
+        without the others. Each has a reason.
 
         Return None if none is found. The search takes several times that timeout.
         """

@@ -30,7 +30,9 @@ _LOOKED_UP_ONE_BY_ONE = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Minute:
-    """The counts of one minute: ``counts`` int64[n] are the records of the queries ``numbers`` int32[n], ascending."""
+    """The counts of one minute. ``numbers`` int32[n]: the numbers of the queries that accepted records, in ascending
+    order. ``counts`` int64[n]: the number of records that each of these queries accepted.
+    """
 
     minute: int
     numbers: npt.NDArray[np.int32]

@@ -66,7 +66,8 @@ class DoneBatch:
 
 
 class BatchPhases:
-    """The duration of each phase of the batches with records: of the last batches, and summed over all batches.
+    """The durations of the phases of batches with records: single durations for the last batches, and a sum over all
+    batches.
 
     Spark's durations are added later, batch by batch (:meth:`count_spark`). Invariant: a phase keeps only the last
     ``KEPT`` batches. One batch runs at a time, and is the only writer. ``on_batch_done`` is called with each complete
