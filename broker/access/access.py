@@ -1,4 +1,4 @@
-"""Authentication: the scope of a request, by the bearer token in its header."""
+"""Authentication of requests: the bearer token in a request's header determines the scope of the caller."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Access:
         return self.of_digest(digest(given))
 
     def of_digest(self, token_digest: str) -> Scope | None:
-        """Return the scope of the token with this hash. Return None if no token has it."""
+        """Return the scope of the token with this hash. Return None if no token has this hash."""
         if self._token_digest is not None and secrets.compare_digest(token_digest, self._token_digest):
             return _TOKEN_BEARER
         return None if self._named is None else self._named.get(token_digest)

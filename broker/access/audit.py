@@ -17,8 +17,8 @@ LOG = logging.getLogger("asc.audit")
 _FILE_MODE = 0o600
 
 _LOGGED = 1_000
-"""The most changes of one request for which each change has a line in the daemon's log, if the audit also has a file. A
-million lines in the log take ten seconds.
+"""The most changes of one request for which the daemon's log has one line per change. If there are more, and the
+audit's file has their lines, the log has one summary line. A million lines in the log take ten seconds.
 """
 
 
@@ -47,8 +47,8 @@ class Audit:
                 raise ConfigError("api.audit_file", str(self._path), remedy) from error
 
     def write(self, who: str, entries: Iterable[Mapping[str, object]]) -> None:
-        """Write a line for each entry, with the time and the name of the caller. Never raise for an error of the
-        file.
+        """Write a line for each entry, with the time and the name of the caller. An error of the file raises no
+        exception.
         """
         at = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         lines = [json.dumps({"at": at, "who": who, **entry}) for entry in entries]

@@ -13,7 +13,8 @@ _PLAIN = re.compile(r"[^`.]+")
 
 
 def column_path(text: str) -> Path:
-    """Return the path that a text names, folded as Spark compares names. Raise ValueError if the text names no path.
+    """Return the path of the column that a text names, folded as Spark compares names. Raise ValueError if the text is
+    no column name.
 
     >>> column_path("Place.City"), column_path("`a.b`.c")
     (('place', 'city'), ('a.b', 'c'))
@@ -31,7 +32,7 @@ def column_path(text: str) -> Path:
 
 
 def dotted(path: Path) -> str:
-    """Return the text of a path.
+    """Return a path as the dotted text of a tokens file.
 
     >>> dotted(("a.b", "c"))
     '`a.b`.c'

@@ -9,16 +9,17 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 _BURST_S = 4.0
-"""The size of a full bucket, as the number of seconds whose requests a previously silent caller may send at once."""
+"""The size of a full bucket, in seconds: a caller that was silent may send the requests of this many seconds at once.
+"""
 
 _CALLERS_MAX = 10_000
-"""The most callers that are remembered. Beyond it, the caller that was silent for longest is forgotten, and later
-starts with a full burst.
+"""The most callers whose buckets are stored. If there are more, the caller that was silent for longest is forgotten,
+and later starts with a full bucket.
 """
 
 
 class RequestRate:
-    """Token bucket for each caller: it gains ``per_s`` units per second, and each request takes one unit.
+    """Token bucket for each caller: the bucket gains ``per_s`` units per second, and each request takes one unit.
 
     Threads may share the object. Cost: some 200 bytes per caller, for at most ``_CALLERS_MAX`` callers.
     """

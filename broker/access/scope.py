@@ -78,7 +78,7 @@ class Scope:
             raise ForbiddenError("number of queries", own_queries, remedy)
 
     def owns(self, query_id: str, stream: str) -> bool:
-        """Return whether a standing query is the caller's own."""
+        """Return whether a standing query belongs to the caller, by the query's id and stream."""
         return query_id.startswith(self.id_prefix) and (self.streams is None or stream in self.streams)
 
     @property

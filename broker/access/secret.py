@@ -1,4 +1,4 @@
-"""Bearer tokens: how they are generated, and the hash of a token that is stored."""
+"""Bearer tokens: their generation, and the hash that is stored in place of a token."""
 
 from __future__ import annotations
 

@@ -27,11 +27,11 @@ class _Session:
 
 
 class Sessions:
-    """Sessions of browsers. Each has a random name that the browser sends in place of the token.
+    """Sessions of browsers. Each session has a random name, which the browser sends in place of the token.
 
     Invariant: only hashes of the sessions' names and tokens are stored. The scope of a session is looked up at each
-    request, so a session ends when its token is withdrawn. There are at most 1,000 sessions; beyond it, the session
-    that was idle for longest ends. A start of the daemon ends all sessions.
+    request, so a session ends when its token is withdrawn. There are at most 1,000 sessions. If there are more, the
+    session that was idle for longest ends. A start of the daemon ends all sessions.
     """
 
     def __init__(self, access: Access, clock: Callable[[], float] = time.monotonic) -> None:

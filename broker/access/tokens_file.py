@@ -1,4 +1,4 @@
-"""The tokens file: named tokens, hashed, each with its scope."""
+"""The tokens file: the name, the hash and the scope of each token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from broker.errors import ConfigError
 from broker.toml_text import parse_toml
 
 RESERVED_NAMES = ("token", "daemon")
-"""The audit log's names for the caller with the token of ``api.root_token_file``, and for the daemon itself."""
+"""Names that no token of the file may have. In the audit log, ``token`` is the caller with the root token
+(``api.root_token_file``), and ``daemon`` is the daemon itself.
+"""
 
 _NAME_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -67,7 +69,7 @@ class TokenEntry(BaseModel):
         )
 
     def toml(self, name: str) -> str:
-        """Return the table as the text of the tokens file."""
+        """Return the table of the token ``name`` as text for the tokens file."""
         plain = self.model_dump(mode="json", exclude_defaults=True)
         lines = [f"{key} = {_as_toml(value)}" for key, value in plain.items()]
         return "\n".join([f"[tokens.{_as_toml(name) if '.' in name else name}]", *lines, ""])
@@ -118,7 +120,9 @@ def _as_toml(value: Any) -> str:
 
 
 def token_entry(name: str, table: Any, subject: str = "token") -> TokenEntry:
-    """Return the table of a token. Raise ConfigError, about ``subject``, if the table is invalid."""
+    """Return the checked table of the token ``name``. Raise ConfigError if the table is invalid. ``subject``: the
+    subject of the error.
+    """
     if not isinstance(table, Mapping):
         raise ConfigError(subject, name, "is no table: write [tokens.NAME]")
     try:
