@@ -52,7 +52,7 @@ class MeasuredConstruct(TypedDict):
 
 
 class BlockFigures(TypedDict):
-    """The figures of a block's sequence when the sequence was put in place."""
+    """The monitor's figures of a block's sequence, measured when the block adopted the sequence."""
 
     dropping_ratio: float
     cost: float

@@ -13,7 +13,7 @@ bound.
 
 
 CubeOffsets = TypedDict("CubeOffsets", {"topic_id": str, "partition": int, "from": int, "to": int})
-"""The offsets of a partition from ``from`` to before ``to``."""
+"""A range of offsets of a partition: ``from`` is the first offset, ``to`` the offset after the last."""
 
 
 class CubePartition(TypedDict):
@@ -40,7 +40,7 @@ NextQuestion = TypedDict(
         "measures": NotRequired[list[str]],
     },
 )
-"""A question that is one level coarser or finer than another one, as a body to post."""
+"""A question that is one level coarser or finer than the answered question, as the body of the next request."""
 
 
 class CubeSource(TypedDict):
@@ -53,7 +53,7 @@ class CubeSource(TypedDict):
 
 
 class CubeAnswer(TypedDict):
-    """The rows of an answer, from one commit.
+    """The answer to a question, computed from the cube after one commit.
 
     ``rows``: each row has its ``group``, and the measures by their names; if the question has a grain, it also has the
     start of its interval as ``pane``. ``groups``: the number of groups without the limit. ``overflows``: the number of

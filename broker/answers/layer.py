@@ -38,7 +38,8 @@ class RefusedShape(TypedDict):
 
 
 class LayerDetails(Layer):
-    """A layer with its first refused Features, and the offsets of its topic up to which the plans contain its shapes.
+    """A layer with its first refused Features. ``offsets``: the offsets of its topic up to which the plans contain its
+    shapes.
 
     ``bounds``: the west, south, east and north of all its shapes; None if it has no shape.
     """
@@ -49,7 +50,7 @@ class LayerDetails(Layer):
 
 
 class ShapeSummary(TypedDict):
-    """One shape of a layer. ``bounds``: its west, south, east and north, unless the shape is empty."""
+    """One shape of a layer. ``bounds``: its west, south, east and north; None if the shape is empty."""
 
     id: str
     kind: str | None
@@ -74,7 +75,8 @@ class LayerFeature(TypedDict):
 
 
 class ShapesWritten(TypedDict):
-    """The shapes that were put and removed, and by stream the first offsets from which they hold.
+    """The numbers of shapes that a request put and removed. ``effective_offsets``: for each stream, the first offsets
+    for which the change is in force.
 
     Of the shapes that were put, ``added`` are new, ``changed`` differ from the former shape of their id, and the others
     are unchanged.

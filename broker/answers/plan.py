@@ -11,7 +11,7 @@ class Flow(TypedDict):
     """The rates per second and the latencies of the last minute, and the number of records of the source topic that are
     not processed yet.
 
-    The rates of accepted and written records are missing for a token that does not see the whole stream.
+    The rates of accepted and written records are missing if the access token may not read the whole stream.
     """
 
     lag_records: int | None
@@ -23,7 +23,9 @@ class Flow(TypedDict):
 
 
 class DeadLetterCount(TypedDict):
-    """The records that were malformed for one reason."""
+    """The number of dead letters with one reason. ``column``: the column that the reason names; None if the reason
+    names no column.
+    """
 
     reason: str
     column: str | None
@@ -38,7 +40,7 @@ class DeadLetters(TypedDict):
 
 
 class PlannedBlock(TypedDict):
-    """A block: its conjuncts, the p-attributes of its sequence, and its micro-arrows."""
+    """A block: the number of its conjuncts, the p-attributes of its sequence, and the number of its micro-arrows."""
 
     conjuncts: int
     sequence: list[str]
@@ -64,8 +66,8 @@ class ListedValues(TypedDict):
 
 
 class MeasuredBlock(TypedDict):
-    """The effect of a block's sequence: the share of tuples that it drops, and the constructs that it evaluates for a
-    tuple.
+    """The effect of a block's sequence: the share of tuples that it drops, and the mean number of constructs that it
+    evaluates for a tuple (``cost``).
     """
 
     dropping_ratio: float
@@ -128,7 +130,7 @@ class Monitor(TypedDict):
 
 
 class DeliveredToQuery(TypedDict):
-    """The records delivered to one query."""
+    """The number of records delivered to one query."""
 
     query: str
     records: int
@@ -145,7 +147,7 @@ class OperatorFigures(TypedDict):
     """The operators of one kind: their state, outputs by type, exclusions by reason, and watermarks.
 
     ``held``: the number of objects in the state, which ``held_noun`` names; null if no batch has counted them.
-    ``lateness_s``: the allowed lateness of the stream, by which the watermarks are behind the marks.
+    ``lateness_s``: the allowed lateness of the stream; each watermark is a mark minus this lateness.
     """
 
     queries: int
@@ -192,7 +194,9 @@ class Plans(TypedDict):
 
 
 class Moment(TypedDict):
-    """The counts of the batches that ended within some seconds. ``at_s``: the first of these seconds, since 1970."""
+    """The counts of the batches that ended within one interval of some seconds. ``at_s``: the start of the interval, in
+    seconds since 1970.
+    """
 
     at_s: int
     batches: int

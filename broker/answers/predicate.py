@@ -21,8 +21,8 @@ class AttributeOfPredicate(TypedDict):
 
 
 class StateEstimate(TypedDict):
-    """The size that a cube would have, estimated from the last ``records`` of its stream, of which the cube would count
-    ``counted``.
+    """The estimated size of a cube that is not registered. ``records``: the number of the stream's last records, from
+    which the size is estimated. ``counted``: the number of these records that the cube would count.
 
     ``undecodable``: the number of dead letters among these records. ``cuboids`` does not depend on the records. All
     other figures are null if they are not known, and ``reason`` is the cause.
@@ -63,8 +63,8 @@ class CheckedPredicate(TypedDict):
 
 
 class TriedRecord(TypedDict):
-    """A record, with key and value as text, or as base64 under another name. ``truncated``: whether they
-    are shortened.
+    """A record that a predicate accepts. Its key and value are text, or ``key_base64`` and ``value_base64`` if they are
+    not UTF-8. ``truncated``: whether the key or the value is shortened.
     """
 
     partition: int
@@ -78,7 +78,9 @@ class TriedRecord(TypedDict):
 
 
 class Trial(TypedDict):
-    """The last records of a stream: their number, the number that a predicate accepts, and the latest accepted ones."""
+    """The result of a predicate on the last records of a stream: their number, the number of accepted records, and the
+    latest accepted records.
+    """
 
     records: int
     dead_letters: int

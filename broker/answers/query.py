@@ -25,7 +25,7 @@ class Join(TypedDict):
 class PlainQuery(TypedDict):
     """The fields of a query that can be set, and the version of its registration.
 
-    ``operator``: the fields of its operator, by ``name``; None if accepted records are routed to the topic.
+    ``operator``: the ``name`` and the fields of its operator; None if accepted records are routed to the topic.
     """
 
     id: str
@@ -43,11 +43,11 @@ class PlainQuery(TypedDict):
 class Query(PlainQuery):
     """A registered query, and its state.
 
-    ``served`` is false, with a ``reason``, if no plan can contain the query. ``pending_shapes``: the shapes that it
-    names and no layer has. ``shapes`` and ``excluded_shapes``: for a join, the numbers of shapes that its plan contains
-    and that the join excludes. ``delivered`` and ``evaluation_errors`` count records since the start of the daemon; in
-    the answer to a change they are None and 0. ``kept``: the state of its operator; in a list, only the figures of the
-    list's columns.
+    ``served`` is false, with a ``reason``, if no plan can contain the query. ``pending_shapes``: the shapes that the
+    query names but no layer has. ``shapes`` and ``excluded_shapes``: for a join, the numbers of shapes that its plan
+    contains and that the join excludes. ``delivered`` and ``evaluation_errors`` count records since the start of the
+    daemon; in the answer to a change they are None and 0. ``kept``: the state of its operator; in a list, only the
+    figures of the list's columns.
     """
 
     served: bool
@@ -87,7 +87,7 @@ class Removed(TypedDict):
 
 
 class Applied(TypedDict):
-    """The queries that one step registered, replaced and removed.
+    """The numbers of queries that one step registered, replaced and removed.
 
     ``effective_offsets`` is by stream, ``warnings`` by id. ``errors``: the refused lines, if the other lines were
     applied.
@@ -111,7 +111,7 @@ class ExcludedShape(TypedDict):
 
 
 class ExcludedShapes(TypedDict):
-    """The first shapes that a join excludes, by id."""
+    """The shapes that a join excludes: only the first ones, ordered by id."""
 
     shapes: list[ExcludedShape]
 

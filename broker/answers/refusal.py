@@ -6,8 +6,8 @@ from typing_extensions import TypedDict
 
 
 class ErrorText(TypedDict):
-    """A refused value, its subject and the remedy; for a predicate also the place of the error in its text, and for a
-    stream that is missing those that may be named.
+    """A refused value, its subject and the remedy. For a predicate, ``caret`` and ``start`` show the position of the
+    error in its text. If the request has to name a stream, ``streams`` has the streams that it may name.
     """
 
     message: str

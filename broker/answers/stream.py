@@ -27,14 +27,14 @@ class Stream(TypedDict):
 
 
 class KafkaAddress(TypedDict):
-    """The addresses of the Kafka that the daemon uses, and the security protocol."""
+    """The addresses of the Kafka cluster that the daemon uses, and the security protocol."""
 
     bootstrap_servers: str
     security_protocol: str
 
 
 class Streams(TypedDict):
-    """The configured streams, and their Kafka."""
+    """The configured streams, and the address of their Kafka cluster."""
 
     streams: list[Stream]
     kafka: KafkaAddress

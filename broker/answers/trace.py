@@ -1,4 +1,4 @@
-"""The API's answers about a record that is traced through a plan, and about the terms of one query."""
+"""The API's answers to two requests: the trace of a record through a plan, and the explanation of one query."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EliminatedBy = Literal["patterns", "construct", "verification"]
 
 
 class JudgedTerm(TypedDict):
-    """A constraint of a conjunct, the tuple's value, and whether it holds."""
+    """A constraint of a conjunct, the tuple's value, and whether the value satisfies the constraint (``holds``)."""
 
     constraint: str
     value: str
@@ -29,7 +29,7 @@ class JudgedConjunct(TypedDict):
 
 
 class Verdict(TypedDict):
-    """The acceptance of a tuple by one query, and the reason."""
+    """The decision whether one query accepts a tuple, and the reason."""
 
     query: str
     accepted: bool
@@ -47,7 +47,9 @@ class EliminatedConjunct(TypedDict):
 
 
 class Eliminations(TypedDict):
-    """The conjuncts eliminated at one step, and the queries that have no conjunct left."""
+    """The number of conjuncts that one step eliminated, and the number of queries that have no conjunct left after the
+    step.
+    """
 
     conjuncts: int
     queries: int
@@ -55,7 +57,9 @@ class Eliminations(TypedDict):
 
 
 class Visit(TypedDict):
-    """A construct that the tuple visited: its region, and the conjuncts left before and after."""
+    """A construct that the tuple visited: the region of the tuple's value, and the numbers of possible conjuncts before
+    and after the visit.
+    """
 
     attribute: str
     value: str
@@ -71,7 +75,7 @@ class Visit(TypedDict):
 
 
 class Remaining(TypedDict):
-    """The queries that have a conjunct left: their number, and the first of them."""
+    """The queries that still have a possible conjunct: their number, and the ids of the first ones."""
 
     queries: int
     query_ids: list[str]
@@ -151,7 +155,7 @@ class DeadLetter(TypedDict):
 class Trace(TypedDict):
     """A record or tuple, the verdict of one query, and the path through the plan.
 
-    ``trace`` is None for a token that does not see the whole stream, and for a dead letter.
+    ``trace`` is None for a dead letter, and if the access token may not read the whole stream.
     """
 
     stream: str
