@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asc.plan.plan import Query
 
 _PAIRS_MAX = 1 << 24
-"""The most (row, query) pairs that are found at a time: 128 MiB of pairs."""
+"""The most (row, query) pairs that one step may find. They take 128 MiB of memory."""
 
 
 def why_spark(queries: Sequence[Query]) -> str | None:
@@ -64,7 +64,7 @@ def match_plainly(
 
 
 def _columns(attributes: Iterable[PAttribute]) -> Iterator[str]:
-    """Yield the columns that p-attributes read; no p-attribute among them is a computed expression."""
+    """Yield the columns that p-attributes read. None of the p-attributes may be a computed expression."""
     for attribute in attributes:
         if attribute.parts:
             yield from _columns(attribute.parts)

@@ -20,7 +20,7 @@ def match_by_spark(
     *,
     report: Progress = print_to_stderr,
 ) -> BacktestResult:
-    """Match the rows of the files with the queries in one pass.
+    """Match the rows of the files with all queries, in one pass over the files.
 
     If ``output`` is set, write the accepted rows there as NDJSON with their ``queries``. Raise AscError.
     """
