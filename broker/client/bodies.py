@@ -16,14 +16,18 @@ Body = Mapping[str, object]
 
 
 def checked_mapping(what: str, value: object, example: str) -> Mapping[str, object]:
-    """Return a value that has to be a mapping. Raise InvalidRequestError if it is not a mapping."""
+    """Return ``value`` if it is a mapping. Otherwise raise InvalidRequestError. ``what``: the name of the value in the
+    error.
+    """
     if not isinstance(value, Mapping):
         raise InvalidRequestError(f"{what} of type", type(value).__name__, f"give a mapping, as {example}")
     return value
 
 
 def checked_body(body: object) -> dict[str, object]:
-    """Return the JSON body of a query. Raise InvalidRequestError if it, or a part that has to be a mapping, is none."""
+    """Return the JSON body of a query. Raise InvalidRequestError if the body is not a mapping, or if one of its fields
+    is not a mapping but has to be.
+    """
     found = dict(checked_mapping("query", body, '{"id": "late", "where": "delay > 60"}'))
     for name, example in _PARTS.items():
         if found.get(name) is not None:

@@ -29,8 +29,8 @@ from broker.client.progress import Progress, followed
 from broker.client.refused import object_of, refused
 
 TIMEOUT_S = 60.0
-"""The default timeout of a request. A change is answered when the running plan contains it, which waits for no
-batch.
+"""The default timeout of a request. The daemon answers the request for a change when the running plan contains the
+change, without waiting for a batch.
 """
 
 _LOAD_TIMEOUTS = 10
@@ -101,7 +101,8 @@ class Client:
         paused: bool = False,
         replaces: bool = True,
     ) -> Registered:
-        """Register a query, or replace the query with its id; return when the running plan contains the query.
+        """Register a query, or replace the registered query that has this id. Return when the running plan contains the
+        query.
 
         ``stream`` may be omitted if only one stream is configured. ``topic`` is ``asc.<id>`` by default. ``operator``:
         its ``name`` and fields. If ``replaces`` is false and the id is registered already, raise ConflictError.
@@ -111,7 +112,9 @@ class Client:
         return self.register(body, replaces=replaces)
 
     def register(self, body: Body, *, replaces: bool = True) -> Registered:
-        """Register a query from a body, in the form that `show` returns, or replace the query with its id."""
+        """Register the query in a body, which has the form that `show` returns. If the query's id is already
+        registered, replace the registered query, or raise ConflictError if ``replaces`` is false.
+        """
         sent = checked_body(body)
         timeout_s = self._connection.timeout_s if sent.get("join") is None else self._load_timeout_s
         headers = _condition(replaces)
@@ -127,7 +130,8 @@ class Client:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Applied:
-        """Register many queries in one step, and remove the queries that ``{"remove": ID}`` bodies name: all or none.
+        """Register many queries in one step, and remove the queries that ``{"remove": ID}`` bodies name. Without
+        ``keep_going``, all changes are applied or none.
 
         ``queries``: bodies, or the path of an NDJSON file. With ``keep_going`` the valid bodies are applied, and the
         invalid ones are listed in ``errors`` of the answer. Without it, they are the ``lines`` of the RefusedError.
@@ -223,12 +227,12 @@ class Client:
         return cast("Query", self._connection.asked("GET", query_path(query_id)))
 
     def excluded_shapes(self, query_id: str) -> Sequence[ExcludedShape]:
-        """Return the first shapes that a join excludes, with the reasons for the exclusion."""
+        """Return the shapes that a join excludes, with the reasons: only the first shapes, ordered by id."""
         answer = self._connection.asked("GET", f"{query_path(query_id)}/excluded-shapes")
         return cast("Sequence[ExcludedShape]", self._connection.field(answer, "shapes", list))
 
     def change(self, query_id: str, fields: Body) -> Registered:
-        """Change the given fields of a registered query; the other fields stay unchanged."""
+        """Change the fields of a registered query that ``fields`` contains. All other fields stay unchanged."""
         return cast("Registered", self._connection.asked("PUT", query_path(query_id), json=checked_body(fields)))
 
     def pause(self, query_id: str) -> Registered:
@@ -242,7 +246,7 @@ class Client:
         return self.change(query_id, {"paused": False})
 
     def remove(self, query_id: str) -> Removed:
-        """Remove a query. From the effective offsets on, no record is delivered for it."""
+        """Remove a query. From the effective offsets on, no record is delivered for the query."""
         return cast("Removed", self._connection.asked("DELETE", query_path(query_id)))
 
     # -- predicates and records
@@ -260,8 +264,8 @@ class Client:
         return cast("CheckedPredicate", self._connection.asked("POST", "/v1/check", json=body))
 
     def test(self, where: str, *, stream: str | None = None, last: int = 10_000, show: int = 0) -> Trial:
-        """Count the records that a predicate accepts among the ``last`` records of a stream; return ``show`` of
-        them.
+        """Count the records that a predicate accepts among the ``last`` records of a stream. The answer also has the
+        latest ``show`` accepted records.
         """
         body = given(where=where, stream=stream, last=last, show=show)
         return cast("Trial", self._connection.asked("POST", "/v1/test", json=body))
@@ -272,7 +276,8 @@ class Client:
         """Return the constructs that a query uses. With ``values``, return whether the query accepts the tuple of these
         values.
 
-        ``with_sequence``: return both, and the path of the tuple through the plan.
+        ``with_sequence``: also return the path of the tuple through the sequence, including the constructs of all other
+        queries.
         """
         body = {"tuple": _tuple_of(values), "with_sequence": with_sequence}
         return cast("Explanation", self._connection.asked("POST", f"{query_path(query_id)}/explain", json=body))
@@ -329,7 +334,7 @@ class Client:
             time.sleep(max(0.0, min(_READY_POLL_S, deadline_s - time.monotonic())))
 
     def streams(self) -> Streams:
-        """Return the configured streams, and their Kafka."""
+        """Return the configured streams, and the address of their Kafka cluster."""
         answer = self._connection.asked("GET", "/v1/streams")
         self._connection.field(answer, "streams", list)
         return cast("Streams", answer)
@@ -340,7 +345,7 @@ class Client:
         return cast("Mapping[str, StreamPlan]", self._connection.field(answer, "streams", dict))
 
     def block(self, stream: str, number: int) -> Block:
-        """Return one block of a stream's running plan, numbered from 0."""
+        """Return the block ``number`` of a stream's running plan. The blocks are numbered from 0."""
         return cast("Block", self._connection.asked("GET", block_path(stream, number)))
 
 

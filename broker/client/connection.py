@@ -62,8 +62,8 @@ class Connection:
         self._http.close()
 
     def asked(self, method: str, path: str, **options: Any) -> dict[str, Any]:
-        """Send one request, and return the JSON object of the answer. The options are those of httpx. Raise
-        ClientError.
+        """Send one request, and return the JSON object of the answer. ``options``: keyword arguments of httpx's
+        ``request``. Raise ClientError.
         """
         response = self.sent(method, path, **options)
         if response.is_success:

@@ -1,5 +1,5 @@
-"""Exceptions of the client. Each is one line of subject, value and remedy, with the HTTP status of the answer, if
-any.
+"""Exceptions of the client. Each has one line with subject, value and remedy, and the HTTP status of the answer, if
+there was an answer.
 """
 
 from __future__ import annotations

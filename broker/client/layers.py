@@ -38,7 +38,8 @@ class LayerClient:
         return cast("LayerFeature", self._connection.asked("GET", shape_path(name, shape_id)))
 
     def put(self, name: str, ndjson: bytes, *, keep_going: bool = False, dry_run: bool = False) -> ShapesWritten:
-        """Put shapes (Features with ids), and remove the shapes that ``{"remove": ID}`` lines name: all or none.
+        """Put shapes (Features with ids), and remove the shapes that ``{"remove": ID}`` lines name. Without
+        ``keep_going``, all changes are applied or none.
 
         With ``keep_going`` the valid shapes are put, and the invalid ones are listed in ``errors`` of the answer. If
         all are refused, they are the ``lines`` of the RefusedError. With ``dry_run`` nothing is changed.

@@ -5,11 +5,14 @@ from __future__ import annotations
 from broker.client.errors import TooLargeError
 
 _OF_ALL = "parts of loads"
-"""The subject of a refusal because all unfinished loads together are too large. Smaller parts do not help then."""
+"""The subject of the daemon's refusal if all unfinished loads together are too large. Smaller parts do not help in this
+case.
+"""
 
 
 def part_at(content: bytes, start: int, size_bytes: int) -> bytes:
-    r"""Return the lines from offset ``start``, at most ``size_bytes`` of them. A line that is longer is one part.
+    r"""Return whole lines from offset ``start`` on, with at most ``size_bytes`` in total. If the first line is longer,
+    return this one line.
 
     >>> part_at(b"a\nbb\nccc\n", 0, 5), part_at(b"a\nbb\nccc\n", 5, 3)
     (b'a\nbb\n', b'ccc\n')
@@ -22,8 +25,8 @@ def part_at(content: bytes, start: int, size_bytes: int) -> bytes:
 
 
 def halved(part: bytes, error: TooLargeError) -> int:
-    r"""Return a smaller size for parts after one was refused as too large. Raise the refusal again if no smaller size
-    helps.
+    r"""Return a smaller size for parts after ``part`` was refused as too large. Raise the refusal again if no smaller
+    size helps.
 
     >>> halved(b"a\nbb\nccc\n", TooLargeError("body", "over 5 bytes", "send it in parts"))
     4

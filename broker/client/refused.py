@@ -20,7 +20,9 @@ NOT_A_DAEMON = "is it the daemon's address? (--server)"
 
 
 def object_of(response: httpx.Response) -> dict[str, Any]:
-    """Return the JSON object of an answer, or an empty object if the body is empty. Raise UnreadableAnswerError."""
+    """Return the JSON object of an answer, or an empty object if the body is empty. Raise UnreadableAnswerError if the
+    body is not a JSON object.
+    """
     if not response.content:
         return {}
     try:
@@ -63,7 +65,7 @@ def _body(response: httpx.Response) -> dict[str, Any]:
 
 
 def _shown(response: httpx.Response) -> str:
-    """Return the address without user and password."""
+    """Return the address of an answer, without user and password."""
     return str(response.url.copy_with(userinfo=b""))
 
 

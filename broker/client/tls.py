@@ -9,8 +9,8 @@ from broker.client.errors import InvalidRequestError
 
 
 def trusted(ca_file: Path | None) -> ssl.SSLContext:
-    """Return a context that trusts the certificates of a PEM file, or those of the system. Raise
-    InvalidRequestError.
+    """Return a context that trusts the certificates of a PEM file, or the certificates of the system if ``ca_file`` is
+    None. Raise InvalidRequestError if the file cannot be used.
     """
     if ca_file is None:
         import truststore
