@@ -13,8 +13,8 @@ ANSWER_BYTES_MAX = 128 << 20
 """The most bytes of the rows of an answer, as JSON."""
 
 BESIDE_BYTES_MAX = 32 << 20
-"""The most bytes of the other fields of an answer, as JSON. These include the questions for roll-up and drill-down,
-each with the whole WHERE.
+"""The most bytes of all fields of an answer except its rows, as JSON. These fields include the questions for roll-up
+and drill-down, each with the whole WHERE.
 """
 
 _VALUES_AT_ONCE, _BYTES_AT_ONCE = 1_000, 1 << 20
@@ -40,7 +40,9 @@ def answer_text(answer: Mapping[str, Any], reserve: Reserve) -> bytes:
 
 
 def _bounded(texts: Iterator[bytes], most_bytes: int, refusal: CubeError, reserve: Reserve) -> Iterator[bytes]:
-    """Yield texts as long as their total length is within a bound. Raise ``refusal`` if it exceeds the bound."""
+    """Yield texts while their total length is at most ``most_bytes``. Raise ``refusal`` if the total length exceeds
+    this.
+    """
     size_bytes = 0
     for text in texts:
         size_bytes += len(text)
@@ -66,8 +68,8 @@ def _beside_texts(found: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _list_texts(values: Sequence[object]) -> Iterator[bytes]:
-    """Yield values as JSON, several at a time. Their number follows from the length of the preceding texts, because
-    texts may be long.
+    """Yield values as JSON, several values in each text. The number of values follows from the length of the preceding
+    text, because values may be long.
     """
     start, count = 0, 1
     while start < len(values):

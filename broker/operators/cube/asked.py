@@ -36,7 +36,9 @@ class Asked:
     open_panes: int
 
     def cursor(self, commit: int, shown: int) -> str:
-        """Return the cursor for the rows after the first ``shown`` ones of an answer from a commit."""
+        """Return the cursor for the rows that follow the first ``shown`` rows of an answer. ``commit``: the commit of
+        the answer.
+        """
         return f"{commit}-{shown}-{self.digest}"
 
     @staticmethod
@@ -46,7 +48,8 @@ class Asked:
 
         ``commit``: the number of the snapshot's commit. ``open_from``: the first open pane; None if no pane is closed.
         Unless the question is live, its interval ends at ``open_from`` at the latest, after the last whole interval of
-        its grain. ``last_s`` ends there, and in a live question after the interval of the newest open pane.
+        its grain. The interval of ``last_s`` ends there too. In a live question, it ends after the interval of the
+        newest open pane.
         """
         live = _flag(body, "live", "for the open panes too")
         late = _flag(body, "late", "for late records that stay apart too")
@@ -71,13 +74,15 @@ def _flag(body: Mapping[str, Any], name: str, what: str) -> bool:
 
 
 def _open_panes(state: CubeState, question: Question, *, has_end: bool) -> int:
-    """Return the number of open panes in the interval of a question. ``has_end``: false if a live one ends later."""
+    """Return the number of open panes in the interval of a question. ``has_end``: false if the question has ``last_s``,
+    because its interval would end later if it were live.
+    """
     first, end = question.first, question.end if has_end else None
     return sum((first is None or first <= pane) and (end is None or pane < end) for pane in state.panes.open)
 
 
 def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, is_live: bool) -> dict[str, str]:
-    """Return the interval that ``last_s`` means, as the fields ``from`` and ``to``."""
+    """Return the interval of the last ``last_s`` seconds, as the fields ``from`` and ``to``."""
     last_s = body["last_s"]
     step = interval_panes(body.get("grain_s"), state.definition) or 1
     grain_s = step * state.grain_us // 1_000_000

@@ -20,12 +20,12 @@ PartitionState = Literal["read", "silent", "waits", "untimed"]
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The progress of event time after a batch, for the cubes of one time expression. It also has, by topic and
-    partition, the offset after the last batch that contributed a time.
+    """The progress of event time after a batch, for the cubes of one time expression. ``ends``: by topic and partition,
+    the offset after the last batch that contributed a time.
 
     All cubes of one time expression share the clock, whichever of them read the batch. A topic id identifies a topic: a
-    topic made again has another id. ``states``: the state of each partition in the last batch; empty before the first
-    batch of a daemon.
+    topic that is deleted and created again has another id. ``states``: the state of each partition in the last batch;
+    empty before the first batch of a daemon.
     """
 
     progress: EventTimeProgress = field(default_factory=EventTimeProgress)
@@ -97,7 +97,8 @@ def _state(
 
 
 def first_open(mark_us: int | None, lateness_us: int, grain_us: int) -> int | None:
-    """Return the number of the first pane that is not final: its exclusive end is after the watermark.
+    """Return the number of the first pane that is not final: its exclusive end is after the watermark. Return None if
+    there is no mark.
 
     >>> first_open(70, 10, 60), first_open(69, 10, 60), first_open(None, 10, 60)
     (1, 0, None)

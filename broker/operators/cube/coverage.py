@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 INTERVALS_MAX = 256
-"""The most intervals of a partition that are kept. Beyond that number the nearest intervals are joined, including the
-offsets between them.
+"""The most intervals that are stored of a partition. If there are more, the nearest intervals are joined, and then also
+contain the offsets between them.
 """
 
 Interval = tuple[int, int]
-"""The offsets from the first number to before the second."""
+"""A range of offsets: the first offset, and the offset after the last."""
 
 Intervals = tuple[Interval, ...]
 """Disjoint intervals, ascending, that do not touch. An interval without offsets marks the offset at which coverage
@@ -63,20 +63,24 @@ class Coverage:
         return self.intervals.get(place, ())
 
     def end(self, place: Place) -> int | None:
-        """Return the offset after the last covered one of a partition. Return None if nothing of the partition is
+        """Return the offset after the last covered offset of a partition. Return None if nothing of the partition is
         covered.
         """
         own = self.of(place)
         return own[-1][1] if own else None
 
     def reaches(self, ends: Mapping[Place, int]) -> bool:
-        """Return whether the coverage extends to some offsets, in the partitions of the topics that it has."""
+        """Return whether the coverage of each partition extends to the partition's offset in ``ends``. Partitions of
+        topics without any coverage are ignored.
+        """
         topics = {topic for topic, _ in self.intervals}
         return all((self.end(place) or 0) >= end for place, end in ends.items() if place[0] in topics)
 
     @property
     def begins_at_zero(self) -> bool:
-        """Return whether each partition has all offsets from 0 to its last one, and there is a partition."""
+        """Return whether there is a partition, and in each partition all offsets from 0 to the last covered one are
+        covered.
+        """
         return bool(self.intervals) and all(len(own) == 1 and own[0][0] == 0 for own in self.intervals.values())
 
     def uncovered(self, batch: Mapping[Place, Interval]) -> dict[Place, Intervals]:
@@ -109,8 +113,8 @@ class Coverage:
         return Coverage(MappingProxyType({place: own for place, own in intervals.items() if own}))
 
     def bounded(self, most: int = INTERVALS_MAX) -> Coverage:
-        """Return the coverage with at most ``most`` intervals for each partition. The nearest ones are joined across
-        their gaps.
+        """Return the coverage with at most ``most`` intervals for each partition. The nearest intervals are joined,
+        including the offsets between them.
 
         Invariant: no offset is lost, and the first and the last offset of a partition are unchanged.
 
@@ -122,8 +126,8 @@ class Coverage:
 
 
 def _nearest(intervals: Intervals, most: int) -> Intervals:
-    """Return disjoint, ascending intervals, with the nearest joined until ``most`` are left. At a tie the first are
-    joined.
+    """Return the intervals, of which the nearest are joined until ``most`` are left. Of equal distances, the first are
+    joined. ``intervals``: disjoint and ascending.
     """
     between = sorted(range(1, len(intervals)), key=lambda place: intervals[place][0] - intervals[place - 1][1])
     joined = set(between[: len(intervals) - most])
@@ -147,7 +151,9 @@ def _meeting(own: Intervals, interval: Interval) -> Intervals:
 
 
 def _with(own: Intervals, added: Sequence[Interval]) -> Intervals:
-    """Return disjoint, ascending intervals with additional ones. Intervals before all additions are unchanged."""
+    """Return the disjoint, ascending intervals ``own``, extended by the intervals ``added``. Intervals before all added
+    ones are unchanged.
+    """
     if not added:
         return own
     start = max(0, bisect_right(own, min(added)) - 1)

@@ -15,8 +15,9 @@ from broker.operators.cube.panes import Panes, StoredPiece
 from broker.operators.cube.window_state import KeptChange, WindowState
 
 COUNTERS = ("counted", "late", "apart", "expired", "time", "future_timestamp", "too_large")
-"""The outcomes of accepted records that are counted. A ``late`` record has joined a closed pane, and is ``counted`` as
-well. An ``apart`` record is late and stays apart. No record is ``expired`` as long as cubes keep all panes.
+"""The names of the counters of accepted records, by outcome. A ``late`` record has joined a closed pane, and is also
+``counted``. An ``apart`` record is late, and is stored separately. No record is ``expired`` so far, because cubes keep
+all panes.
 """
 
 PAUSED = "paused"
@@ -93,7 +94,7 @@ class CubeState:
 
     @property
     def pane_count(self) -> int:
-        """Return the number of panes. A pane that also has late records apart counts twice."""
+        """Return the number of panes. A pane counts twice if some of its late records are stored separately."""
         return self.panes.count + self.apart.count
 
     def pieces(self) -> Iterator[StoredPiece]:
@@ -103,7 +104,7 @@ class CubeState:
 
     @property
     def accepted(self) -> int:
-        """Return the number of records that its query accepted and its batches covered."""
+        """Return the number of records in the cube's batches that the query accepted."""
         return sum(count for name, count in self.counters.items() if name != "late")
 
     @property
@@ -115,17 +116,19 @@ class CubeState:
         return f"{self.accepted:,} accepted = {counted:,} counted ({late:,} late){excluded}"
 
     def seen(self) -> Coverage:
-        """Return the offsets that are folded or reported by a gap. Cost: all of their intervals."""
+        """Return the offsets that are folded or reported by a gap. Cost: proportional to their intervals."""
         return self.coverage.with_all(self.missed.intervals)
 
     def end(self, place: Place) -> int:
-        """Return the offset after the last one of a partition that is folded or reported by a gap. Return 0 if there is
-        none.
+        """Return the offset after a partition's last offset that is folded or reported by a gap. Return 0 if there is
+        no such offset.
         """
         return max(self.coverage.end(place) or 0, self.missed.end(place) or 0)
 
     def reaches(self, ends: Mapping[Place, int]) -> bool:
-        """Return whether the cube has seen the offsets up to some ends, in the partitions of the topics that it has."""
+        """Return whether the cube has seen each partition up to the partition's offset in ``ends``. Partitions of
+        topics of which the cube has seen nothing are ignored.
+        """
         topics = {topic for own in (self.coverage, self.missed) for topic, _ in own.intervals}
         return all(self.end(place) >= end for place, end in ends.items() if place[0] in topics)
 
@@ -146,7 +149,9 @@ class CubeState:
             yield Gap(self.watermark_us, None, reason)
 
     def with_damage(self, numbers: Iterable[int], gap_numbers: Iterator[int]) -> CubeState:
-        """Return the state parked for damaged pieces, whose panes become gaps."""
+        """Return the state after the pieces ``numbers`` were found damaged: the cube is parked, and the panes of these
+        pieces become gaps.
+        """
         gone = set(numbers)
         damaged = [each for each in self.pieces() if each.number in gone]
         gaps, reason = list(self.gaps), self.parked
@@ -161,7 +166,8 @@ class CubeState:
     def with_damaged_change(
         self, gone: KeptChange, raised: Mapping[Unit, int], gap_numbers: Iterator[int]
     ) -> CubeState:
-        """Return the state parked for damaged former cells of windows, without these cells; their panes become gaps.
+        """Return the state after the former cells of a change were found damaged: the cube is parked, the change is
+        removed, and its panes become gaps.
 
         ``raised``: as in :meth:`WindowState.without_change`.
         """

@@ -16,7 +16,7 @@ from broker.operators.operator_fields import check_known, shown
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
 _LATER = ("keep", "materialise", "cuboids", "cells", "from")
-"""Names of fields that a later version may define, so that this version refuses them."""
+"""Names of fields that this version refuses, because a later version may define them."""
 _NOT_NULL: Mapping[str, str] = MappingProxyType(
     {
         "time": "an expression over the record",

@@ -28,7 +28,7 @@ class Dump:
         self.size_bytes = 0
 
     def begin(self, path: Path) -> None:
-        """Take over a complete copy, and remove its name. Raise OSError."""
+        """Open the complete copy at ``path``, and remove its name from the folder. Raise OSError."""
         self._file = path.open("rb")
         path.unlink()
         self.size_bytes = self._file.seek(0, 2)
@@ -46,7 +46,7 @@ class Dump:
 
 
 class Dumps:
-    """The copies of a store. Invariant: at most one copy exists at a time, until it is closed or no longer
+    """The copies of a store. Invariant: at most one copy exists at a time. A copy ends when it is closed or no longer
     referenced.
     """
 

@@ -16,7 +16,7 @@ else.
 
 
 def estimated(destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
-    """Return the size of a query's cube from a sample of records, folded as workers do.
+    """Return the estimated size of a query's cube. The records of the sample are folded as workers fold records.
 
     If no record is counted, the figures are null, with the reason. The same holds if ``sample`` is a text, which is the
     reason why there is no sample.

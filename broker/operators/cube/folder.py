@@ -43,19 +43,19 @@ _PURGED_S = 0.5
 """The longest time that one call of :meth:`CubeFolder.tidy` spends on deleted cubes."""
 
 _PREPARED_MAX = 256
-"""The most layouts that are cached, of cubes in the last plans."""
+"""The most layouts of cubes that are cached."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Standing:
-    """The registered queries as the last call of :meth:`Folder.stand` gave them."""
+    """The registered queries, as the last call of :meth:`Folder.stand` passed them."""
 
     registered: Mapping[str, int | None]
     planned: Mapping[str, FoldDestination]
     version: int
 
     def has(self, query: str, since: int) -> bool:
-        """Return True if the query is registered and its registration ``since`` is the given one, or cannot be read."""
+        """Return True if the query is registered, and its registration is ``since`` or cannot be read."""
         return query in self.registered and self.registered[query] in (since, None)
 
     def omits(self, query: str) -> bool:
@@ -95,7 +95,7 @@ class CubeFolder:
 
     @property
     def opened(self) -> Keeper | None:
-        """Return the keeper; None while it is not open."""
+        """Return the keeper. Return None while it is not open."""
         return self._keeper
 
     @property
@@ -139,7 +139,7 @@ class CubeFolder:
 
     @property
     def held(self) -> int | None:
-        """Return the number of cells in all pieces; None before the keeper is open."""
+        """Return the number of cells in all pieces. Return None before the keeper is open."""
         keeper = self._keeper
         if keeper is None:
             return None
@@ -147,7 +147,7 @@ class CubeFolder:
 
     @property
     def watermarks_us(self) -> Mapping[str, int]:
-        """Return the watermarks by the time expression of cubes."""
+        """Return the watermark of each time expression of cubes, in microseconds."""
         keeper = self._keeper
         if keeper is None:
             return {}
@@ -160,7 +160,7 @@ class CubeFolder:
 
     @property
     def outputs(self) -> Mapping[str, int]:
-        """Return the rows of windows that were written since the daemon started, by kind."""
+        """Return the number of rows of windows that were written since the daemon started, by kind."""
         return self._outputs.copy()
 
     def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
@@ -235,7 +235,9 @@ class CubeFolder:
         return self._writer
 
     def dump(self, cancellation: Cancellation) -> Dump:
-        """Return a copy of the file. Raise NotThereError if there is no file, and the errors of :meth:`Dumps.make`."""
+        """Return a copy of the file of cubes. Raise NotThereError if there is no file, and the errors of
+        :meth:`Dumps.make`.
+        """
         if not self._has_file():
             raise NotThereError("cubes of stream", self._stream.name, "are none: register a cube with 'asc cube add'")
         return self.keeper.dump(cancellation)
@@ -326,8 +328,8 @@ class CubeFolder:
         self.keeper.pause(standing.registered.keys() - standing.planned.keys())
 
     def _define(self, query: FoldDestination, version: int) -> str | None:
-        """Create the cube of a query unless the keeper has it. Return the reason if the definition is refused, else
-        None. Raise CubeStoreError if the file cannot be written.
+        """Create the cube of a query unless the keeper has it. Return the reason if the definition is refused,
+        otherwise None. Raise CubeStoreError if the file cannot be written.
         """
         try:
             layout, own = self._layout(query), self._current(query)
@@ -368,12 +370,12 @@ class CubeFolder:
 
 
 def cube_of(query: FoldDestination) -> CubeId:
-    """Return the cube of a query in a plan."""
+    """Return the identity of the cube of a query in a plan."""
     return CubeId(query.id, str(query.definition["generation"]))
 
 
 def _partial(layout: Layout, batch: FoldBatch, name: str, *, is_apart: bool) -> Partial:
-    """Return the partial of a cube from a batch. It is empty if no record of the batch is accepted."""
+    """Return the partial of a cube from a batch. The partial is empty if no record of the batch is accepted."""
     none = Cells.none(layout)
     if name in batch.failed:
         return Partial(none, {}, failed=batch.failed[name])

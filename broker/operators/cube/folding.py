@@ -21,8 +21,8 @@ IN_PART = "a batch of which a part was folded already came again"
 def folded_state(
     state: CubeState, batch: BatchInterval, partial: Partial, batch_time: BatchTime, gap_numbers: Iterator[int]
 ) -> CubeState:
-    """Return the state of a cube after a batch whose records it did not have before: with new offsets, counters and
-    gaps.
+    """Return the state of a cube after a batch, with new offsets, counters and gaps. Before the batch, the cube had
+    none of the batch's records.
 
     Offsets between the last batch and this one are missed, because the cube was paused or parked, or the topic lost the
     records. Offsets before its first batch are missed as well. After very many pauses, some missed offsets count as
@@ -45,7 +45,9 @@ def folded_state(
 def passed_state(
     state: CubeState, batch: BatchInterval, batch_time: BatchTime, gap_numbers: Iterator[int]
 ) -> CubeState:
-    """Return the state of a cube that already had a part of a batch. The rest is missed, and a gap reports it."""
+    """Return the state of a cube that already had a part of a batch. The other records of the batch are missed, and a
+    gap reports them.
+    """
     places, seen = batch.places, state.seen()
     missed = _skipped(state, places)
     is_later = True
@@ -60,7 +62,7 @@ def passed_state(
 
 
 def _skipped(state: CubeState, places: Mapping[Place, Interval]) -> dict[Place, list[Interval]]:
-    """Return the offsets between the ones that a cube has seen and those of a batch."""
+    """Return, by partition, the offsets after the last one that a cube has seen and before the first one of a batch."""
     if not state.batch:
         return {}
     ends = {place: state.end(place) for place in places}
@@ -91,9 +93,9 @@ def _with_gap(
     """Return a state after a batch. A new gap is added if offsets are missed, and open gaps get their end if it is
     known.
 
-    A gap ends when each of its partitions has had a record since, because each partition has its own newest time. That
-    is the time of this batch, or that of the partition's batch before if it is later.
-    ``needed``: the result of :func:`_needed` before the batch. ``ends``: the ends of the offsets that the gap reports.
+    A gap ends when each of its partitions has had a record since, because each partition has its own newest time. This
+    time is the newest time of the partition in this batch, or in an earlier batch if that is later. ``needed``: the
+    result of :func:`_needed` before the batch. ``ends``: the ends of the offsets that the gap reports.
     """
     before, clock = batch_time.before, batch_time.after
     came: list[int] = []

@@ -14,7 +14,7 @@ SEVERAL = "several pauses, parks or lost offsets"
 """The reason of a gap that results from merging gaps with different reasons."""
 
 GAPS_MAX = 256
-"""The most gaps of a cube that are kept. Beyond that number the nearest gaps are merged."""
+"""The most gaps that are stored of a cube. If there are more, the nearest gaps are merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class Gap:
     newest_us: int | None = None
 
     def with_newest(self, times_us: Iterable[int]) -> Gap:
-        """Return the gap with the newest times of more partitions."""
+        """Return the gap after more partitions have had records. ``times_us``: the newest times of these partitions."""
         known = [*times_us, *(() if self.newest_us is None else (self.newest_us,))]
         return replace(self, newest_us=max(known, default=None))
 
     def ended(self, lateness_us: int) -> Gap:
-        """Return the gap with its end, now that each partition has had a record since. Without any time it is
-        unchanged.
+        """Return the gap with its end, which is known when each partition has had a record since. If there is no newest
+        time, return the gap unchanged.
         """
         if self.newest_us is None:
             return self
@@ -60,12 +60,13 @@ class Gap:
 
 
 def bounded(gaps: Sequence[Gap], most: int = GAPS_MAX) -> tuple[Gap, ...]:
-    """Return at most ``most`` gaps, by the numbers of their rows. Gaps that meet and have equal reasons become one gap.
+    """Return at most ``most`` gaps, ordered by the numbers of their rows. Gaps that overlap or touch, and have equal
+    reasons, become one gap.
 
-    Beyond ``most``, the nearest gaps become one, whatever their reasons. Invariant: the result contains all times of
-    the given gaps, so a gap may grow and never shrinks. Gaps without an end get their ends in the same batch, later
-    than all of their times. The gap before the first batch is never merged, because it disappears when coverage begins
-    at offset 0.
+    If there are still more than ``most``, the nearest gaps are merged, whatever their reasons. Invariant: the result
+    contains all times of the given gaps, so a gap may grow and never shrinks. Gaps without an end get their ends in the
+    same batch, later than all of their times. The gap before the first batch is never merged, because it disappears
+    when coverage begins at offset 0.
     """
     alone = [own for own in gaps if own.reason == NO_BATCH]
     unended = [own for own in gaps if own.end_us is None and own.reason != NO_BATCH]
@@ -86,7 +87,7 @@ def _by_reason(gaps: Iterable[Gap]) -> list[list[Gap]]:
 
 
 def _touching(gaps: Iterable[Gap]) -> list[Gap]:
-    """Return gaps with an end; gaps that overlap or touch are merged."""
+    """Return the gaps, which all have an end. Gaps that overlap or touch are merged."""
     joined: list[Gap] = []
     for own in sorted(gaps, key=_begin):
         if joined and _distance_us(joined[-1], own) <= 0:
@@ -97,7 +98,7 @@ def _touching(gaps: Iterable[Gap]) -> list[Gap]:
 
 
 def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
-    """Return gaps with an end; the nearest are merged until ``most`` are left."""
+    """Return the gaps, which all have an end. The nearest gaps are merged until ``most`` are left."""
     ordered = sorted(gaps, key=_begin)
     if len(ordered) <= most:
         return ordered
@@ -117,7 +118,7 @@ def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
 
 
 def _union(gaps: Sequence[Gap]) -> Gap:
-    """Return the smallest gap that contains some gaps. Either all of them have an end, or none has."""
+    """Return the smallest gap that contains some gaps. Either all of the gaps have an end, or none has one."""
     firsts_us = [own.first_us for own in gaps if own.first_us is not None]
     ends_us = [own.end_us for own in gaps if own.end_us is not None]
     reasons = {own.reason for own in gaps}
@@ -140,5 +141,5 @@ def _end(gap: Gap) -> int:
 
 
 def _distance_us(earlier: Gap, later: Gap) -> int:
-    """Return the time between two gaps with an end, the earlier first. It is zero or negative if they meet."""
+    """Return the time between two gaps that have an end. The time is zero or negative if the gaps touch or overlap."""
     return 0 if later.first_us is None else later.first_us - _end(earlier)

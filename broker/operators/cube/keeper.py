@@ -38,7 +38,7 @@ from broker.operators.cube.window_state import KeptChange, WindowState
 LOG = logging.getLogger("asc.cubes")
 
 KEPT_BYTES = 256 << 20
-"""The most bytes of cells, of all cubes of a stream, that stay in memory."""
+"""The most bytes of cells that stay in memory, for all cubes of a stream together."""
 _PURGED_AT_ONCE = 200
 """The most pieces of deleted cubes that one transaction deletes."""
 _TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
@@ -81,11 +81,12 @@ class Keeper:
         time_zone: str = "UTC",
         read_to: Mapping[Place, int] = MappingProxyType({}),
     ) -> Keeper:
-        """Return the keeper of the cubes in a file, which is created if missing. Raise CubeStoreError if it cannot be
-        used.
+        """Return the keeper of the cubes in a file. Create the file if it is missing. Raise CubeStoreError if the file
+        cannot be used.
 
         ``schema``, ``time_zone`` and ``lateness_s``: those of the stream. ``read_to``: the offsets up to which the
-        stream has committed batches. A cube that ends before these misses records, because the file is a former copy.
+        stream has committed batches. A cube that ends before these offsets misses records, because the file is a former
+        copy.
         """
         lateness_us = round(lateness_s * 1_000_000)
         store = Store.open(path)
@@ -109,11 +110,11 @@ class Keeper:
         newest: Newest,
         waiting: Collection[int] = (),
     ) -> Committed:
-        """Commit a batch in one transaction: pieces, offsets, counters, gaps and marks. Then swap the snapshot.
+        """Commit a batch in one transaction: pieces, offsets, counters, gaps and marks. Then replace the snapshot.
 
         ``partials``: one for each cube of the batch's plan, even if the cube accepts none of the records. Cubes that
-        are not in it are paused. ``waiting``: the partitions of which the batch has no record though there are some.
-        Raise CubeStoreError if nothing could be written; then the same call can be repeated.
+        are not in it are paused. ``waiting``: the partitions of which the batch has no record, although unread records
+        exist. Raise CubeStoreError if nothing could be written; then the same call can be repeated.
         """
         with self._lock:
             before = self._sure()
@@ -155,8 +156,8 @@ class Keeper:
         since: int = -1,
         version: int = 0,
     ) -> bool:
-        """Create the cube of a plan's query. Return True if it begins empty, False if it already exists, or if the plan
-        is outdated.
+        """Create the empty cube of a plan's query, and return True. Return False if the cube already exists, or if the
+        plan is outdated.
 
         ``output``: the windows that the cube writes to ``topic``; if they differ from those of an existing cube, they
         begin anew. ``since``: the registration of the query. Cubes of the query with another ``since`` or another
@@ -187,7 +188,7 @@ class Keeper:
     def remove(self, *queries: str) -> None:
         """Delete the cubes of queries, with all their stored data. Do nothing for a query without cubes.
 
-        For a large cube, :meth:`purge` deletes the rest.
+        Of a large cube, some data stay in the file until :meth:`purge` deletes them.
         """
         with self._lock:
             before = self._sure()
@@ -201,8 +202,8 @@ class Keeper:
             self._swap(before.commit + 1, before.batch, before.marks, kept)
 
     def purge(self, limit_s: float) -> None:
-        """Delete the data that deleted cubes still have in the file, for at most ``limit_s``. A commit waits for one
-        step of this at most.
+        """Delete the data that deleted cubes still have in the file, for at most ``limit_s``. A concurrent commit waits
+        for at most one step of the deletion.
         """
         until_s = time.monotonic() + limit_s
         has_more = True
@@ -211,8 +212,8 @@ class Keeper:
                 has_more = self._store.purge(_PURGED_AT_ONCE)
 
     def pause(self, queries: Collection[str]) -> None:
-        """Mark the cubes of queries as paused: they miss records from their watermark on, until they have a batch
-        again.
+        """Mark the cubes of queries as paused: from its watermark on, a paused cube misses records until its next
+        batch.
         """
         with self._lock:
             before = self._sure()
@@ -247,8 +248,8 @@ class Keeper:
             self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
 
     def _note_restored(self, read_to: Mapping[Place, int]) -> None:
-        """Let cubes that end before the stream's last batch report the time since as a gap. Nothing is stored: their
-        next batch ends the gap.
+        """Let each cube that ends before the stream's last batch report the time after its end as a gap. Nothing is
+        stored, and the cube's next batch ends the gap.
         """
         before = self._snapshot
         behind = {
@@ -260,8 +261,8 @@ class Keeper:
             self._swap(before.commit, before.batch, before.marks, {**before.cubes, **behind})
 
     def revision(self, cube: CubeId, window: int, place: int) -> int:
-        """Return the last revision of a window of a cube and an output cuboid. Return 0 if the window was written only
-        once.
+        """Return the number of the last revision of a window. Return 0 if the window was written only once. ``place``:
+        the index of an output cuboid.
         """
         return self._saved.windows.revision(self._snapshot.cube(cube).number, window, place)
 
@@ -283,7 +284,7 @@ class Keeper:
             self._swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
 
     def park_damaged(self, cube: CubeId, number: int) -> None:
-        """Park a cube because a question, or a window, has found a damaged piece."""
+        """Park a cube because a question or the writer of windows found that the piece ``number`` is damaged."""
         with self._lock:
             before = self._sure()
             state = before.cubes.get(cube)
@@ -297,7 +298,7 @@ class Keeper:
             LOG.error("cube %s is parked: %s", cube.query, after.parked)
 
     def park_damaged_change(self, cube: CubeId, number: int) -> None:
-        """Park a cube because former cells of its windows are damaged. Delete these; the windows continue without
+        """Park a cube because former cells of its windows are damaged. Delete these cells; the windows continue without
         them.
         """
         with self._lock:
@@ -327,7 +328,9 @@ class Keeper:
             self._store.close()
 
     def _define_windows(self, before: Snapshot, cube: CubeId, output: Output | None, topic: str) -> None:
-        """Replace the windows of an existing cube if they or their topic have changed, or remove them."""
+        """Replace the windows of an existing cube if the windows or their topic have changed. Remove the windows if
+        ``output`` is None.
+        """
         state = before.cubes[cube]
         own = state.windows
         if own is None if output is None else own is not None and own.is_of(topic, output):
@@ -393,7 +396,7 @@ class Keeper:
 
 
 def cubes_path(checkpoint_dir: Path, stream: str) -> Path:
-    """Return the path of the file of a stream's cubes. It is beside the stream's folder, which may be removed
+    """Return the path of the file of a stream's cubes. The file is not in the stream's folder, which may be removed
     separately.
     """
     return checkpoint_dir / ".cubes" / stream / "cubes.sqlite"

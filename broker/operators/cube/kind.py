@@ -64,14 +64,14 @@ class CubeKind:
         return OperatorExpressions(fields, warnings=layout.warnings, columns_ddl=ddl, time_zone=layout.time_zone)
 
     def excess(self, definition: StandingCube, limits: LimitsConfig) -> QueryError | None:
-        """Return None: no limit bounds a query by itself."""
+        """Return None, because no limit applies to the definition of one query alone."""
         return None
 
     def destination(
         self, definition: StandingCube, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions
     ) -> FoldDestination:
-        """Return the destination of a query, with the generation, the schema of the columns that are read, and the time
-        zone.
+        """Return the destination of a query, as plans store it. It contains the generation, the schema of the columns
+        that are read, and the time zone.
         """
         time, *values = (own.read[0] for own in expressions.fields)
         texts = [own.sql for own in definition.expressions()]

@@ -1,4 +1,4 @@
-"""Late cells: cells of written windows that a batch changes, saved as they were before the batch."""
+"""Late cells: the cells that a batch changes in written windows. They are saved as they were before the batch."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ NO_LATE_CHANGES: LateChanges = ()
 class LateCells:
     """The search for the cells that a batch changes in windows already written, for all cubes of a stream.
 
-    Cost: the pieces of the cells' panes are read, as they are when the cells are merged into them.
+    Cost: the pieces of the changed panes are read, as for a merge of these pieces.
     """
 
     def __init__(self, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]) -> None:
-        """Begin without late records. ``read`` returns the cells of a piece. ``numbers``: the numbers of new
-        changes.
-        """
+        """Set the sources. ``read`` returns the cells of a piece. ``numbers``: the numbers of new changes."""
         self._read = read
         self._numbers = numbers
 
     def after(self, state: CubeState, cells: Cells) -> tuple[WindowState | None, LateChanges]:
-        """Return the windows of a cube after the cells of a batch, and the changes of written windows."""
+        """Return the windows of a cube after a batch, and the changes of written windows. ``cells``: the cells that the
+        batch adds.
+        """
         windows, layout = state.windows, state.layout
         if windows is None or layout is None:
             return windows, NO_LATE_CHANGES
@@ -51,7 +51,7 @@ class LateCells:
         return after, [(change, data) for change in after.changes[len(windows.changes) :]]
 
     def _before(self, layout: Layout, late: Cells, panes: Panes) -> Cells:
-        """Return the cells with which some late cells will be merged."""
+        """Return the stored cells with which the late cells will be merged."""
         cells, parts, size_bytes = [Cells.none(layout)], [Cells.none(layout)], 0
         for pane in late.different_panes().tolist():
             pieces = sound(panes.pane(pane))
@@ -65,8 +65,8 @@ class LateCells:
 
 
 def _those(layout: Layout, parts: Sequence[Cells], late: Cells) -> Cells:
-    """Return the cells of some parts that have the same pane and group as a late cell, merged, and
-    ascending by pane.
+    """Return the cells of ``parts`` that have the same pane and group as a late cell. They are merged, in ascending
+    order of panes.
     """
     whole = joined(layout, parts)
     found = merged(layout, [whole.take(np.flatnonzero(is_within(layout, whole, late, by_pane=True)))])

@@ -1,4 +1,6 @@
-"""Late windows: the written windows of a cube that late records have changed since, and their former cells."""
+"""Late windows: written windows of a cube that late records changed afterwards, and the former cells of these
+windows.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ class LateWindows:
         self._kept: tuple[tuple[int, int], list[LateChange]] | None = None
 
     def following(self, window: int | None) -> int | None:
-        """Return the first changed window from ``window`` on, or the first of all if it is None. Return None if there
-        is none.
+        """Return the first changed window from ``window`` on. If ``window`` is None, return the first of all changed
+        windows. Return None if there is no such window.
         """
         while self._least:
             least, place = self._least[0]

@@ -66,7 +66,9 @@ class Merged:
 
     @staticmethod
     def unmerged(state: CubeState, open_from: int | None) -> Merged:
-        """Return the pieces of a cube unchanged. ``open_from``: the first open pane; None if all panes are open."""
+        """Return the pieces of a cube without merging any. ``open_from``: the first open pane; None if all panes are
+        open.
+        """
 
         def closed(own: Panes) -> Panes:
             ended = {pane: held for pane, held in own.open.items() if open_from is not None and pane < open_from}
@@ -75,7 +77,7 @@ class Merged:
         return Merged(closed(state.panes), closed(state.apart), (), MappingProxyType({}))
 
     def kept_by(self, state: CubeState) -> CubeState:
-        """Return a state with these pieces."""
+        """Return ``state`` with these pieces."""
         return replace(state, panes=self.panes, apart=self.apart)
 
 
@@ -118,8 +120,8 @@ class PaneMerger:
     ) -> Merged:
         """Return the pieces of a cube after a batch. ``added``: the cells that the batch adds, None if there are none.
 
-        ``late``: the cells that the batch adds apart from the other panes. ``window_bytes``: the bytes of the cube's
-        windows after the batch. ``is_tight``: whether each pane is to have one piece.
+        ``late``: the cells of late records that join no pane. ``window_bytes``: the bytes of the cube's windows after
+        the batch. ``is_tight``: whether each pane is to have one piece.
         """
         layout, open_from = state.layout, batch_time.open_after(state.grain_us)
         if layout is None:
@@ -149,7 +151,9 @@ class PaneMerger:
         is_apart: bool = False,
         is_tight: bool,
     ) -> Panes:
-        """Return the panes after a batch, either those with joined records or those with late records apart."""
+        """Return the panes after a batch. With ``is_apart``, they have only late records that are stored separately;
+        otherwise all other records.
+        """
         changed: dict[int, tuple[StoredPiece, ...]] = {}
         for pane, held in _touched(panes, layout, added, open_from, is_tight=is_tight).items():
             is_whole = is_tight or (open_from is not None and pane < open_from)
@@ -176,7 +180,7 @@ class PaneMerger:
         return over
 
     def _one(self, layout: Layout, held: list[_Held], gone: dict[int, Cells], *, is_whole: bool) -> list[_Held]:
-        """Return the pieces of a pane, after merging the later ones into one if that is due."""
+        """Return the pieces of a pane. If a merge is due, the last pieces are merged into one."""
         start = 0 if is_whole or sum(_count(own) for own in held) > self._limits.pane_cells else _start(held)
         if len(held) - start < 2:
             return held
@@ -197,7 +201,9 @@ class PaneMerger:
 
 
 def _limit(query: str, name: str, most: int, other: str) -> str:
-    """Return the limit that a cube exceeds, and the remedy. ``other``: what to do instead of raising it."""
+    """Return a text with the limit that a cube exceeds, and the remedy. ``other``: the alternative to raising the
+    limit.
+    """
     return f"limits.{name} is {most:,}: raise it or {other}, then 'asc query resume {query}'"
 
 
@@ -217,7 +223,9 @@ def _touched(
 
 
 def _start(held: Sequence[_Held]) -> int:
-    """Return the index of the first piece that is merged with all later pieces of an open pane."""
+    """Return the index of the first piece that is merged with all later pieces of an open pane. Return the number of
+    pieces if none is merged.
+    """
     if len(held) <= PIECES_MOST:
         return len(held)
     start = len(held) - 1

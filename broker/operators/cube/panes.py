@@ -14,7 +14,9 @@ _RUN_PANES = 64
 _RUN_CELLS = 200_000
 """The most cells of a run, unless one pane has more."""
 _LEAF_PANES = 512
-"""The number of panes of a leaf, which may have up to a run more. A change of one pane copies the leaf."""
+"""The intended number of panes of a leaf. A leaf may have up to a run more, because two leaves never share a run. A
+change of one pane copies its leaf.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,7 @@ Run = tuple[tuple[StoredPiece, ...], ...]
 
 @dataclass(frozen=True)
 class _Leaf:
-    """A part of the closed panes, ascending. The first and the last _RUN_PANES of the leaf's range have no panes in
-    another leaf.
-    """
+    """A part of the closed panes, in ascending order. Panes with equal ``number // _RUN_PANES`` are in one leaf."""
 
     panes: Pieces
 
@@ -104,7 +104,9 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
         return self.count
 
     def changed(self, panes: Pieces) -> ClosedPanes:
-        """Return the closed panes with other pieces for some panes, or with additional panes."""
+        """Return the closed panes after a change. ``panes``: the changed and the additional panes, with all their
+        pieces.
+        """
         if not panes:
             return self
         leaves: list[tuple[_Leaf, ...]] = [(leaf,) for leaf in self.leaves] or [()]
@@ -162,7 +164,8 @@ def _leaves(panes: Pieces) -> tuple[_Leaf, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Panes:
-    """The pieces of a cube. Immutable: a commit shares the closed panes with the commit before, unless it changes them.
+    """The pieces of a cube. Immutable: a commit shares the closed panes with the previous commit, unless it changes
+    them.
 
     Invariant: a closed pane has one piece. After a start with a shorter lateness, or if its pieces could not be merged,
     it may have more until a commit changes it.
@@ -205,7 +208,8 @@ class Panes:
                 yield from several
 
     def changed(self, panes: Pieces, open_from: int | None) -> Panes:
-        """Return the panes with other pieces for some of them. No pane that was closed may become open.
+        """Return the panes after a change. ``panes``: the changed and the additional panes, with all their pieces. No
+        pane that was closed may become open.
 
         Cost: that of the open panes, and of the closed panes next to the changed ones.
         """

@@ -34,7 +34,8 @@ class Partial:
     is_apart: bool = False
 
     def parted(self, open_from: int | None) -> tuple[Cells, Cells | None]:
-        """Return the cells that join their panes, and the cells that stay apart; the latter are None if there are none.
+        """Return the cells that join their panes, and the cells of late records that stay apart. The second value is
+        None if no cells stay apart.
 
         ``open_from``: the first pane that is open when the batch begins; None if all panes are open.
         """
@@ -60,7 +61,9 @@ class Partial:
 
 
 BATCH_PANES_MAX = 50_000
-"""The most panes of the records of one batch, of all cubes of a stream together: writing a piece takes some 0.1 ms."""
+"""The most panes that the records of one batch may have, in all cubes of a stream together. Writing a piece takes some
+0.1 ms.
+"""
 
 
 def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial]:
@@ -86,9 +89,9 @@ class Committed:
     """The outcome of a commit for each cube.
 
     ``commit``: its number; None if there was nothing to write. ``folded``: the cubes that now have the batch.
-    ``covered``: the cubes that had it before. ``partly``: the cubes that had a part of it; a gap reports the rest.
-    ``parked``: the cubes that do not get it because they are parked, with the reason. ``dropped``: the cubes that no
-    longer exist in the keeper, as after a replacement. ``gaps``: the gaps that this commit found.
+    ``covered``: the cubes that had it before. ``partly``: the cubes that had a part of it; a gap reports the other
+    part. ``parked``: the cubes that do not get it because they are parked, with the reason. ``dropped``: the cubes that
+    no longer exist in the keeper, as after a replacement. ``gaps``: the gaps that this commit found.
     """
 
     commit: int | None

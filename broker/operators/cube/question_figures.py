@@ -28,7 +28,8 @@ class Histogram:
             self._sum += value
 
     def cumulative(self) -> tuple[list[int], float]:
-        """Return the number of values up to each bound and the number of all values, and the sum of the values.
+        """Return a list of counts, and the sum of all values. The counts are the number of values up to each bound, and
+        at last the number of all values.
 
         >>> histogram = Histogram((1.0, 10.0))
         >>> for value in (1.0, 3.0, 70.0):

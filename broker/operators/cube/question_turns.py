@@ -21,7 +21,8 @@ and rows.
 
 
 class QuestionTurns:
-    """A bound on the questions answered at a time, and on the memory that they hold. Thread-safe; no thread waits.
+    """A bound on the number of questions that are answered concurrently, and on the memory that they hold. Thread-safe;
+    no thread waits.
 
     Invariant: ``size_bytes`` is the sum of the bytes that the questions with a slot have reserved.
     """

@@ -1,5 +1,5 @@
-"""Questions to the cubes of a stream: each gets a slot. If it finds a damaged piece, it is answered again without the
-piece.
+"""Questions to the cubes of a stream. Each question gets a slot. A question that finds a damaged piece is answered
+again without the piece.
 """
 
 from __future__ import annotations

@@ -71,7 +71,9 @@ class PieceReader:
             return merged(layout, parts)
 
     def keep(self, numbers: Numbers, cells: Cells) -> None:
-        """Cache cells unless they alone exceed the capacity. Drop the oldest cells beyond the capacity."""
+        """Cache cells unless they alone exceed the capacity. If the cache exceeds the capacity, drop the cells that
+        were used longest ago.
+        """
         size_bytes = cells.size_bytes
         if size_bytes > self._kept_bytes:
             return

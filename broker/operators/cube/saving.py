@@ -31,7 +31,7 @@ class SavedCubes:
     """The cubes of a store, read as states. A write stores only the differences between two states."""
 
     def __init__(self, store: Store, schema: Schema, time_zone: str, lateness_us: int) -> None:
-        """Read and write the cubes of one store. ``schema`` and ``time_zone``: those of the stream's records."""
+        """Set the store that is read and written. ``schema`` and ``time_zone``: those of the stream's records."""
         self._store = store
         self._schema = schema
         self._time_zone = time_zone
@@ -39,7 +39,9 @@ class SavedCubes:
         self.windows = SavedWindows(store)
 
     def layout(self, definition: CubeDefinition) -> Layout:
-        """Return the layout of a cube over the records of the stream. Raise CubeError if the cube does not fit them."""
+        """Return the layout of a cube over the records of the stream. Raise CubeError if the cube does not fit the
+        records.
+        """
         return Layout.of(definition, self._schema, self._time_zone)
 
     def numbers(self) -> Mapping[str, int]:
@@ -246,7 +248,9 @@ def _types(layout: Layout) -> str:
 
 
 def _other_types(types: str, now: str) -> str:
-    """Return the reason why pieces do not fit the records, from the :func:`_types` of both."""
+    """Return the reason why pieces do not fit the records. ``types``: the :func:`_types` of the pieces. ``now``: the
+    :func:`_types` of the records.
+    """
     zone_now, own_now = json.loads(now)
     try:
         own = json.loads(types)[1]
@@ -264,8 +268,8 @@ def _zone_of(types: str) -> str | None:
 
 
 def _other_zone(zone: str | None, now: str) -> str | None:
-    """Return the reason why pieces of another time zone do not fit the records. Return None for the same zone or no
-    zone.
+    """Return the reason why pieces of the time zone ``zone`` do not fit records of the time zone ``now``. Return None
+    if both zones are equal, or if ``zone`` is None.
     """
     if zone in (None, now):
         return None

@@ -1,4 +1,4 @@
-"""Snapshots: all cubes of a stream as one commit left them, for readers."""
+"""Snapshots: the state of all cubes of a stream after one commit, for readers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Snapshot:
         self._next: Snapshot | None = None
 
     def cube(self, cube: CubeId) -> CubeState:
-        """Return a cube. Raise UnknownQueryError if it does not exist."""
+        """Return the state of a cube. Raise UnknownQueryError if the cube does not exist."""
         found = self.cubes.get(cube)
         if found is None:
             raise UnknownQueryError("cube", cube.query, "is not kept, or was replaced: list the queries")
@@ -85,14 +85,15 @@ class Snapshot:
         return None if open_from is None else (open_from + 1) * state.grain_us + self.lateness_us
 
     def is_whole(self, state: CubeState) -> bool:
-        """Return whether a cube misses no record at any time."""
+        """Return whether a cube misses no record: it has no gap."""
         return next(state.told_gaps(self.batch, self.ends), None) is None
 
     def query(self, cube: CubeId, body: Mapping[str, Any], reserve: Reserve = unbounded) -> dict[str, Any]:
-        """Return the answer to a request body in the form of the API; open panes are included only if it is ``live``.
+        """Return the answer to a request body in the form of the API. It includes open panes only if the body has
+        ``live``.
 
         Raise CubeError if the body is refused, and DamagedPieceError. ``reserve`` is called before each part of the
-        work, with the bytes that it holds from then on, and may raise. Cost: runs of closed panes are decoded once, as
+        work, with the bytes that this part will hold, and may raise. Cost: runs of closed panes are decoded once, as
         long as the cache has memory for them.
         """
         state, layout = self._sound(cube)
@@ -151,11 +152,11 @@ class Snapshot:
         return self._reader.piece(layout, piece, self._read, is_kept=is_kept)
 
     def succeed(self, gone: Mapping[int, Cells | None]) -> None:
-        """Receive the cells of the pieces that the next commit will delete; None for damaged pieces."""
+        """Receive the cells of the pieces that the next commit will delete. A value of None marks a damaged piece."""
         self._gone = gone
 
     def precede(self, following: Snapshot) -> None:
-        """Set the snapshot of the next commit, before there is a further one."""
+        """Set the snapshot of the next commit. Call this before any later commit."""
         self._next = following
 
     def parts(
@@ -169,8 +170,8 @@ class Snapshot:
         has_late: bool = False,
         reserve: Reserve = unbounded,
     ) -> Iterator[Cells]:
-        """Yield the cells of the runs of closed panes that overlap an interval, then of the pieces of open panes, in
-        order.
+        """Yield the cells of an interval in order of panes: of the runs of closed panes that overlap it, then of the
+        pieces of open panes.
 
         ``has_late``: whether the cells of late records that stay apart follow.
         """
@@ -194,7 +195,9 @@ class Snapshot:
         return first_open(self.marks.get(state.time), self.lateness_us, state.grain_us)
 
     def _told(self, state: CubeState, question: Question) -> dict[str, Any]:
-        """Return the fields of an answer that describe the question's interval, besides the rows."""
+        """Return the fields of an answer that describe the question's interval: the watermark, the completeness, the
+        gaps and the commit.
+        """
         first_us, end_us = (None if pane is None else pane * state.grain_us for pane in (question.first, question.end))
         gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends) if gap.overlaps(first_us, end_us)]
         watermark_us = self.watermark_us(state)
@@ -202,7 +205,7 @@ class Snapshot:
         return {"watermark": watermark, "whole": not gaps, "gaps": gaps, "commit": self.commit}
 
     def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Reserve) -> list[Cells]:
-        """Return the cells of the interval, in parts."""
+        """Return the cells of the question's interval, in parts."""
         interval = asked.question.first, asked.question.end
         sides = {"has_open": asked.is_live, "has_late": asked.is_late}
         return list(self.parts(state, layout, *interval, **sides, reserve=reserve)) or [Cells.none(layout)]

@@ -1,4 +1,6 @@
-"""The steps of all cubes of a stream over one batch, computed before anything is written."""
+"""The steps of all cubes of a stream over one batch: each cube's state before and after. They are computed before
+anything is written.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ class BatchSteps:
         late: LateCells,
         gap_numbers: Iterator[int],
     ) -> None:
-        """Evaluate a batch for each cube. ``clocks``: the clocks before the batch."""
+        """Determine the outcome of a batch for each cube. ``clocks``: the clocks before the batch."""
         self._snapshot = snapshot
         self._batch = batch
         self._partials = partials

@@ -40,7 +40,7 @@ from typing import Any
 from broker.errors import CubeStoreError, DamagedFormerCellsError, DamagedPieceError
 
 FORM = 1
-"""The form of the file that this version writes. It reads no other form."""
+"""The form of the file that this version of asc-broker reads and writes. It refuses any other form."""
 
 _APPLICATION = 0x41_53_43_43
 """The application id by which SQLite's tools identify the file: the letters ASCC."""
@@ -107,7 +107,9 @@ class Store:
 
     @staticmethod
     def open(path: Path) -> Store:
-        """Return the store in a file, which is created if missing. Raise CubeStoreError if it cannot be used."""
+        """Return the store in a file. Create the file if it is missing. Raise CubeStoreError if the file cannot be
+        used.
+        """
         try:
             _make_folder(path.parent)
             connection = sqlite3.connect(path, timeout=_WAITED_S, isolation_level=None, check_same_thread=False)
@@ -159,7 +161,7 @@ class Store:
                 raise _refused(self.path, error) from None
 
     def execute_all(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Execute a statement for each of some rows. Raise CubeStoreError if it fails."""
+        """Execute a statement once for each row of values. Raise CubeStoreError if the statement fails."""
         with self._lock:
             try:
                 self._connection.executemany(sql, rows)
@@ -167,8 +169,8 @@ class Store:
                 raise _refused(self.path, error) from None
 
     def piece(self, number: int) -> bytes | None:
-        """Return the bytes of a piece, None if it no longer exists. Raise DamagedPieceError if its pages are
-        damaged.
+        """Return the bytes of a piece. Return None if the piece no longer exists. Raise DamagedPieceError if its pages
+        are damaged.
         """
         try:
             rows = self.execute("SELECT data FROM pieces WHERE number = ?", (number,))
@@ -190,14 +192,14 @@ class Store:
         return crc, bytes(data)
 
     def remove(self, cube: int) -> None:
-        """Delete a cube with all its data except the bytes of its panes: see :meth:`purge`."""
+        """Delete a cube with all its data except its pieces and former cells, which :meth:`purge` deletes later."""
         for table in _OF_CUBES:
             self.execute(f"DELETE FROM {table} WHERE cube = ?", (cube,))
         self.execute("DELETE FROM cubes WHERE number = ?", (cube,))
         self.execute("INSERT INTO removed (cube) VALUES (?)", (cube,))
 
     def purge(self, most: int) -> bool:
-        """Delete some pieces and former cells of deleted cubes. Return whether there are more.
+        """Delete at most ``most`` pieces and former cells of deleted cubes. Return whether some may be left.
 
         Call within a transaction. Cost: some 0.2 ms for each piece, because its pages are read and marked as free.
         """
@@ -212,8 +214,8 @@ class Store:
         return False
 
     def copy(self, path: Path, look: Callable[[], None]) -> None:
-        """Write a copy of the file, in the state after the last commit before the end of copying. An existing file is
-        replaced.
+        """Write a copy of the file to ``path``. The copy includes all commits up to the end of copying. An existing
+        file is replaced.
 
         ``look`` is called between the parts of the work, and may stop it by raising. Raise CubeStoreError if the copy
         cannot be written; an incomplete copy may remain. Cost: a commit waits for a part of 2 MiB, some 10 ms. The copy

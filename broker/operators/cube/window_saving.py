@@ -33,11 +33,11 @@ class SavedWindows:
         self._store = store
 
     def last_number(self) -> int:
-        """Return the largest number of stored former cells."""
+        """Return the largest row number of the stored former cells. Return 0 if there are none."""
         return int(self._store.execute("SELECT coalesce(max(number), 0) FROM former_cells")[0][0])
 
     def states(self, definitions: Mapping[int, CubeDefinition]) -> dict[int, WindowState]:
-        """Return the states by the numbers of their cubes."""
+        """Return the states of windows, keyed by the number of their cube."""
         changes: dict[int, Rows] = {}
         columns = 'cube, number, first, "end", panes, panes_crc, length(data)'
         for cube, *change in self._store.execute(f"SELECT {columns} FROM former_cells ORDER BY number"):
@@ -105,13 +105,15 @@ class SavedWindows:
         raise DamagedFormerCellsError("former cells", change.number, remedy, number=change.number)
 
     def revision(self, cube: int, window: int, place: int) -> int:
-        """Return the last revision of a window and an output cuboid."""
+        """Return the number of the last revision of a window. Return 0 if there is none. ``place``: the index of an
+        output cuboid.
+        """
         sql = "SELECT revision FROM revisions WHERE cube = ? AND window = ? AND place = ?"
         rows = self._store.execute(sql, (cube, window, place))
         return int(rows[0][0]) if rows else 0
 
     def save_revisions(self, cube: int, raised: Mapping[Unit, int]) -> None:
-        """Write revisions. Call within a transaction."""
+        """Write the revision numbers ``raised``, by window and cuboid. Call within a transaction."""
         self._store.execute_all(
             "INSERT OR REPLACE INTO revisions (cube, window, place, revision) VALUES (?, ?, ?, ?)",
             ((cube, *unit, revision) for unit, revision in raised.items()),
@@ -128,7 +130,9 @@ def _change(sliding: Sliding, row: Sequence[Any]) -> KeptChange:
 
 
 def _output(text: str, definition: CubeDefinition | None) -> Output | None:
-    """Return an output from the store. Return None if its cube does not exist, or if its form is unknown."""
+    """Return the output in a text of the store. Return None if its cube does not exist, or if the form of the text is
+    unknown.
+    """
     try:
         return None if definition is None else Output.parse(json.loads(text), definition)
     except (ValueError, AttributeError, AscError):

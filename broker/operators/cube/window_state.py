@@ -55,8 +55,8 @@ class KeptChange:
         return found if found < self.end else None
 
     def spans(self, sliding: Sliding) -> list[tuple[int, int]]:
-        """Return the changed panes that these windows contain, as ranges of successive panes, each from first to before
-        end.
+        """Return the changed panes that the windows of the change contain, as ranges of successive panes. A range is
+        its first pane, and the pane after its last.
         """
         first, end = sliding.panes(self.first)[0], sliding.panes(self.end - 1)[1]
         panes = self.panes[np.searchsorted(self.panes, first) : np.searchsorted(self.panes, end)]
@@ -71,11 +71,12 @@ class WindowState:
     """The progress of writing a cube's windows to its topic.
 
     ``begun``: the first window that is written at all; None if that is the first window with a pane. ``written``: the
-    last acknowledged window, or at first the one before ``begun``; None if there is neither. ``changes``: the changes
-    by late records that the topic does not have yet, ascending by number. ``position``: the position in the round of
-    revisions that writes these changes. ``is_due``: whether the revisions of the last commit are still to be written.
-    ``is_behind``: whether the last commit reached its limit of windows, so that the next commit continues.
-    ``revisions``: the number of stored revision numbers. ``count``: the number of windows written for the first time.
+    last acknowledged window. Before there is one, it is the window before ``begun``, or None if ``begun`` is None.
+    ``changes``: the changes by late records that the topic does not have yet, ascending by number. ``position``: the
+    position in the round of revisions that writes these changes. ``is_due``: whether the revisions of the last commit
+    are still to be written. ``is_behind``: whether the last commit reached its limit of windows, so that the next
+    commit continues. ``revisions``: the number of stored revision numbers. ``count``: the number of windows written for
+    the first time.
 
     Invariant: the rows of each window up to ``written`` reflect its cells, with former cells in place of changed ones.
     For the window at the position, this holds for the rows that are not revised yet. Windows before the position
@@ -120,8 +121,8 @@ class WindowState:
         return (self.topic, self.output) == (topic, output)
 
     def due_to(self, open_from: int | None) -> int | None:
-        """Return the last final window that is not written yet. Return None if there is none, or if the next commit has
-        to continue first.
+        """Return the last final window that is not written yet. Return None if there is no such window, or if the next
+        commit first has to write the windows that the last commit left.
         """
         if open_from is None or self.is_behind:
             return None
@@ -129,7 +130,8 @@ class WindowState:
         return last if self.written is None or last > self.written else None
 
     def late_panes(self) -> tuple[int | None, int] | None:
-        """Return the first pane of written windows, and the pane after their last. Return None if no window is written.
+        """Return the first pane of the written windows, and the pane after the last one. Return None if no window is
+        written.
 
         The first pane is None if there is no lower bound.
         """

@@ -146,8 +146,8 @@ class WindowWriter:
     def _finish(
         self, cube: CubeId, window_state: WindowState, windows: Windows, cells: _StateCells, due_to: int
     ) -> None:
-        """Write the windows up to ``due_to``, at most as many as one commit may write. One transaction records which
-        they are, so a retry writes the same windows.
+        """Write the windows up to ``due_to``, but no more than one commit may write. One transaction then records which
+        windows were written. If it fails, a retry writes the same windows again.
         """
         sent: Counter[str] = Counter()
         count, done, read_before, is_behind = window_state.count, 0, cells.count, False
