@@ -16,7 +16,7 @@ from broker.operators.operator_fields import shown
 
 @dataclass(frozen=True, slots=True)
 class StandingDbscan:
-    """The parameters of a standing DBSCAN query. Invariant: it has a time."""
+    """The parameters of a standing DBSCAN query. Invariant: the query has a time expression."""
 
     name: ClassVar[str] = OP
 

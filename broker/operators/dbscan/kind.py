@@ -59,8 +59,8 @@ class DbscanKind:
         return OperatorExpressions(read_fields(definition, analyser), warnings=definition.own.warnings)
 
     def excess(self, definition: StandingDbscan, limits: LimitsConfig) -> QueryError | None:
-        """Return the error for windows by counts that hold more points than allowed, because all of them would be
-        skipped.
+        """Return an error if windows of ``window_points`` points exceed the limit ``stream_dbscan_points``, because all
+        of them would be skipped. Otherwise return None.
         """
         own, most = definition.own, limits.stream_dbscan_points
         if own.is_timed or own.window <= most:
@@ -71,7 +71,7 @@ class DbscanKind:
     def destination(
         self, definition: StandingDbscan, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:
-        """Return the destination of a query."""
+        """Return the destination of a query, as plans store it."""
         dbscan = definition.own
         time_us, *values = (field.read[0] for field in expressions.fields)
         key = NO_KEY if dbscan.key is None else values.pop().sql
@@ -90,7 +90,7 @@ class DbscanKind:
         return limits.stream_dbscan_points
 
     def reader(self, stream: StreamContext) -> FeedReader:
-        """Return the reader of observations of clusters."""
+        """Return the feed reader that computes clusters from observations."""
         from broker.operators.dbscan.reader import DbscanReader
 
         return DbscanReader(stream.sink, min(stream.messages_max, _BATCH_MESSAGES))

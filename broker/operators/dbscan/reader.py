@@ -32,7 +32,7 @@ class DbscanReader(FeedReader):
         self._parts: Broadcast[WorkerParts] | None = None
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
-        """Return the writer of the records of windows to the topics of their queries."""
+        """Return the writer that sends the records of windows to the topics of their queries."""
         from broker.operators.dbscan.task import RECORDS_DDL, dbscan_task
         from broker.operators.dbscan.worker_parts import WorkerParts
 

@@ -36,7 +36,7 @@ def dbscan_task(tallies: Accumulator[FeedTally], parts: Broadcast[WorkerParts]) 
 
 
 WARM_DDL = "records BIGINT"
-"""The result of :func:`warmed`."""
+"""The columns of the result of :func:`warmed`."""
 
 
 def warmed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -32,7 +32,9 @@ class WorkerParts:
         self._is_warm = False
 
     def taken(self, state: bytes | None) -> WorkerPart:
-        """Return the part of a state, from the cache if it is there. Without a state, return an empty part."""
+        """Return the part that wrote a state, from the cache if the part is cached. If ``state`` is None, return an
+        empty part.
+        """
         if not self._is_warm:
             # Before the first window is due, for it takes seconds where nothing was compiled on this machine.
             warm_up()
@@ -70,7 +72,7 @@ class WorkerPart:
 
     @property
     def held(self) -> int:
-        """Return the number of points held."""
+        """Return the number of points in the part."""
         return self.part.held
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[DbscanOutput]:
