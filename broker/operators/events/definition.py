@@ -16,7 +16,9 @@ DEFAULT_LOST_AFTER_S = 3_600
 
 LOST_AFTER_LEAST_S = 0.001
 LONGEST_S = 2_592_000
-"""The longest time for which an object that is not observed may be held: thirty days."""
+"""The largest ``dwell_s`` and ``lost_after_s``: thirty days. An object that is not observed is held no longer than
+this.
+"""
 
 _FIELDS = ("name", "events", "key", "time", "dwell_s", "lost_after_s")
 
@@ -27,8 +29,8 @@ class EventsDefinition:
 
     ``key`` and ``time`` are expressions over a record: the identity of an object, and the TIMESTAMP of the record.
     ``kinds``: the events that the query requests. ``dwell_s``: the time for which an object must be inside or outside
-    before it has entered or left. ``lost_after_s``: the time after its last observation at which it is lost (seconds of
-    event time).
+    before it has entered or left. ``lost_after_s``: the time after its last observation at which an object is lost
+    (seconds of event time).
 
     Invariant: ``kinds`` has at least one event, in the order of KINDS. The expressions are not empty. The times are at
     most a month.

@@ -49,7 +49,7 @@ class EventsKind:
         return OperatorExpressions(read_fields(definition, analyser))
 
     def excess(self, definition: EventsDefinition, limits: LimitsConfig) -> QueryError | None:
-        """Return None: no limit bounds a query by itself."""
+        """Return None, because no limit applies to the definition of one query alone."""
         return None
 
     def destination(
@@ -59,7 +59,9 @@ class EventsKind:
         predicate: Predicate,
         expressions: OperatorExpressions,
     ) -> FeedDestination:
-        """Return the destination of a query. The position of its objects is the first one that the predicate reads."""
+        """Return the destination of a query, as plans store it. The position of an object is the first position that
+        the predicate reads.
+        """
         key, time_us = (own.read[0].sql for own in expressions.fields)
         positions = [attribute for attribute in predicate.read if attribute.parts]
         position = positions[0].part_texts if positions else ()
@@ -72,11 +74,11 @@ class EventsKind:
         return FeedDestination(track, own.settings())
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the number of objects that a part may hold."""
+        """Return the most objects that one part of the feed may hold."""
         return max(1, limits.stream_objects // PARTS)
 
     def reader(self, stream: StreamContext) -> FeedReader:
-        """Return the reader of observations of events."""
+        """Return the feed reader that computes events from observations."""
         from broker.operators.events.reader import EventsReader
 
         return EventsReader(stream.sink, stream.messages_max)

@@ -27,7 +27,7 @@ class EventsReader(FeedReader):
         self._sink = sink
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
-        """Return the writer of events to the topics of their queries."""
+        """Return the writer that sends events to the topics of their queries."""
         from broker.operators.events.task import EVENTS_DDL, events_task
 
         return writer_of(outputs_of(feed, events_task(tallies), EVENTS_DDL), self._sink)

@@ -13,7 +13,9 @@ EVENTS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STR
 
 
 def events_task(tallies: Accumulator[FeedTally]) -> PartFunction:
-    """Return the function of ``applyInPandasWithState``: a group is a part of the feed, its state a :class:`Bucket`."""
+    """Return the function of ``applyInPandasWithState``. A group is a part of the feed, and the state of a group is a
+    :class:`Bucket`.
+    """
     return part_task(tallies, lambda state: Bucket() if state is None else Bucket.of_bytes(state), _frame)
 
 
