@@ -61,7 +61,7 @@ class CarriedColumn:
         return f"{quoted_name(self.name)} {whole if is_number else ddl_of_type(self.type)}"
 
     def received(self, carried: str) -> str:
-        """Return the column's value in a struct of carried values, as Spark SQL."""
+        """Return Spark SQL for the column's value. ``carried``: the SQL of the struct of carried values."""
         text = f"{carried}.{quoted_name(self.name)}"
         if pa.types.is_date(self.type):
             return f"date_from_unix_date({text})"
@@ -84,8 +84,8 @@ class NearCondition:
 
     @property
     def sql(self) -> str:
-        """Return an expression that is 1 if the condition holds for ``a`` and ``b``, else NULL, guarded against
-        exceptions.
+        """Return an expression that is 1 if the condition holds for ``a`` and ``b``, and NULL otherwise. The expression
+        is guarded against exceptions.
         """
         return self.predicate.read[0].sql
 
@@ -122,7 +122,9 @@ class NearCondition:
         return ", ".join(column.carried_ddl for column in self.columns)
 
     def object_sql(self, carried: str) -> str:
-        """Return ``a`` or ``b`` as a struct, from the struct of its carried values, as Spark SQL."""
+        """Return Spark SQL for ``a`` or ``b`` as a struct. ``carried``: the SQL of the struct of this object's carried
+        values.
+        """
         tree: dict[str, Any] = {}
         for column in self.columns:
             *parents, last = column.path
@@ -134,8 +136,8 @@ class NearCondition:
 
 
 def near_condition(text: str, analyser: RecordAnalyser, *, patiently: bool = False) -> NearCondition:
-    """Return the condition in a text over two records of a stream. Raise QueryError if it is invalid, or Spark refuses
-    it.
+    """Return the condition in a text over two records of a stream. Raise QueryError if the condition is invalid, or if
+    Spark refuses it.
 
     ``patiently``: without a time limit for Spark's answers.
     """

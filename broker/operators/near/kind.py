@@ -66,13 +66,13 @@ class NearKind:
         return OperatorExpressions(fields, carried, reads, warnings)
 
     def excess(self, definition: NearDefinition, limits: LimitsConfig) -> QueryError | None:
-        """Return None: no limit bounds a query by itself."""
+        """Return None, because no limit applies to the definition of one query alone."""
         return None
 
     def destination(
         self, definition: NearDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:
-        """Return the destination of a query."""
+        """Return the destination of a query, as plans store it."""
         key, time_us, position = (own.read[0] for own in expressions.fields)
         carried = expressions.carried or ()
         name = _TRACK_PREFIX + hashed([key.sql, time_us.sql, *position.part_texts, carried])
@@ -87,11 +87,11 @@ class NearKind:
         return FeedDestination(track, own.settings(), conditions_of(definition))
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the most observations of a query. All observations of one query are in one part of the feed."""
+        """Return the most observations that one query may hold. All of its observations are in one part of the feed."""
         return max(1, limits.stream_objects // 2 // max(1, queries))
 
     def reader(self, stream: StreamContext) -> FeedReader:
-        """Return the reader of observations of pairs."""
+        """Return the feed reader that computes pairs from observations."""
         from broker.operators.near.reader import NearReader
 
         messages_max = min(stream.messages_max, _BATCH_MESSAGES)

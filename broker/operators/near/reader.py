@@ -64,7 +64,7 @@ class NearReader(FeedReader):
         self._conditions: dict[str, NearCondition | None] = {}
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
-        """Return the writer of pairs to the topics of their queries."""
+        """Return the writer that sends pairs to the topics of their queries."""
         from broker.operators.near.task import PAIRS_DDL, near_task
 
         pairs = outputs_of(feed, near_task(tallies), PAIRS_DDL)
@@ -97,10 +97,11 @@ class NearReader(FeedReader):
         tallies.add(FeedTally(outputs={row[0]: row[1] for row in counts}))
 
     def _accepted(self, pairs: DataFrame, conditions: Mapping[str, NearCondition]) -> DataFrame:
-        """Return the pairs without a condition, and the pairs whose known condition holds now but not at the other
-        tick.
+        """Return the pairs to write: those without a condition, and those whose condition holds for the values ``own``
+        but not for the values ``other`` of the other tick.
 
-        A condition is evaluated only for the pairs of its own queries.
+        ``conditions``: the conditions to evaluate, keyed by their texts. A condition is evaluated only for the pairs of
+        its own queries.
         """
         from pyspark.sql import functions as sf
 
@@ -124,7 +125,7 @@ class NearReader(FeedReader):
         return pairs.filter(sf.col("condition").isNull() | (own & ~other))
 
     def _checked(self, text: str) -> NearCondition | None:
-        """Return the condition in a text. If it is now refused, log this once and return None."""
+        """Return the condition in a text. If the condition is now refused, log this once and return None."""
         if text not in self._conditions:
             if len(self._conditions) >= _CONDITIONS_KEPT:
                 self._conditions.clear()

@@ -44,7 +44,9 @@ class SuspectPairs:
     def of(
         file: Path, conditions: Mapping[str, NearCondition], *, master: str, driver_memory: str, time_zone: str
     ) -> SuspectPairs:
-        """Return the suspects in a file. ``conditions``: by the texts that the pairs have, in that order."""
+        """Return conditions as expressions over the pairs in a file, in the order of ``conditions``. ``conditions``:
+        keyed by their texts, which the rows of the file contain.
+        """
         columns = {column.name: column for condition in conditions.values() for column in condition.columns}
         attributes = []
         for text, condition in conditions.items():
@@ -64,7 +66,7 @@ class SuspectPairs:
 
     @property
     def subject(self) -> str:
-        """Return the file."""
+        """Return the name of the file, which is the origin of the pairs."""
         return self.file
 
     def frame(self, spark: SparkSession) -> DataFrame:
@@ -81,14 +83,14 @@ class SuspectPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedPairs:
-    """The pairs of a batch for which conditions are evaluated, by the texts of the conditions."""
+    """The pairs of a batch, and the conditions that are evaluated for them. ``conditions``: keyed by their texts."""
 
     pairs: DataFrame
     conditions: Mapping[str, NearCondition]
 
     @property
     def texts(self) -> Sequence[str]:
-        """Return the conditions, without repetition."""
+        """Return the texts of the conditions, without repetition."""
         return list(self.conditions)
 
     @property

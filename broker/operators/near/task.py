@@ -18,7 +18,9 @@ PAIRS_DDL = (
 
 
 def near_task(tallies: Accumulator[FeedTally]) -> PartFunction:
-    """Return the function of ``applyInPandasWithState``: a group is a part of the feed, its state a :class:`Ticks`."""
+    """Return the function of ``applyInPandasWithState``. A group is a part of the feed, and the state of a group is a
+    :class:`Ticks`.
+    """
     return part_task(tallies, lambda state: Ticks() if state is None else Ticks.of_bytes(state), _frame)
 
 
