@@ -40,15 +40,15 @@ class Suspects(Protocol):
     def subject(self) -> str: ...
 
     def frame(self, spark: SparkSession) -> DataFrame:
-        """Return the rows."""
+        """Return the rows over which the expressions are evaluated."""
 
 
 class JudgedBatch(Protocol):
-    """The conditions of a batch by their texts, and the rows for which each condition is evaluated."""
+    """The texts of the conditions of a batch, and the rows for which each condition is evaluated."""
 
     @property
     def texts(self) -> Sequence[str]:
-        """Return the conditions, without repetition."""
+        """Return the texts of the conditions, without repetition."""
 
     @property
     def spark(self) -> SparkSession:
@@ -67,4 +67,6 @@ class ConditionWatch(Protocol):
     """The watch that excludes conditions from batches if their evaluation ends batches."""
 
     def judging(self, batch_id: int, batch: JudgedBatch) -> AbstractContextManager[Collection[str]]:
-        """Enter a context for the evaluation of a batch. Its value is the texts of the conditions to evaluate."""
+        """Enter a context for the evaluation of a batch. The value of the context is the texts of the conditions to
+        evaluate, without the excluded conditions.
+        """

@@ -115,7 +115,9 @@ class Expression:
         return predicate
 
     def _asked(self, analyser: RecordAnalyser) -> str:
-        """Return the predicate through which the expression is read. Raise PredicateError if its value has no type."""
+        """Return the predicate through which the expression is read. Raise PredicateError if the text is not a valid
+        expression.
+        """
         if self.role == "position":
             return self.computed
         if self.role in ("number", "value"):
@@ -186,8 +188,8 @@ class OperatorExpressions:
         return (*self.fields, *self.carried_reads)
 
     def beside(self, predicate: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the plain form of a predicate together with the expressions. Their warnings follow those of the
-        predicate.
+        """Return the plain form of a predicate, extended by the expressions. The warnings of the expressions follow the
+        warnings of the predicate.
         """
         read = dict.fromkeys(attribute for each in self.all for attribute in each.read)
         return {

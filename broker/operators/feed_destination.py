@@ -17,7 +17,9 @@ from asc.plan.plan import Plan
 from asc.predicate.normal_form.disjunctive_form import Conjunct, Predicate
 
 FORM = 2
-"""The form of these definitions in plans. A plan with another form is compiled anew from the registry."""
+"""The form in which plans store destinations of the feed. A plan with another form is compiled anew from the
+registry.
+"""
 
 
 NO_KEY = "CAST(NULL AS STRING)"
@@ -58,7 +60,7 @@ class Track:
 
     @staticmethod
     def of_plain(plain: Sequence[Any]) -> Track:
-        """Return the track from its JSON."""
+        """Return the track in the JSON of :meth:`plain`."""
         name, op, key, time_us, position, carried, observes_all, by_key = plain
         own = None if carried is None else tuple((column, sql) for column, sql in carried)
         return Track(name, op, key, time_us, tuple(position), own, observes_all, by_key)
@@ -88,8 +90,8 @@ class FeedDestination:
 
     @property
     def selection(self) -> str:
-        """Return the name of the records that the query accepts. For a join it is the name for all of its shapes
-        together.
+        """Return the name of the records that the query accepts. For a join, the name applies to the accepted records
+        of all its shapes together.
         """
         return self.query.selections[0]
 

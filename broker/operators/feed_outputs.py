@@ -38,5 +38,5 @@ def records_of(outputs: DataFrame) -> DataFrame:
 
 
 def writer_of(outputs: DataFrame, sink: Mapping[str, str]) -> DataStreamWriter:
-    """Return the writer of outputs to their topics; ``sink``: options of Spark's Kafka sink."""
+    """Return the writer that sends outputs to their topics. ``sink``: options of Spark's Kafka sink."""
     return records_of(outputs).writeStream.format("kafka").options(**sink)

@@ -96,7 +96,9 @@ class FeedProjection(Operator):
         return (source_partition(), *map(sf.expr, times))
 
     def _first_with_time(self) -> dict[str, str]:
-        """Return, by the name of each time, the column of the first track that has it."""
+        """Return, by the name of each event time, the name of the column of the first track that has this event
+        time.
+        """
         found: dict[str, str] = {}
         for track, name in zip(self.tracks, self.names, strict=True):
             found.setdefault(track.time_name, name)
@@ -163,7 +165,9 @@ class FeedProjection(Operator):
         return (sf.octet_length("value") + _OVERHEAD_BYTES).cast("bigint")
 
     def _of_target(self, columns: Sequence[Column]) -> Column:
-        """Return the column of the track that a target names, out of columns in the order of the tracks."""
+        """Return the column of the track that a target names. ``columns``: one for each track, in the order of the
+        tracks.
+        """
         from pyspark.sql import functions as sf
 
         *others, found = columns
@@ -188,12 +192,14 @@ def target_of(track: Track) -> str:
 
 
 def carried_sql(columns: Sequence[tuple[str, str]]) -> str:
-    """Return the carried values of an observation as Spark SQL: a JSON text of columns by name, NULL if there are
-    none.
+    """Return Spark SQL for the carried values of an observation: a JSON text with a field for each column. The text is
+    NULL if there are no columns.
     """
     fields = ", ".join(f"{quoted(name)}, {sql}" for name, sql in columns)
     return f"to_json(named_struct({fields}))" if fields else "CAST(NULL AS STRING)"
 
 
 _LEAST = f"{NO_TIME + 1}L - 1L"
-"""The least BIGINT as SQL. A literal would be one too large, because Spark reads its digits before its sign."""
+"""The least BIGINT as SQL. A literal is not possible: Spark reads the digits before the sign, and without the sign the
+number is one too large.
+"""

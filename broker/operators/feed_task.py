@@ -54,8 +54,8 @@ class FeedTally:
     latest: Mapping[int, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
 
     def merged(self, later: FeedTally) -> FeedTally:
-        """Return the sum of both tallies. For the held objects of a part and the figures of its queries, the later
-        tally wins.
+        """Return the sum of both tallies. The held objects of a part and the figures of its queries are those of the
+        later tally if it has the part.
         """
         return FeedTally(
             {**self.held, **later.held},
@@ -80,7 +80,8 @@ def feed_accumulator(context: SparkContext) -> Accumulator[FeedTally]:
 
 
 def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the records of a feed that a task reads, FED_DDL, as PACKED_DDL. This is the function of ``mapInArrow``.
+    """Yield the records of a feed that a task reads. Their columns FED_DDL are converted to the columns PACKED_DDL.
+    This is the function of ``mapInArrow``.
 
     A task reads one partition, so each part has one row. With more rows than groups, PySpark 4.0 (with pyarrow 26)
     fails, because it reads the row indices of groups as floats. Cost: the records that the task reads of a batch, once

@@ -16,7 +16,7 @@ from asc.plan.plan import Plan
 from asc.spark_types import ddl_of_type, type_of_ddl
 
 FORM = 1
-"""The form of these definitions in plans."""
+"""The form in which plans store destinations of the handoff ``fold``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class FoldDestination:
     It contains all that tasks and the folder need to know about the query, so a replayed batch uses the definitions of
     its plan. ``op``: the name of the kind. ``time``: the SQL of its time, in microseconds. ``definition``: JSON.
     ``since``: the version of the registry that identifies the registration of the query's state; -1 if the query has
-    none. A replacement with the same kind in the same stream keeps it. With another ``since``, the query was removed,
-    or replaced otherwise, in between, and begins with an empty state. Invariant: within one kind, a column name has one
-    expression.
+    none. A replacement with the same kind in the same stream keeps ``since``. With another ``since``, the query was
+    removed, or replaced otherwise, in between, and begins with an empty state. Invariant: within one kind, a column
+    name has one expression.
     """
 
     op: str

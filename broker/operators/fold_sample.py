@@ -11,11 +11,11 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldSample:
-    """A sample of a stream's records, with the columns that a query's states read, for the records that the query
+    """A sample of a stream's records. It contains the columns that a query's states read, of the records that the query
     accepts.
 
-    ``records``: the number of records read. ``undecodable``: how many of them are dead letters. ``columns``: the
-    columns of the accepted records with a usable time, by the names under which states find them.
+    ``records``: the number of records read. ``undecodable``: the number of these records that are dead letters.
+    ``columns``: the columns of the accepted records with a usable time, by the names under which states find them.
     """
 
     records: int

@@ -80,7 +80,7 @@ class FoldTotals:
         return {reason: count for reason, count in self._excluded.copy().items() if count}
 
     def add(self, counts: FoldCounts) -> None:
-        """Add the records of a query in a batch, after they are committed."""
+        """Add the records of a query in a batch, after the records are committed."""
         self.counted += counts.counted
         self._excluded.update(counts.excluded)
 
@@ -94,7 +94,7 @@ class Folder(Protocol):
 
     @property
     def watermarks_us(self) -> Mapping[str, int]:
-        """Return the watermarks by the SQL of a time, in microseconds."""
+        """Return the watermark of each time expression, in microseconds, keyed by the SQL of the expression."""
 
     @property
     def totals(self) -> FoldTotals:
@@ -105,7 +105,7 @@ class Folder(Protocol):
         """Return the numbers of records written since the daemon started, by type."""
 
     def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
-        """Set the registered queries of the kind: begin the states of planned queries, and delete those of removed
+        """Set the registered queries of the kind: begin the states of planned queries, and delete the states of removed
         queries.
 
         ``registered``: the ``since`` of each query by id, None if it cannot be read; paused and unserved queries are

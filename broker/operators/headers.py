@@ -20,7 +20,7 @@ HEADER_EVENT = "asc-event"
 """The header with the identity of an event, which is the same whenever the event is written again."""
 
 HEADER_WINDOW = "asc-window"
-"""The header with the identity of a window's output; it precedes the header of an event."""
+"""The header with the identity of a window's output. It has precedence over the header of an event."""
 
 _IDENTITIES = (HEADER_WINDOW, HEADER_EVENT)
 
@@ -99,7 +99,9 @@ def last_hop(headers: Iterable[tuple[str, bytes | None]]) -> LastHop:
 
 
 def _start_of_run(names: Sequence[str], end: int, wanted: Collection[str]) -> int:
-    """Return the index of the first of the consecutive headers with some names that end at an index."""
+    """Return the start of the run of headers that ends before the index ``end``, and in which all names are ``wanted``.
+    Return ``end`` if the run is empty.
+    """
     while end and names[end - 1] in wanted:
         end -= 1
     return end
@@ -129,7 +131,8 @@ def dead_letter_error(headers: Iterable[tuple[str, bytes | None]]) -> str | None
 
 
 def is_whole(headers: Iterable[tuple[str, bytes | None]]) -> bool:
-    """Return True if a dead letter contains the whole record. It does not if the record is too large for a destination.
+    """Return True if a dead letter contains the whole record. Return False if the record was too large for a
+    destination.
 
     >>> is_whole([("asc-error", b"record for topic late takes 2000000 bytes ..."), ("asc-source", b"flights-0-7")])
     False

@@ -42,11 +42,11 @@ class _ByName:
 
 
 KeptState = Annotated[KeptBody, _ByName]
-"""One of the bodies ``kept`` of kinds."""
+"""An object of one of the models :attr:`OperatorKind.kept`."""
 
 
 def kept_state(name: str, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of a query, as a folder or the feed reports it, in the form of answers with its operator's
-    name.
+    """Return the state of a query in the form of answers. ``name``: the name of the query's operator. ``kept``: the
+    state, as a folder or the feed reports it.
     """
     return {"name": name, **kept}

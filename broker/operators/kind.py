@@ -46,7 +46,7 @@ class StreamContext:
 
 @dataclass(frozen=True, slots=True)
 class FoldedQuery:
-    """A query for which a kind with the handoff ``fold`` makes the destination."""
+    """A query for which a kind with the handoff ``fold`` creates the destination."""
 
     id: str
     stream: str
@@ -116,14 +116,16 @@ class FeedKind(OperatorKind[D], Protocol[D]):
     def destination(
         self, definition: D, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:
-        """Return the destination of a query in plans.
+        """Return the destination of a query, as plans store it.
 
         ``query`` has the id, topic and selection of the query. Its definition has ``since``, the version of the
         registration whose state continues. The kind adds its track and its parameters.
         """
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the most objects or observations that one holder may hold, for a number of queries of the kind."""
+        """Return the most objects or observations in one state. ``queries``: the number of queries of the kind. The
+        kind determines the extent of a state: a part of the feed, a query or a window.
+        """
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the reader of the kind's messages in the feed of a stream."""
@@ -145,13 +147,13 @@ class FoldKind(OperatorKind[D], Protocol[D]):
     def destination(
         self, definition: D, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions
     ) -> FoldDestination:
-        """Return the destination of a query in plans."""
+        """Return the destination of a query, as plans store it."""
 
     def fold(self) -> Fold:
-        """Return the computation of the kind's states. Workers load it by its module."""
+        """Return the computation of the kind's states. Workers load the computation by its module."""
 
     def folder(self, stream: FoldContext) -> Folder:
-        """Return the owner of the kind's states in a stream. It opens nothing before the first commit."""
+        """Return the owner of the kind's states in a stream. Creating the owner opens no file and no connection."""
 
     def estimate(self, destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
         """Return the estimated size of a query's states, from a sample of records.
@@ -161,7 +163,9 @@ class FoldKind(OperatorKind[D], Protocol[D]):
 
 
 def read_fields(definition: Definition, analyser: RecordAnalyser) -> tuple[Predicate, ...]:
-    """Return the checked expressions of a definition over a record, in order. Raise QueryError if one is refused."""
+    """Return the checked expressions of a definition over a record, in order. Raise QueryError if an expression is
+    refused.
+    """
     return tuple(own.read(analyser) for own in definition.expressions() if own.role != "predicate")
 
 

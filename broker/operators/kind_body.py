@@ -21,7 +21,8 @@ class KindBody(Body):
 
     @classmethod
     def combinations(cls, query_id: str, plain: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-        """Return the ids and operators of the queries that the ``operator`` of a new query stands for; QueryError.
+        """Return the id and the operator of each query that the ``operator`` of a new query describes. Raise
+        QueryError.
 
         The result has one query, except for a kind in which a list of values creates one query for each value.
         """

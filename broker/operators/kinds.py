@@ -55,7 +55,9 @@ def definition_of(plain: Mapping[str, Any]) -> Definition | None:
 
 
 def described(definition: Definition | None) -> dict[str, Any] | None:
-    """Return the ``operator`` of a query as answers show it: its definition, and the fields computed from it."""
+    """Return the ``operator`` of a query as answers show it: its definition, and the fields computed from it. Return
+    None if there is no definition.
+    """
     return None if definition is None else {**definition.plain(), "summary": definition.summary()}
 
 

@@ -17,7 +17,7 @@ class LatestFigures:
     """The figures of queries that the parts of a feed reported: see :class:`PartFile`."""
 
     def __init__(self, folder: Path) -> None:
-        """Read the figures that a folder has."""
+        """Read the figures in a folder. The folder may be missing until figures are written."""
         self._file = PartFile(folder / _FILE)
 
     def of(self, query_id: str) -> Mapping[str, Any] | None:

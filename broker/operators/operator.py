@@ -28,7 +28,7 @@ class Operator(Protocol):
         """Return the deliveries of a record, as a text or NULL, with the targets that the operator adds to them."""
 
     def takes(self) -> Column:
-        """Return the condition (BOOLEAN) that the operator processes a target."""
+        """Return the column that is true if the operator processes a target (BOOLEAN)."""
 
     def topic(self) -> Column:
         """Return the column of the topic (STRING)."""

@@ -20,7 +20,9 @@ def bodies() -> Mapping[str, type[KindBody]]:
 
 
 def operators_of(plain: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the operators that a body describes: one, or one for each combination of its lists. Raise QueryError."""
+    """Return the operators that a body describes: one operator, or one for each combination of the values in its lists.
+    Raise QueryError.
+    """
     name = plain.get("name")
     body = bodies().get(name) if isinstance(name, str) else None
     return [plain] if body is None else [each for _, each in body.combinations("", plain)]
@@ -65,4 +67,4 @@ class _ByName:
 
 
 OperatorBody = Annotated[KindBody, _ByName]
-"""One of the bodies of :func:`bodies`."""
+"""An object of one of the models of :func:`bodies`."""

@@ -40,7 +40,9 @@ def expression_of(name: str, value: object) -> str:
 
 
 def kinds_of(kinds: object, known: Sequence[str]) -> tuple[str, ...]:
-    """Return types of output, in the order of ``known``. Raise QueryError if there is none, or an unknown one."""
+    """Return the requested types of output, in the order of ``known``. Raise QueryError if no type is requested, or if
+    one is unknown.
+    """
     remedy = f"give a list of some of {', '.join(known)}"
     if not isinstance(kinds, Sequence) or isinstance(kinds, str) or not kinds:
         raise QueryError("operator.events", shown(kinds), remedy)

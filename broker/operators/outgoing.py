@@ -30,13 +30,16 @@ def outgoing(
     operators: Sequence[Operator] = (),
     carried: Sequence[str] = (),
 ) -> tuple[tuple[Column, ...], ...]:
-    """Return the projections of matched records, one over the other, that give the records to write.
+    """Return the projections of matched records, to be applied one after the other. The last one gives the records to
+    write.
 
-    Their columns are ``topic``, ``key``, ``value``, ``headers``, and with operators beside routing ``partition``.
+    The columns of these records are ``topic``, ``key``, ``value`` and ``headers``. If ``operators`` is not empty, they
+    also have ``partition``.
 
     ``deliveries`` names the column of destinations and queries as one text (:mod:`broker.matching.matches_text`). A
-    target goes to the first of the ``operators`` that takes it, else it is routed. A record with a reason in ERROR goes
-    to the dead-letter topic and nowhere else. ``carried``: the names of the operators' own columns.
+    target goes to the first of the ``operators`` that processes it. If there is none, the record is routed. A record
+    with a reason in ERROR goes to the dead-letter topic and nowhere else. ``carried``: the names of the operators' own
+    columns.
 
     ``limits`` holds the largest record, in bytes, of each topic. For a larger record a dead letter is written, without
     value and without the record's own headers.

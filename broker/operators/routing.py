@@ -94,7 +94,9 @@ class Routing(Operator):
 
 
 def _zipped(name: str, texts: str) -> str:
-    """Return SQL for headers with one name, one header for each of the texts between BETWEEN_IDS."""
+    """Return SQL for headers that all have the name ``name``: one header for each of the texts that BETWEEN_IDS
+    separates.
+    """
     values = f"split({texts}, '{BETWEEN_IDS}')"
     zipped = f"arrays_zip(array_repeat('{name}', size({values})), CAST({values} AS ARRAY<BINARY>))"
     return f"CAST({zipped} AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"

@@ -71,7 +71,8 @@ class FeedReader(Protocol):
     messages_max: int
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
-        """Return the writer of the outputs for the records of a feed (FED_DDL), without its checkpoint.
+        """Return the writer of the outputs for the records of a feed (FED_DDL). The caller sets the writer's
+        checkpoint.
 
         ``tallies``: the accumulator to which its tasks add their counts.
         """

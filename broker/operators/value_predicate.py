@@ -12,7 +12,8 @@ from asc.schema import Schema
 
 
 def value_predicate(sql: str, attributes: Schema, time_zone: str) -> str:
-    """Return a predicate whose one p-attribute has the value of an expression. Raise PredicateError if it has no type.
+    """Return a predicate whose one p-attribute has the value of an expression. Raise PredicateError if ``sql`` is not a
+    valid expression.
 
     A computed boolean is read as 0 and 1, because the engine would otherwise analyse its parts. An array, map or struct
     is read as 1, because only NULL or not NULL matters. ``time_zone``: the time zone of literals.
