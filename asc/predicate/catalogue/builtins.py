@@ -1,4 +1,4 @@
-"""All of Spark's built-in functions, each allowed, part of the grammar of predicates, or refused with a reason."""
+"""The list of Spark's built-in functions: each is allowed, is part of the predicates' grammar, or is refused."""
 
 from __future__ import annotations
 
@@ -209,11 +209,11 @@ xpath_string('<a><b>1</b></a>', 'a/b')
 
 @dataclass(frozen=True, slots=True)
 class Builtin:
-    """One function of Spark in the list of built-in functions.
+    """An entry of the list of functions: a function of Spark, or a function of shapes and positions.
 
-    ``arguments`` is empty if the function is part of the grammar or refused. ``of_null`` is the result if an argument
-    is NULL; it is empty if the function has no arguments. ``example`` is a call of an allowed function over the columns
-    n, d, s, t, day, ts, ntz, flag, raw, tags and labels.
+    ``arguments`` describes the arguments. ``of_null`` describes the result if an argument is NULL; it is empty if the
+    function has no arguments. ``example`` is a call over the columns n, d, s, t, day, ts, ntz, flag, raw, tags and
+    labels. These three texts are empty if the function is part of the grammar or refused.
     """
 
     name: str

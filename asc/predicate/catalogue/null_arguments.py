@@ -1,4 +1,4 @@
-"""The functions of Spark whose result for a NULL argument is not NULL, each with its result."""
+"""The functions of Spark whose result for a NULL argument is not always NULL, each with a description of the result."""
 
 from __future__ import annotations
 
@@ -55,5 +55,7 @@ OF_NULL: Mapping[str, str] = MappingProxyType(
         "zeroifnull": "0",
     }
 )
-"""The result for a NULL argument in words, by function name. Every other function returns NULL if an argument is NULL.
+"""A description of the result for a NULL argument, by function name.
+
+Every other function returns NULL if an argument is NULL.
 """

@@ -78,7 +78,7 @@ LANGUAGE = frozenset(_LANGUAGE_LIST.split())
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason why a function is refused, and the remedy: the expression to write instead."""
+    """The reason why a function is refused, and the remedy that the error message suggests."""
 
     problem: str
     remedy: str
@@ -91,9 +91,10 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
 
 
 def refusal(name: str, others: Iterable[str] = ()) -> tuple[str, str]:
-    """Return the reason why a function is refused, and the remedy.
+    """Return the reason why a predicate may not call the function ``name``, and the remedy.
 
-    ``others`` are the names of allowed functions that are not functions of Spark.
+    If no function has this name, the remedy suggests a similar name. ``others`` are the names of allowed functions that
+    are not functions of Spark.
 
     >>> refusal("reflect")
     ('forbidden function', 'functions that reach the JVM, files or the session are not allowed')
