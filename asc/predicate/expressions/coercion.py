@@ -1,4 +1,4 @@
-"""The position of a constant among the values of a p-attribute, if Spark (ANSI mode off) compares the two.
+"""The position of a constant among the values of a p-attribute, by Spark's rules for comparisons (ANSI mode off).
 
 The engine evaluates a comparison by position only if the result is exactly Spark's. There are three cases: Spark casts
 the constant; Spark casts the p-attribute without loss; or the loss cannot change the result. In every other case there
@@ -38,7 +38,10 @@ _DAY_MICROS = 86_400 * 10**6
 _FLOATS = (pa.float32(), pa.float64())
 
 Position = tuple[Cut, Cut]
-"""The cuts just below and just above a constant; the two cuts are equal if the constant lies between two values."""
+"""The position of a constant: the cut just below the constant, and the cut just above the constant.
+
+The two cuts are equal if the constant lies between two values.
+"""
 
 
 def _at(key: Key) -> Position:
@@ -156,10 +159,11 @@ def satisfying(operator: str, place: Position) -> Constraint:
 
 
 def same_coercion(data_type: pa.DataType, literals: list[Literal]) -> bool:
-    """Return whether Spark compares each constant of an IN list as in a comparison with that constant alone.
+    """Return whether Spark's casts in ``x IN (a, b)`` are the same as in ``x = a`` and in ``x = b``.
 
-    This holds if all constants have the same type. It also holds for a double p-attribute with integers only, and for
-    an integer or decimal p-attribute if one decimal type holds all the integers and decimals.
+    ``data_type``: the type of ``x``. ``literals``: the constants. The casts are the same if all constants have the same
+    type. For a double ``x`` they are also the same if all constants are integers; for an integer or decimal ``x``, if
+    one decimal type holds ``x`` and all constants.
     """
     kinds = {literal.type for literal in literals}
     if len(kinds) == 1:

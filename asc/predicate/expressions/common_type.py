@@ -41,7 +41,10 @@ def wider(candidates: Sequence[types.Type]) -> types.Type:
 
 
 def held_together(candidates: Sequence[types.Type]) -> types.Type:
-    """Return the element type of an array of values of these types: the type of NULL if all values are NULL."""
+    """Return the element type of an array that is made of values of these types.
+
+    Return the type of NULL if all values are NULL. Return None if the type cannot be determined.
+    """
     return pa.null() if all(kind == pa.null() for kind in candidates) else wider(candidates)
 
 
@@ -60,5 +63,5 @@ def _wider_number(left: types.Type, right: types.Type) -> types.Type:
 
 
 def _digits(kind: pa.DataType) -> tuple[int, int]:
-    """Return the precision and scale of a decimal type, or of the decimal type to which a number type is cast."""
+    """Return the precision and scale of a decimal type, or of the decimal type to which an integer type is cast."""
     return (types.INTEGER_DIGITS[kind], 0) if kind in types.INTEGER_DIGITS else (kind.precision, kind.scale)

@@ -1,4 +1,4 @@
-"""Strings that are composed of constants, evaluated as Spark evaluates them: ``concat('a', '%')``."""
+"""Strings that are composed of constants, such as ``concat('a', '%')``, evaluated as Spark evaluates them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ class ConstantText:
 
 
 def constant_text(node: Node) -> ConstantText | None:
-    """Return the text of a constant, or of a string expression over constants; None for any other expression.
+    """Return the text of a constant, or of a string expression over constants.
+
+    Return None for any other expression.
 
     >>> from asc.predicate.limits import Limits
     >>> from asc.predicate.syntax.parser import parse

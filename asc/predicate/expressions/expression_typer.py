@@ -1,4 +1,7 @@
-"""The protocol of the type checker for modules that type special forms, so that they need not import it."""
+"""The protocol of the type checker.
+
+The modules that type special forms use the protocol, so that they need not import the type checker.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,11 @@ from asc.schema import Schema
 
 
 class ExpressionTyper(Protocol):
-    """The type checker of one predicate: ``source`` is the predicate's text, ``schema`` the columns that it may name.
+    """The type checker of one predicate.
 
-    ``warnings``: the warnings about likely mistakes, in the order in which they were found. ``catches``: whether an
-    expression for which Spark could throw is rewritten so that its value is NULL instead.
+    ``source``: the text of the predicate. ``schema``: the columns that the predicate may name. ``warnings``: the
+    warnings about likely mistakes, in the order in which they were found. ``catches``: whether an expression for which
+    Spark could throw is rewritten so that its value is NULL instead.
     """
 
     source: Source
@@ -35,7 +39,7 @@ class ExpressionTyper(Protocol):
         """Return the expression of an operator with two operands."""
 
     def count_grown(self, node: Node, growth: float) -> float:
-        """Return the factor by which a lengthened value may be longer than the record.
+        """Return the factor by which the value of ``node`` may be longer than the record: ``growth``, but at least 1.
 
-        Raise PredicateError if the factor exceeds the limit.
+        Raise PredicateError if the sum of the factors of the predicate so far exceeds the limit.
         """

@@ -1,4 +1,4 @@
-"""Texts that Spark (ANSI mode off) casts to a number, and the subset of them that are also unquoted SQL literals."""
+"""Tests whether Spark (ANSI mode off) casts a text to a number, and whether the text is also an SQL literal."""
 
 from __future__ import annotations
 

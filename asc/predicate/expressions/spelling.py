@@ -1,4 +1,4 @@
-"""Spelling of a syntax tree as Spark SQL, so that this parser can be compared with Spark's on the same text."""
+"""Spelling of a syntax tree as Spark SQL, so that the parser of predicates can be compared with Spark's parser."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _BINARY = {
     **dict.fromkeys(("*", "/", "%", "div"), 11),
 }
 _UNARY, _PRIMARY = 12, 13
-"""The precedence of each form in Spark's grammar."""
+"""The two highest precedences of Spark's grammar: of signs, and of forms that never need parentheses."""
 
 _SIGNS = {"neg": "-", "pos": "+", "~": "~"}
 
 
 def read_as(text: str, limits: Limits, time_zone: str) -> str:
-    """Return a predicate as it was parsed, with parentheses where the syntax tree needs them.
+    """Return a predicate's syntax tree as Spark SQL, with parentheses where the tree needs them.
 
     If the predicate was parsed correctly, Spark parses the result and the original text to the same expression. The
     result has few redundant parentheses, because they slow down Spark's parser. Raise PredicateError under the same
@@ -38,7 +38,7 @@ def read_as(text: str, limits: Limits, time_zone: str) -> str:
 
 
 class _Speller:
-    """A writer of the nodes of one text as Spark SQL, with the forms and the names that the text uses."""
+    """A writer of Spark SQL for the nodes of one text. The SQL has the forms and the names that the text uses."""
 
     def __init__(self, source: Source) -> None:
         self._text = source.text
@@ -124,6 +124,6 @@ class _Speller:
         return f"CASE{subject} {whens}{f' ELSE {args[-1]}' if len(args) % 2 else ''} END"
 
     def _name(self, node: Node) -> str:
-        """Return the name of a function with the case that the user wrote, which Spark's parser preserves."""
+        """Return the name of a function in the user's upper or lower case, which Spark's parser preserves."""
         written = self._text[node.start : node.start + len(node.value)]
         return written if written.lower() == node.value else str(node.value)

@@ -21,7 +21,7 @@ _INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _NUMERIC_ORDER = (*_INTEGERS, pa.float32(), pa.float64())
 INTEGERS = frozenset(_INTEGERS)
 INTEGER_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
-"""The number of digits of the decimal to which Spark casts an integer next to a decimal."""
+"""By integer type: the digits of the decimal to which Spark casts an integer if the other operand is a decimal."""
 MAX_DIGITS = 20_000
 """The maximum length of a text that is cast to a decimal, in characters.
 
@@ -73,7 +73,7 @@ def widest_integer(left: Type, right: Type) -> Type:
 
 
 def _decimal_of(data_type: pa.DataType, literal: Literal | None) -> tuple[int, int] | None:
-    """Return the precision and scale of the decimal to which Spark casts a number next to a decimal.
+    """Return the precision and scale of the decimal to which Spark casts a number if the other operand is a decimal.
 
     Return None for a float and for any other type.
     """
@@ -166,18 +166,17 @@ def _arrays_unifiable(kinds: Iterable[pa.DataType], strings_with: str) -> bool:
 
 
 def mixed_instants(candidates: Iterable[Type]) -> bool:
-    """Return whether there are several types of instants, between which Spark's implicit cast may throw.
+    """Return whether the candidates include several types of instants.
 
-    See :func:`needs_guard`.
+    Spark's implicit cast between these types may throw (see :func:`needs_guard`).
     """
     return len({c for c in candidates if c in _INSTANTS}) > 1
 
 
 def together(candidates: Sequence[Type]) -> Type:
-    """Return the timestamp type to which Spark casts dates and timestamps of several types if one of them is chosen.
+    """Return the timestamp type to which Spark casts values of these types if an expression chooses one of the values.
 
-    Return None if no such cast occurs: if all types are the same, or if there is a string, so that Spark casts to
-    strings.
+    Return None if no such cast occurs: if all types are the same, or if one is neither date nor timestamp nor NULL.
     """
     kinds = {c for c in candidates if c != pa.null()}
     return common_instant(kinds) if len(kinds) > 1 and kinds <= set(_INSTANTS) else None
@@ -221,7 +220,7 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
     if isinstance(left, IntervalType) or isinstance(right, IntervalType):
         return _family(left) == _family(right)
     if is_container(left) or is_container(right):
-        # Of two types of container Spark compares some, casting what they hold: unguarded. Numbers need no guard.
+        # Spark compares some pairs of container types by a cast of the elements without a guard. Numbers need no guard.
         held = [kind.value_type for kind in (left, right) if pa.types.is_list(kind)]
         if len(held) == 2 and pa.null() in held:
             return True
@@ -261,10 +260,10 @@ def holds_map(data_type: Type) -> bool:
 
 
 def searchable(held: Type, sought: Type) -> bool:
-    """Return whether a value may be searched for among the elements of an array or the keys of a map.
+    """Return whether a value of type ``sought`` may be searched for among elements or map keys of type ``held``.
 
-    The value must have the type of the elements; an integer or float may be searched for among integers or floats.
-    Spark would cast other values without a guard, or not at all.
+    The two types must be equal, or both must be integer or float types. Spark would cast other values without a guard,
+    or not at all.
     """
     if held in (None, pa.null()) or sought is None or sought in (pa.null(), held):
         return not holds_map(held) and not holds_map(sought)
@@ -377,7 +376,7 @@ def _container_castable(source: pa.DataType, target: pa.DataType, attempt: bool)
 
 
 def parts(source: pa.DataType, target: pa.DataType) -> Iterator[tuple[pa.DataType, pa.DataType]]:
-    """Yield the pairs of source and target types of the elementary casts that a cast consists of."""
+    """Yield the source type and the target type of each elementary cast of which a cast consists."""
     if not (is_container(source) and is_container(target)):
         yield source, target
         return
@@ -407,9 +406,9 @@ def common_instant(kinds: Iterable[Type]) -> Type:
 
 
 def guarded(sql: str, target: pa.DataType) -> str:
-    """Return the text that casts a date or timestamp to another instant type, with NULL if the cast would throw.
+    """Return SQL that casts a date or timestamp to another instant type. The SQL gives NULL if the cast would throw.
 
-    The text contains the operand once, so nested guards do not double its length each time.
+    The SQL contains the operand once, so nested guards do not double its length each time.
 
     >>> guarded("day", TIMESTAMP)
     'TRY_CAST(day AS TIMESTAMP)'
