@@ -56,7 +56,10 @@ def _comparable_arrays(call: Call) -> str | None:
 
 
 def _held(call: Call) -> pa.DataType | None:
-    """Return the element type of the arrays in which Spark compares the elements."""
+    """Return the common type to which Spark casts the elements of the arrays in order to compare them.
+
+    Return None if the type is not known.
+    """
     held = [kind.value_type for kind in call.kinds if kind is not None and is_array(kind)]
     return pa.null() if held and all(kind == pa.null() for kind in held) else types.common(held)
 
@@ -89,8 +92,9 @@ def _as_it_stands(call: Call) -> bool:
 
 
 def _marked(call: Call, sql: str, array: int) -> str:
-    """Return SQL for the elements of an array, each with the number of the array and its index.
+    """Return SQL for the elements of an array, each with the element's index and with the number ``array``.
 
+    ``sql`` is SQL for the array. ``array`` is a number that identifies the array.
     For floats each element also has a flag for -0.0, because a set keeps 0.0 and -0.0 apart.
     """
     zero = "CAST(x AS STRING) = '-0.0' AS z, " if _held(call) in _FLOATS else ""
@@ -104,7 +108,10 @@ def _same(call: Call) -> str:
 
 
 def _in_order(marked: str, kept: str) -> str:
-    """Return SQL for the elements that meet the condition ``kept``, in their original order."""
+    """Return SQL for the elements that meet the condition ``kept``, in their original order.
+
+    ``marked`` is SQL for all elements with their indices (see :func:`_marked`).
+    """
     chosen = f"transform(filter(p, (e, j) -> {kept}), e -> struct(e.i AS i, e.v AS v))"
     return bound(f"sort_array({marked})", f"transform(sort_array({chosen}), e -> e.v)")
 
@@ -117,7 +124,11 @@ def _first_of_each(call: Call) -> str:
 
 
 def _both(call: Call) -> str:
-    """Return SQL for the elements of both arrays. Among equal elements, those of the second array are sorted first."""
+    """Return SQL for the elements of both arrays, with their indices and the numbers of their arrays.
+
+    The first array has the number 1 and the second array 0. So a sort places an element of the second array before the
+    equal elements of the first array.
+    """
     return f"concat({_marked(call, call.args[0].sql, 1)}, {_marked(call, call.args[1].sql, 0)})"
 
 
@@ -137,8 +148,8 @@ def _in_both(call: Call) -> str:
 def _overlap(call: Call) -> str:
     """Spell ``arrays_overlap`` with a sort if the elements are containers, binaries or decimals.
 
-    For other types the call is left unchanged: Spark's hash table keeps colliding elements of these types in a sorted
-    tree.
+    The call is left unchanged for every other type, because Spark's hash table keeps colliding elements of such a type
+    in a sorted tree.
     """
     held = _held(call)
     if _as_it_stands(call) or not (types.is_container(held) or held == pa.binary() or pa.types.is_decimal(held)):

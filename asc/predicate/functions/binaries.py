@@ -47,7 +47,7 @@ def _sought(call: Call) -> Sequence[Expression]:
 
 
 def _decoded_kinds(call: Call) -> list[pa.DataType | None]:
-    """Return the types of the results of ``decode``, including the default.
+    """Return the types of the possible results of ``decode``, including the default.
 
     A missing default is a NULL of type string.
     """

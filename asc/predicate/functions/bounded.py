@@ -13,7 +13,10 @@ from asc.predicate.functions.function import Call, Spelling
 MAX_LENGTH_CHARS = 10_000
 """The maximum length of a text whose length is an argument from the record, in characters."""
 MAX_SOUGHT_CHARS = 1_000
-"""The maximum length of a search text, in characters: a search takes the product of the two lengths."""
+"""The maximum length of a text that is searched for, in characters.
+
+A search takes time proportional to the product of the lengths of both texts.
+"""
 MAX_PAIR_CHARS = 100_000
 """The maximum product of the lengths of two texts that are compared character by character."""
 
@@ -27,10 +30,11 @@ BOUNDED = frozenset(_BOUNDED_LIST.split())
 LEAST_INT, MOST_INT = -(1 << 31), (1 << 31) - 1
 
 Bound = Callable[[Call], str]
+"""A function that returns SQL for one argument of a call. The SQL is NULL if the argument has a forbidden value."""
 
 
 def bounded(place: int, bound: Bound, *more: tuple[int, Bound]) -> Spelling:
-    """Return a spelling that applies a bound to the argument at each of the given positions, unless it is a constant.
+    """Return a spelling that applies ``bound`` to the argument at ``place``, unless the argument is a constant.
 
     ``more``: further pairs of a position and its bound.
     """
@@ -46,7 +50,7 @@ def bounded(place: int, bound: Bound, *more: tuple[int, Bound]) -> Spelling:
 def integer_up_to(place: int, most: int | Callable[[Call], int] = MAX_LENGTH_CHARS) -> Bound:
     """Return a bound for a length: the argument is NULL if it is greater than ``most``.
 
-    All negative values are replaced by -1: they mean the same, and Spark throws for the least integer.
+    All negative values are replaced by -1, which has the same meaning, because Spark throws for the least integer.
     """
 
     def text(call: Call) -> str:
@@ -100,9 +104,9 @@ def sought_up_to(place: int, within: int) -> Bound:
 
 
 def text_beside(place: int, other: int, most: int = MAX_PAIR_CHARS) -> Bound:
-    """Return a bound for a text: the argument is NULL if the product of two lengths is greater than ``most``.
+    """Return a bound for a text: the argument is NULL if the product of two texts' lengths is greater than ``most``.
 
-    The lengths are those of this text and of the text at the position ``other``.
+    The two texts are this argument and the argument at the position ``other``.
     """
 
     def text(call: Call) -> str:

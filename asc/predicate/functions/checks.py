@@ -33,7 +33,7 @@ def of_one_kind(places: slice = slice(None), strings_with: str = "numbers and in
 def sought(place: int, within: int) -> Check:
     """Return a check of the constant at ``place``, which is searched for in the text at ``within``.
 
-    One of the two must be a short constant, because a search takes the product of the two lengths.
+    One of the two must be a short constant, because a search takes time proportional to the product of their lengths.
     """
 
     def check(call: Call) -> str | None:
@@ -47,7 +47,7 @@ def sought(place: int, within: int) -> Check:
 
 
 def held(call: Call) -> str | None:
-    """Check the type of a value that is searched for in, or added to, an array or the keys of a map."""
+    """Check that the type of a value can be searched for among the elements of an array or the keys of a map."""
     container, value = call.type(0), call.type(1)
     if container is None or container == pa.null():
         return None

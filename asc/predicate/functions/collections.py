@@ -22,17 +22,18 @@ _MAX_PLACE = 100
 _MAX_OF_RECORD = 10_000
 _PLACES = (pa.int8(), pa.int16(), pa.int32())
 _MOST_ELEMENTS = 1_000_000_000
-"""The greatest absolute value of the index of an element. Spark bounds indices itself, with one exception.
+"""The greatest absolute value that the index of an element may have.
 
-The call element_at(array, -2147483648) reads beyond the array and terminates the JVM.
+Spark itself handles an index beyond the array, with one exception: the call element_at(array, -2147483648) reads beyond
+the array and terminates the JVM.
 """
 _NO_PLACE = f"{{0}} = 0 OR {{0}} < -{_MOST_ELEMENTS}"
 
 
 def _of_own_type(place: int) -> Check:
-    """Return a check of the type of a value that is added to an array.
+    """Return a check of the type of the value at ``place``, which is added to an array or removed from it.
 
-    It is the type of the array's elements, or an integer or float among integers or floats.
+    The type of the value and the type of the array's elements must be equal or have a common type, as numbers have.
     """
 
     def check(call: Call) -> str | None:
@@ -99,7 +100,7 @@ def _element_at(call: Call) -> str:
 
 
 def _part(call: Call) -> str | None:
-    """Check that the start and the length of ``slice`` are INT.
+    """Check that the start and the length of ``slice`` have the type INT or a narrower one.
 
     A constant start must not be 0, and a constant length must not be negative. Spark throws for such values.
     """

@@ -1,4 +1,4 @@
-"""``concat``, ``||`` and ``reverse``: of strings, of binary, or of arrays."""
+"""The functions ``concat`` and ``reverse`` and the operator ``||``, for strings, binaries and arrays."""
 
 from __future__ import annotations
 

@@ -55,7 +55,10 @@ def _writable(call: Call) -> str | None:
 
 
 def _not_blank(call: Call) -> str | None:
-    """Check that a constant text begins with a record. For any other text Spark fails when it plans the query."""
+    """Refuse a constant text that is empty, or that begins with whitespace or NUL.
+
+    For such a text Spark fails when it plans the query.
+    """
     text = call.constant(0)
     if isinstance(text, str) and not re.match(r"[^\s\x00]", text):
         return f"the text given to {call.name} must begin with a record"

@@ -16,7 +16,10 @@ _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})+")
 
 
 def _without_chance(call: Call) -> str | None:
-    """Check that a call uses no random initialisation vector. Spark draws one if the vector is missing or empty."""
+    """Check that a call uses no random initialisation vector.
+
+    Spark generates a random vector if the argument is missing or empty.
+    """
     mode = call.constant(2)
     if len(call.args) < 3 or not isinstance(mode, str):
         return "aes_encrypt draws a random vector, and a predicate depends on the record alone: give it the mode ECB"
@@ -29,9 +32,9 @@ def _without_chance(call: Call) -> str | None:
 
 
 def _is_constant_vector(arg: Expression) -> bool:
-    """Return whether an argument is a constant, non-empty initialisation vector.
+    """Return whether an argument is NULL, or a constant initialisation vector that is not empty.
 
-    It may be written as hexadecimal digits.
+    A call of ``unhex`` with a constant text is also a constant vector.
     """
     literal = arg.literal
     if literal is not None:

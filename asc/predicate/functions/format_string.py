@@ -1,5 +1,6 @@
-"""The check of the format of ``format_string``: a constant for which the call cannot fail, with a result of bounded
-length.
+"""The check of the format of ``format_string``.
+
+The format must be a constant with which the call cannot fail and the length of the result is bounded.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _FLAGS = {
     "f": frozenset("-+ 0,("),
     **dict.fromkeys("eE", frozenset("-+ 0(")),
 }
-"""The flags that each conversion may have. Every other conversion is refused."""
+"""The flags that each conversion may have. Every other conversion except ``%%`` and ``%n`` is refused."""
 _OF_INTEGERS, _OF_FLOATS = frozenset("dxXo"), frozenset("feE")
 
 

@@ -29,7 +29,7 @@ MANY = 100
 
 
 def not_constant(what: str) -> str:
-    """Return the reason why a regular expression from a record is refused."""
+    """Return the reason why a regular expression from a record is refused. ``what`` describes the expression."""
     return f"{what} {_NO_EXPRESSION}"
 
 
@@ -133,7 +133,7 @@ class Function:
         return self.check(call) if self.check else None
 
     def can_fail(self, call: Call) -> bool:
-        """Return whether the result can be NULL for arguments for which the original call throws or takes too long."""
+        """Return whether the spelling can give NULL because the original call would throw or take too long."""
         return self.fails(call) if callable(self.fails) else self.fails and self.sql(call) != plain(call)
 
     def sql(self, call: Call) -> str:

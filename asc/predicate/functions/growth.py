@@ -16,5 +16,5 @@ def joined(call: Call) -> float:
 
 
 def times(factor: float) -> Growth:
-    """Return a growth for functions whose result has at most ``factor`` bytes for each byte of the arguments."""
+    """Return a growth for functions whose result has at most ``factor`` bytes for each byte of the longest argument."""
     return lambda call: factor * longest(call)

@@ -12,7 +12,9 @@ _MAX_CHARS = 2_000
 
 
 def inferred_type(text: object) -> pa.DataType | None:
-    """Return the struct or array type of a JSON text; None if it has neither type, or if the type cannot be determined.
+    """Return the struct or array type of a JSON text.
+
+    Return None if the text has neither type, or if its type cannot be determined.
 
     >>> inferred_type('[{"b": 1.5, "a": [null]}]')
     ListType(list<item: struct<a: list<item: string>, b: double>>)
@@ -77,7 +79,7 @@ def _merged(left: pa.DataType, right: pa.DataType) -> pa.DataType:
 
 
 def _settled(kind: pa.DataType) -> pa.DataType:
-    """Return the type with string in place of each part for which only NULL was seen."""
+    """Return the type with string in place of each part that has the type NULL."""
     if pa.types.is_struct(kind):
         return pa.struct([(field.name, _settled(field.type)) for field in kind])
     if pa.types.is_list(kind):

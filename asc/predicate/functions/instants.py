@@ -28,7 +28,7 @@ from asc.predicate.functions.try_spellings import (
 from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 _READ = (pa.string(), pa.null(), pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
-"""The argument types that Spark parses with a pattern. A value of any other type is cast to text first."""
+"""The types of arguments that Spark accepts together with a pattern. Any other value is cast to text first."""
 _DAY_COUNTS = (pa.int8(), pa.int16(), pa.int32(), pa.null())
 _DAY_COUNT = re.compile(r"\s*[+-]?[0-9]{1,9}\s*\Z")
 _DEFAULT_PATTERN = "'yyyy-MM-dd HH:mm:ss'"
@@ -89,7 +89,7 @@ def _read_date(call: Call) -> str:
 
 
 def _seconds_of(call: Call) -> str:
-    """Spell ``unix_timestamp``: the seconds of a text are those of its timestamp; NULL if the text is no timestamp."""
+    """Spell ``unix_timestamp``. A text is parsed as a timestamp; the result is NULL if the text is no timestamp."""
     if call.type(0) == TIMESTAMP_NTZ:
         return f"unix_timestamp({call.args[0].sql})"
     if call.type(0) != pa.string():
@@ -116,7 +116,10 @@ def _clock(call: Call) -> str:
 
 
 def _months_between(call: Call) -> str:
-    """Spell ``months_between`` as NULL if a timestamp's day starts before the least timestamp. Spark throws then."""
+    """Spell ``months_between`` as NULL if a timestamp's day starts before the least timestamp.
+
+    Spark's own function throws for such a timestamp.
+    """
     safe = []
     for arg in call.args[:2]:
         instant = f"CAST({arg.sql} AS TIMESTAMP)" if arg.type in (pa.string(), pa.null()) else cast_to(TIMESTAMP, arg)

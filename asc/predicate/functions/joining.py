@@ -11,7 +11,7 @@ from asc.predicate.functions.results import STRING, first
 MAX_JOINED_BYTES = 50_000
 """The maximum length of a joined text if the separator comes from the record, in bytes."""
 GROWTH_OF_RECORD = 40.0
-"""The growth of a joined text if the separator comes from the record, so that a guard bounds the text's length."""
+"""The growth of a joined text if the separator comes from the record. A guard then bounds the text's length."""
 _MAX_SEPARATOR = 20
 
 

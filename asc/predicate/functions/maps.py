@@ -23,13 +23,13 @@ from asc.predicate.regex.pattern_search import Search, Use, search
 from asc.spark_types import folded
 
 _MAX_DECIMALS = 1_000
-"""The maximum number of decimal keys. Spark searches decimals with the same hash one after the other."""
+"""The maximum number of decimal keys of a map. Spark searches decimals with the same hash one after the other."""
 
 
 def if_keys_differ(keys: str, made: str, kind: pa.DataType | None) -> str:
-    """Return SQL for the map ``made``, with NULL if one of its keys is NULL or a duplicate.
+    """Return SQL that gives the map ``made``, or NULL if a key of the map is NULL or a duplicate.
 
-    ``keys`` is the array of keys.
+    ``made`` and ``keys`` are SQL for the map and for the array of its keys. ``kind`` is the type of the keys.
     """
     few = f"size(s) <= {_MAX_DECIMALS} AND " if kind is not None and pa.types.is_decimal(kind) else ""
     none_twice = bound(f"sort_array({keys})", f"{few}size(filter(s, (e, j) -> e <=> get(s, j - 1))) = 0", "s")

@@ -24,14 +24,14 @@ to_binary to_csv to_date to_json to_timestamp to_timestamp_ltz to_timestamp_ntz 
 to_xml trunc try_to_timestamp unbase64 unix_timestamp url_decode validate_utf8 xpath xpath_boolean xpath_double
 xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
 """
-"""The functions whose own call in Spark takes little work for any record, so that a null test contains that call."""
+"""The functions whose plain call takes Spark little work for every record. A null test contains the plain call."""
 
 
 def _with(call: Call, *made: tuple[int, str]) -> str:
-    """Return the call with some arguments replaced.
+    """Return SQL for the call, in which templates replace the given arguments.
 
-    ``made`` has pairs of an argument's index and a template. The argument, unless it is constant, takes the position
-    ``{}`` of the template.
+    ``made`` has pairs of an argument's index and a template. The argument is at ``{0}`` in the template. A constant
+    argument is not replaced.
     """
     texts = [arg.sql for arg in call.args]
     for place, text in made:
@@ -61,7 +61,7 @@ def _format_number(call: Call) -> str:
 
 
 def _shown(call: Call) -> str:
-    """Return a call that formats a number, parsed from at most 100 characters if the argument is a text."""
+    """Return SQL for ``to_char`` in a null test. If the argument is a text, at most 100 characters are parsed."""
     value, text = call.args[0], call.args[1].sql
     if types.is_instant(value.type):
         return f"date_format({value.sql}, {text})"
@@ -75,9 +75,9 @@ def _read_number(call: Call) -> str:
 
 
 def _ends(call: Call) -> str:
-    """Return a sequence of one entry whose ends have the original types.
+    """Return SQL for ``sequence`` in a null test: a sequence of one entry, whose ends have the original types.
 
-    For instants return the number of days between the two ends, because the step is a constant.
+    For instants return SQL for the number of days between the two ends, because the step is a constant.
     """
     same = "{0} & 0Y"
     if types.is_instant(call.type(0)) and types.is_instant(call.type(1)) and not call.is_null(2):
@@ -127,7 +127,7 @@ UNCAUGHT: Mapping[str, Spelling] = MappingProxyType(_table())
 _EXTRACTED: Mapping[str, str] = MappingProxyType(
     {"regexp_extract": "left({0}, 1)", "regexp_extract_all": "split({0}, 'x', 1)"}
 )
-"""Expressions that are NULL exactly if an extraction is NULL, for an extraction that makes Spark throw at a match."""
+"""By function: an expression that is NULL exactly if the call is NULL. It replaces a call that throws at a match."""
 
 
 def uncaught(function: Function, call: Call) -> str:

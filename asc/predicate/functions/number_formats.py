@@ -17,9 +17,9 @@ _MAX_DIGITS = 38
 _MAX_TEXT_CHARS = 20_000
 """The maximum length of a text that is parsed as a number, in characters: Java takes time quadratic in the length."""
 _MAX_NUMBER_CHARS = 1_000
-"""The maximum length of a text that is matched with a format: Spark takes time quadratic in the length.
+"""The maximum length of a text that is matched with a format, in characters. Spark takes time quadratic in the length.
 
-It is in characters, and far longer than any format.
+The maximum is far longer than any format.
 """
 _FORMAT = re.compile(r"(MI|S)?(\$)?([09](?:[09G,]*[09])?)(?:[.D]([09]*))?(\$)?(PR|MI|S)?", re.IGNORECASE)
 _BINARY_FORMATS = ("base64", "hex", "utf-8")

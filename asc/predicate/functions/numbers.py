@@ -43,9 +43,9 @@ def _shifted(call: Call) -> pa.DataType | None:
 
 
 def _whole_number(call: Call) -> pa.DataType | None:
-    """Return the type of ceil and floor: BIGINT; None (unknown) for a decimal, and if a number of digits is given.
+    """Return the result type of ``ceil`` and ``floor``: BIGINT.
 
-    The result for a decimal is a decimal, and so is a result with digits after the point.
+    Return None (unknown) for a decimal, and if the call has a number of digits. In these cases the result is a decimal.
     """
     data_type = call.type(0)
     if len(call.args) > 1:
@@ -84,7 +84,7 @@ def _whole_digits(call: Call) -> str | None:
 def _number_format(call: Call) -> str | None:
     """Check that the second argument is a number of digits, or a number pattern that Java accepts.
 
-    Java throws for others.
+    Java throws for any other pattern.
     """
     pattern = call.constant(1)
     if call.type(1) == pa.string():

@@ -1,4 +1,4 @@
-"""The options of functions that parse and write documents: a map of constant names and values that are checked."""
+"""Checks of the options of functions that parse and write documents. The options are a map of constant strings."""
 
 from __future__ import annotations
 
@@ -88,7 +88,10 @@ def options(place: int, known: Mapping[str, re.Pattern[str]], *, parses: bool) -
 
 
 def options_of(call: Call, place: int) -> Mapping[str, str] | None:
-    """Return the options by lower-case name; None if they are not constants, or if a name occurs twice."""
+    """Return the options by lower-case name. The result is empty if the argument at ``place`` is missing.
+
+    Return None if the options are not constants, or if a name occurs twice.
+    """
     if place >= len(call.args):
         return {}
     node = call.args[place].node

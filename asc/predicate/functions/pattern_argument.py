@@ -18,13 +18,17 @@ try_to_timestamp unix_timestamp
 OF_TIME_PATTERNS = frozenset(_OF_TIME_LIST.split())
 """The functions whose second argument may be a time pattern."""
 _MOST_SHOWN = 16.0
-"""The greatest growth of a text that a pattern formats: two letters of the pattern may become the name of a
-time zone.
+"""The maximum length of a formatted text, as a multiple of the length of the pattern.
+
+Two letters of the pattern may become the name of a time zone.
 """
 
 
 def pattern_check(*, parses: bool) -> Check:
-    """Return a check that a pattern which is a constant, or is composed of constants, is a valid time pattern."""
+    """Return a check that a pattern is a valid time pattern if it is a constant or is composed of constants.
+
+    ``parses``: whether the pattern is used for parsing, not for formatting.
+    """
 
     def check(call: Call) -> str | None:
         pattern = call.text(1)
@@ -52,6 +56,6 @@ def shown_by_pattern(call: Call, instant: str, name: str | None = None) -> str:
 def longest_shown(call: Call) -> float:
     """Return the factor by which the formatted text may be longer than the text of the record.
 
-    It is 0 if the pattern does not come from the record.
+    The factor is 0 if the pattern does not come from the record.
     """
     return _MOST_SHOWN * call.args[1].growth if brings_pattern(call) else 0.0

@@ -41,12 +41,15 @@ def _is_null(call: Call) -> bool:
 
 
 def _groups(call: Call) -> int:
-    """Return the number of groups of the regular expression, which has been accepted."""
+    """Return the number of groups of the regular expression. The expression must have been accepted."""
     return sum(match.group(1) is not None for match in _GROUP.finditer(str(call.text(1))))
 
 
 def _group(call: Call) -> int:
-    """Return the number of the requested group: 1 if the call names none, 0 if the number is no constant integer."""
+    """Return the number of the requested group.
+
+    Return 1 if the call has no argument for the group. Return 0 if the argument is no constant integer.
+    """
     number = call.constant(2) if len(call.args) > 2 else 1
     return number if isinstance(number, int) else 0
 
@@ -105,7 +108,10 @@ def _replaced(call: Call) -> float:
 
 
 def _with_pattern(call: Call, sought: Search | None, *more: str) -> str:
-    """Return the call with the regular expression of the search in place of the original one."""
+    """Return SQL for the call with the regular expression of the search in place of the original one.
+
+    ``more``: SQL for the following arguments, if they differ from those of the call.
+    """
     if sought is None:
         return plain(call)
     rest = more or tuple(arg.sql for arg in call.args[2:])

@@ -102,7 +102,10 @@ def _micros(end: Expression) -> int | None:
 
 
 def _text(node: Node) -> str | None:
-    """Return the constant text that is cast or parsed to a time, if it is the only argument; otherwise None."""
+    """Return the constant text that a node casts or parses to a time.
+
+    Return None if the node is anything else, or if it has further arguments.
+    """
     reads = node.op == "call" and node.value in ("to_date", "to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz")
     if not reads and node.op not in ("cast", "try_cast"):
         return None
@@ -112,9 +115,10 @@ def _text(node: Node) -> str | None:
 
 
 def _spelled(call: Call) -> str:
-    """Spell ``sequence`` of values from a record as NULL for too many entries, and for a step away from the end.
+    """Spell ``sequence`` with a guard if an argument comes from the record.
 
-    Spark throws for such a step, and creates as many entries as the arguments ask for.
+    The guarded SQL gives NULL if there would be too many entries, and if the step leads away from the end. Spark throws
+    for such a step, and creates as many entries as the arguments require.
     """
     if not _is_of_record(call):
         return plain(call)

@@ -52,7 +52,7 @@ def _replaced(call: Call) -> float:
 def _most_repeated(call: Call) -> int:
     """Return the maximum number of repetitions of a text.
 
-    It is greater for a short constant than for a text from the record, which may be long.
+    The maximum is greater for a short constant than for a text from the record, which may be long.
     """
     text = call.constant(0)
     return max(_MAX_REPEATED, MAX_LENGTH_CHARS // max(1, len(text))) if isinstance(text, str) else _MAX_REPEATED
@@ -70,9 +70,9 @@ def _repeated(call: Call) -> float:
 
 
 def _distant(call: Call) -> str | None:
-    """Check that one constant argument of ``levenshtein`` is short.
+    """Check that at least one of the arguments of ``levenshtein`` is short, if any of them is constant.
 
-    The work is the product of the two lengths.
+    The work is proportional to the product of the two lengths.
     """
     constants = [arg for arg in call.args[:2] if arg.literal is not None]
     if constants and not any(is_short_constant(call, place, _MAX_DISTANT) for place in (0, 1)):

@@ -1,7 +1,7 @@
 """Patterns of dates and times as Spark reads them, and a test of whether a constant is such a pattern.
 
-Spark passes the patterns to Java's DateTimeFormatter. It refuses the letters whose meaning differs from that in Java's
-older parser.
+Spark passes the patterns to Java's DateTimeFormatter. Spark refuses a letter that had another meaning in Java's older
+parser.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST = {
     "z": 4,
     "O": 4,
 }
-"""The maximum number of repetitions of a letter."""
+"""The maximum number of repetitions, by letter."""
 _FORMATTED_ONLY = frozenset("EFqQ")
 _PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|.", re.DOTALL)
 

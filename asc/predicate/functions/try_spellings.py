@@ -35,7 +35,7 @@ def caught_text(sql: str) -> str:
 
 
 def renamed(name: str) -> Spelling:
-    """Return a spelling that calls the function ``name`` instead, which gives NULL when this function throws."""
+    """Return a spelling that calls the function ``name``, which gives NULL if the original function would throw."""
     return lambda call: f"{name}({', '.join(arg.sql for arg in call.args)})"
 
 

@@ -1,4 +1,4 @@
-"""NULL without a type as an argument: Spark refuses the call of a function that derives types from this argument."""
+"""A check for NULL arguments without a type. Spark refuses them if the function derives types from the argument."""
 
 from __future__ import annotations
 
