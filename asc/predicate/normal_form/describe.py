@@ -63,7 +63,8 @@ def _origin(attribute: PAttribute) -> str:
 def plain_form(predicate: Predicate) -> dict[str, Any]:
     """Return the content of :func:`describe` as values that can be encoded as JSON.
 
-    They are the conjuncts, the p-attributes, the verdicts, the warnings, and the lines of text.
+    The values are the conjuncts, the p-attributes, whether the predicate accepts every record or no record, the
+    warnings, and the lines of text.
 
     >>> from asc.predicate import normalise
     >>> from asc.schema import Schema
@@ -88,9 +89,9 @@ def plain_form(predicate: Predicate) -> dict[str, Any]:
 
 
 def plain_attribute(attribute: PAttribute) -> dict[str, Any]:
-    """Return a description of an expression that is evaluated on a record, as values that can be encoded as JSON.
+    """Return a description of a p-attribute as values that can be encoded as JSON.
 
-    ``spark`` is True if Spark evaluates the expression.
+    ``spark`` is True if Spark evaluates the p-attribute.
     """
     return {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.is_computed}
 

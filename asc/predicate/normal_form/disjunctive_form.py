@@ -14,7 +14,7 @@ from asc.spatial.layer import ShapeName
 Conjunct = tuple[tuple[PAttribute, Constraint], ...]
 """One conjunct: at most one constraint for each p-attribute, none of them full or empty.
 
-It has one bit position of a plan.
+Each conjunct is one bit of the bitmaps of a plan.
 """
 
 
@@ -79,6 +79,6 @@ class Predicate:
     def read(self) -> tuple[PAttribute, ...]:
         """The p-attributes whose values the predicate needs, without duplicates.
 
-        For a p-attribute of pattern matches, it is the p-attribute of the subject of the match.
+        A p-attribute of matches with a pattern or shape is replaced by the p-attribute of the matched text or position.
         """
         return tuple(dict.fromkeys(attribute.read for conjunct in self.conjuncts for attribute, _ in conjunct))

@@ -33,7 +33,7 @@ _IS_TRUE, _IS_FALSE = Constraint((((1, 0), (1, 1)),)), Constraint((((0, 0), (0, 
 _FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _ALONE = 20
-"""The fixed cost of one more expression for Spark, in nodes, in addition to the nodes of the expression."""
+"""The fixed cost for Spark of each expression, in nodes. The nodes of the expression are added to this cost."""
 
 _WRITTEN_CHARS = 200
 """The maximum length of an expression in an error message, in characters."""
@@ -146,7 +146,7 @@ class FormulaBuilder:
         return Some([*has, Every([self._match(subject, element_key(None)), Const(NULL)])])
 
     def _part_of(self, node: Node) -> Formula | None:
-        """Return the formula of ``contains``, ``startswith`` or ``endswith`` with a constant, as a pattern match.
+        """Return a formula that the engine evaluates for ``contains``, ``startswith`` or ``endswith`` with a constant.
 
         Return None for any other node.
         """
@@ -163,7 +163,10 @@ class FormulaBuilder:
         return self._matched(subject, [None, literal.value, *([None] if node.value == "contains" else [])])
 
     def _matched(self, subject: Expression, parts: list[str | None]) -> Atom | None:
-        """Return the atom of a pattern match that the engine evaluates; None if Spark must evaluate the match."""
+        """Return the atom of the match of ``subject`` with the parts of a LIKE pattern.
+
+        Return None if Spark must evaluate the match.
+        """
         key = like_key(parts)
         if key is None:
             return None
@@ -252,7 +255,10 @@ class FormulaBuilder:
         return Atom(attribute, true, true.complement() if operator == "<=>" else None)
 
     def _constant(self, literal: Literal, true: Constraint) -> Formula | None:
-        """Return the formula of a comparison between two constants."""
+        """Return the formula of a comparison of the constant ``literal`` with another constant.
+
+        ``true`` admits the values for which the comparison is TRUE. Return None if Spark must evaluate the comparison.
+        """
         space = space_of(literal.type)
         own = None if space is None else position(space, literal, self._time_zone)
         if own is None or own[0][1] != 0:

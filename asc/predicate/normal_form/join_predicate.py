@@ -1,4 +1,4 @@
-"""Predicates of joins: a WHERE over a stream and a layer is turned into a predicate over the stream for each shape."""
+"""Predicates of joins: for each shape, a WHERE over a stream and a layer becomes a predicate over the stream."""
 
 from __future__ import annotations
 
@@ -32,19 +32,22 @@ _DEFAULT_LIMITS = Limits()
 _LISTED = 20
 
 _ROW_NODES, _STEPS_A_NODE = 10, 80
-"""The fixed cost of a row in operators, and the number of steps of a normal form that take as long as one operator."""
+"""The first number is the fixed cost of a row, in operators.
+
+The second number is the number of steps of the computation of a normal form that take as long as one operator.
+"""
 
 LARGE_VERTICES = 512
-"""The number of vertices from which an index subdivides a shape, which dominates the cost.
+"""The least number of vertices of a shape that an index subdivides.
 
-Smaller shapes are not counted.
+The subdivision dominates the cost of such a shape. Shapes with fewer vertices are not counted.
 """
 
 _VERTICES_A_NODE, _LARGE_DISTANCE_NODES, _DISTANCE_VERTICES_A_NODE = 7, 1_000, 4
-"""The number of vertices of a large shape that take as long to index as one operator.
+"""The cost of indexing a large shape, compared with the cost of one operator.
 
-For a distance test, a large shape costs a fixed number of operators, plus one operator for each further number of
-vertices.
+The first number is the number of vertices that cost as much as one operator. The other two numbers are for a distance
+test: a large shape costs the second number of operators, plus one operator for each third number of vertices.
 """
 
 _COMPARED_LIST = "= <> < <= > >= <=> between in like ilike rlike is is_not is_unknown and or not"
@@ -55,9 +58,9 @@ _WHOLE = MappingProxyType({pa.int8(): "Y", pa.int16(): "S", pa.int32(): "", pa.i
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A join by the layer's name and its WHERE, which names columns of the stream and of the layer.
+    """A join: the name of a layer, and a WHERE that names columns of the stream and of the layer.
 
-    It represents one predicate for each shape of the layer. The id of that predicate is ``<id>/<shape>``.
+    The join represents one predicate for each shape of the layer. The id of that predicate is ``<id>/<shape>``.
     """
 
     layer: str
@@ -70,7 +73,7 @@ class JoinPredicate:
     In its WHERE, ``layer.name`` is a property of a row and ``layer.geometry`` the row's shape. The WHERE is parsed
     once. For each row, :meth:`of` returns the predicate in which the row's values are constants. Invariant: that
     predicate accepts the same tuples as the WHERE with the constants written in place of the names. The object is
-    immutable. Cost: typing and normalising the predicate of a row takes some hundred microseconds. Source: spatial.md,
+    immutable. Cost: typing and normalising the predicate of a row takes a few hundred microseconds. Source: spatial.md,
     section 2.
 
     >>> from asc.schema import properties_of_ddl
@@ -114,13 +117,13 @@ class JoinPredicate:
         self._find(self._tree, layer)
         self._check(layer, is_planar=shapes.is_planar)
         self.template = self._template()
-        """The predicate of an example row, for its text, the columns of the stream that it names, and its warnings.
+        """The predicate of an example row. Only its text, its columns of the stream and its warnings have a meaning.
 
         Its conjuncts have no meaning, because they contain the example values.
         """
 
     def of(self, row: Feature, effort: JoinEffort | None = None) -> Predicate:
-        """Return the predicate of a row, whose properties fit the layer's types.
+        """Return the predicate of a row. The properties of the row must have the layer's types.
 
         Raise PredicateError if the predicate is refused with the row's values. The work of its normal form is added to
         ``effort``, even if the predicate is refused.
@@ -148,7 +151,7 @@ class JoinPredicate:
             raise PredicateError(subject, shortened(self._source.text), remedy)
 
     def may_exceed_effort(self, rows: Mapping[str, Feature]) -> bool:
-        """Return whether the predicates of the rows could take too long to compute for any values of the properties.
+        """Return whether, for some values of the properties, the predicates of the rows could take too long to compute.
 
         The cost of this check is the cost of counting the vertices of large shapes.
         """
@@ -317,7 +320,10 @@ def _counted(effort: JoinEffort | None) -> Iterator[Steps]:
 
 
 def _is_plain(node: Node) -> bool:
-    """Return whether a NULL operand of the node needs no cast: if the node is a comparison or a function of shapes."""
+    """Return whether a NULL operand of the node needs no cast.
+
+    This holds for comparisons, for AND, OR and NOT, and for functions of shapes.
+    """
     return node.op in _COMPARED or (node.op == "call" and str(node.value).startswith("st_"))
 
 
@@ -357,7 +363,7 @@ def constant(value: Any, kind: pa.DataType) -> Literal:
 
 
 def _example(kind: pa.DataType) -> Any:
-    """Return an example value of a type. It is refused only in an expression that refuses every value of the type."""
+    """Return an example value of a type. An expression that refuses the example refuses every value of the type."""
     from decimal import Decimal
 
     if kind == pa.string():

@@ -66,19 +66,20 @@ _Read = tuple[Form, PAttribute, Constraint]
 
 
 class PlainReader:
-    """A fast reader of plain predicates: one term, or several joined by AND, each comparing a column with constants.
+    """A fast reader of plain predicates. A plain predicate is one term, or several terms that are joined by AND.
 
-    A term compares with an operator, BETWEEN or IN. If the reader is not certain of the result, it returns None, and
-    the caller uses :func:`asc.predicate.normalise`.
+    A term compares a column with constants, by an operator, BETWEEN or IN. If the reader is not certain of the result,
+    it returns None, and the caller uses :func:`asc.predicate.normalise`.
 
-    The reader learns the forms of terms from ``normalise``. It parses the first term of each form. Only if parsing
-    gives the same constraint as the reader does it read other terms of the form itself. In a conjunction each term has
-    the meaning that it has alone, because no operator within a term binds less tightly than AND.
+    The reader learns the forms of terms from ``normalise``, which parses the first term of each form. If ``normalise``
+    and the reader give the same constraint for this term, the reader reads the other terms of the form itself. In a
+    conjunction each term has the same meaning as in a predicate that consists of this term, because no operator within
+    a term binds less tightly than AND.
 
-    Invariant: the result equals that of ``normalise``, including the text of the predicate. Cost: some microseconds for
-    each term, a tenth of the time of parsing. Memory: up to ``_FORMS_MAX`` forms and ``_TERMS_MAX`` terms. Threads may
-    share a reader: at worst a form is learnt twice. Rejected: learning the forms of whole predicates. If subscribers
-    choose among twenty columns, there are as many such forms as predicates.
+    Invariant: the result equals that of ``normalise``, including the text of the predicate. Cost: a few microseconds
+    for each term, a tenth of the time of parsing. Memory: up to ``_FORMS_MAX`` forms and ``_TERMS_MAX`` terms. Threads
+    may share a reader: at worst a form is learnt twice. Rejected: learning the forms of whole predicates. If
+    subscribers choose among twenty columns, there are as many such forms as predicates.
 
     >>> reader = PlainReader(Schema.from_ddl("delay INT, city STRING"))
     >>> reader.predicate("delay > 30 AND city IN ('Oslo', 'Bergen')").conjuncts == normalise(
@@ -211,9 +212,9 @@ class PlainReader:
 
 
 def _points(attribute: PAttribute, term: _Term) -> list[Position] | None:
-    """Return the positions of the constants if the column has the type of the constants.
+    """Return the positions of the constants if the column has the type of the constants, so that each is a key.
 
-    Each constant is then a key. Return None for other types.
+    Return None for other types.
     """
     kind = term.form.type
     if kind == pa.string() and attribute.type == kind:
