@@ -32,7 +32,7 @@ _SUM_WEIGHT = 24
 
 _LISTED = 20
 _COMPARED = 10_000
-"""The maximum number of ids that are searched for an id similar to a missing one."""
+"""The maximum number of shapes of a layer whose ids are compared with a missing id, to suggest a similar id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,10 @@ class OperandReader:
         return self._shape(node.args[0], lambda: read(literal.value, self._rules))
 
     def _named(self, node: Node) -> Operand | None:
-        """Return a shape of a layer. Return None if the layer lacks the shape and ``may_wait`` is set."""
+        """Return the shape of a layer that a node names.
+
+        Return None if the layer lacks the shape and ``may_wait`` is set.
+        """
         texts = [self._typer.of(arg).literal for arg in node.args]
         for literal, arg in zip(texts, node.args, strict=True):
             if literal is None or literal.type != pa.string():
@@ -126,7 +129,10 @@ class OperandReader:
         return Operand(shape=shape)
 
     def _envelope(self, node: Node) -> Operand | None:
-        """Return the rectangle of four numbers: a shape if all four are constants, else a box from the record."""
+        """Return the rectangle of four numbers: a shape if all four are constants, else a box from the record.
+
+        Return None if one of the numbers is NULL.
+        """
         literals = [self._typer.of(arg).literal for arg in node.args]
         if any(literal is not None and literal.value is None for literal in literals):
             return None
@@ -139,7 +145,8 @@ class OperandReader:
     def _expanded(self, node: Node) -> Operand | None:
         """Return the result of ST_Expand for a position or a shape.
 
-        The first number extends the operand to the left and right, the second number up and down.
+        The first number extends the operand to the left and right, the second number up and down. Return None if the
+        operand or a number is NULL.
         """
         inner = self.read(node.args[0])
         literals = [self._typer.of(arg).literal for arg in node.args[1:]]
@@ -191,7 +198,7 @@ class OperandReader:
         return self._attribute(expression, expression.space.type)
 
     def number(self, node: Node, what: str | None) -> float | None:
-        """Return a constant number; None for NULL.
+        """Return a constant number. Return None for NULL.
 
         For any other expression raise PredicateError, in which ``what`` names the expression. If ``what`` is None,
         return None instead.
@@ -210,9 +217,10 @@ class OperandReader:
 
 
 def _error_condition(parts: list[PAttribute], *, is_planar: bool) -> str | None:
-    """Return the condition under which a position is outside the earth, or a coordinate is an evaluation error.
+    """Return the SQL condition under which a position or a box is an evaluation error.
 
-    Return None if neither can occur.
+    The condition holds if a coordinate is an evaluation error itself or is not on the earth. It also holds if a lower
+    bound of a box is greater than the upper bound. Return None if none of these cases can occur.
     """
     conditions = [part.error_condition for part in parts if part.error_condition is not None]
     texts = [f"CAST(({part.sql}) AS DOUBLE)" for part in parts]
@@ -229,7 +237,7 @@ def _error_condition(parts: list[PAttribute], *, is_planar: bool) -> str | None:
 
 
 def _combined(part: PAttribute, operator: str, by: PAttribute) -> PAttribute:
-    """Return the p-attribute of the sum or difference of two numbers as doubles, which Spark evaluates."""
+    """Return the p-attribute of a sum or difference. Spark evaluates it as the sum or difference of two doubles."""
     errors = [own.error_condition for own in (part, by) if own.error_condition is not None]
     return PAttribute(
         f"CAST(({part.sql}) AS DOUBLE) {operator} CAST(({by.sql}) AS DOUBLE)",

@@ -56,7 +56,7 @@ _OPERANDS = {
     NAMED: 2,
 }
 _HALF_TURN_M = 2.1e7
-"""A distance in metres within which every position on the earth lies."""
+"""A distance in metres that is greater than the distance between any two positions on the earth."""
 
 MatchOf = Callable[[PAttribute, bytes], Atom]
 
@@ -74,7 +74,7 @@ def is_distance(node: Node) -> bool:
 def spatial_expression(typer: ExpressionTyper, node: Node) -> Expression:
     """Type a call of an ST_ function, so that the enclosing expression can be checked.
 
-    The text is not valid Spark SQL.
+    The text of the expression is not valid Spark SQL.
     """
     wanted = _OPERANDS.get(node.value, 2)
     if len(node.args) != wanted:
@@ -147,7 +147,7 @@ class SpatialReader:
     def compared(self, node: Node, operator: str, limit: Node) -> Formula | None:
         """Return the formula of a comparison between a distance on the sphere and a constant number of metres.
 
-        Return None if the distance is compared with anything else.
+        Return None if the distance is compared with anything else, or with an operator other than <, <=, > and >=.
         """
         if operator not in ("<", "<=", ">", ">="):
             return None
@@ -200,7 +200,11 @@ class SpatialReader:
     def _sorted(
         self, node: Node, first: Operand | None, second: Operand | None
     ) -> tuple[BaseGeometry | None, PAttribute | BaseGeometry | None]:
-        """Return the shape and the position among two operands, which are in the order of the text."""
+        """Return the shape and the position among two operands.
+
+        ``first`` and ``second`` are in the order of the text. Return None for both if one of them is NULL. Raise
+        PredicateError if the two are not a shape and a position.
+        """
         if first is None or second is None:
             return None, None
         name = node.value
