@@ -17,7 +17,7 @@ _MAX_PLACES = 500
 _NONE = CharacterSet(())
 
 Ways = dict[int, int]
-"""States, each with the number of paths that lead to it."""
+"""The number of paths that lead to a state, by state."""
 
 
 @dataclass(slots=True)

@@ -4,10 +4,10 @@ If only the end of an expression is repeated without bound, the number of steps 
 expression's structure. Otherwise the paths by which the matcher may reach each state are counted. For each character of
 a text and each state of the automaton, the count includes the paths from every earlier start.
 
-Each character of the text maps this vector of counts to another one. The mapping is monotone: a vector that is nowhere
-greater than another one is mapped to a vector that is nowhere greater than the other's. So only the maximal vectors are
-followed, until there are no new ones. If the counts grow without bound, the matcher would read a text again and again,
-and the expression is refused.
+Each character of the text maps this vector of counts to another one. The mapping is monotone: if no count of a vector
+is greater than in a second vector, this also holds for the vectors to which the two are mapped. So only the maximal
+vectors are followed, until there are no new ones. If the counts grow without bound, the matcher would read a text again
+and again, and the expression is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_STEPS_ONCE = 2_000
 _MAX_WORK = 40_000
 """The maximum number of counts that are inspected to accept or refuse one expression.
 
-They take some fifty milliseconds.
+Inspecting that many takes about fifty milliseconds.
 """
 
 _HALVES = (0xD800, 0xDC00, 0xE000, 0x10000)
@@ -41,8 +41,9 @@ _AGAIN = (
 def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
     """Return the number of steps for each character of a text in which an expression is searched for.
 
-    Raise ValueError if there are too many. ``guarded``: atoms whose repetition may be the first part of the expression.
-    Such a repetition starts only if the preceding character is not one of the atom's characters.
+    Return 0 for an expression that is tried only at the start of a text. Raise ValueError if there are too many steps.
+    ``guarded``: atoms whose repetition may be the first part of the expression. Such a repetition starts only if the
+    preceding character is not one of the atom's characters.
 
     >>> from asc.predicate.regex.regular_expression import regular_expression
     >>> steps(regular_expression("error|warning"))
@@ -217,7 +218,13 @@ class _Counted:
         return sum(1 << place for place, _ in self._guarded if read >> place & 1)
 
     def _moved(self, counts: Ways, first: list[tuple[int, int]], read: int, half: int, shut: int) -> Ways:
-        """Return the path counts after one more character."""
+        """Return the path counts after one more character.
+
+        ``first``: the states at which an attempt may begin. ``read``: the states that read the character. ``half``: the
+        states that read the low surrogate of the character. ``shut``: the guarded loops that cannot start at the
+        character. The last three are bit masks. Raise ValueError if a count is too great, or if there are too many
+        counts to inspect.
+        """
         moved: Ways = {}
         for place, ways in counts.items():
             for after, more in self._follow[place]:

@@ -79,7 +79,7 @@ class CharacterSet:
         return "[" + "".join(f"\\x{{{low:x}}}-\\x{{{high:x}}}" for low, high in self.ranges) + "]"
 
     def meets(self, other: CharacterSet) -> bool:
-        """Return whether the two have a character in common."""
+        """Return whether the two sets have a character in common."""
         return any(a <= high and low <= b for a, b in self.ranges for low, high in other.ranges)
 
     @property
@@ -97,8 +97,8 @@ class CharacterSet:
 
     @property
     def takes_whole_characters(self) -> bool:
-        """True if the set contains no low surrogate, or every character beyond U+FFFF.
+        """True if the set contains no low surrogate, or if it contains every character beyond U+FFFF.
 
-        Then no match is lost if no match may start between the two surrogates of a character.
+        For such a set, no match is lost if no match may start between the two surrogates of a character.
         """
         return not self.has_low_halves or CharacterSet([_BEYOND]) <= self

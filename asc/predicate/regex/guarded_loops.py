@@ -1,8 +1,8 @@
-r"""Guards for the leading repetitions of an expression: each begins only where a run of its characters begins.
+r"""Guards for the leading repetitions of an expression: a guard lets a repetition begin only at the beginning of a run.
 
-The expression ``[a-z]+b`` is tried at each character, and each attempt reads the rest of a run of letters. But a match
-that begins within a run would have started before it. So a lookbehind stops every attempt but the first:
-``(?<![a-z])[a-z]+b``.
+A run is a maximal sequence of the characters that are repeated. The expression ``[a-z]+b`` is tried at each character,
+and each attempt reads the rest of a run of letters. But if there is a match from within a run, there is also a match
+from the beginning of the run. So a lookbehind stops every attempt but the first: ``(?<![a-z])[a-z]+b``.
 
 If all matches are searched for, the next match may begin where the previous one ended, which ``\G`` matches. This is
 not needed if every match ends with something after which the repetition cannot start within a run. The expression must
@@ -45,7 +45,7 @@ def guard(atom: Atom) -> str:
 
 
 def guarded(tree: Part, *, is_repeated: bool, is_from_start: bool) -> tuple[str, int] | None:
-    """Return the text and the number of steps of an expression whose leading repetitions begin where their runs begin.
+    """Return the text of an expression with guards before its leading repetitions, and the number of steps.
 
     Return None if the expression matches the empty text or takes too many steps even with guards. ``is_repeated``:
     whether all matches are searched for. ``is_from_start``: whether the search begins at the start of a text, not at a
@@ -123,7 +123,7 @@ def _is_apart(automaton: Automaton, atom: Atom) -> bool:
 
 
 def _begins_apart(automaton: Automaton, loop: Repeat) -> bool:
-    """Return whether no match can begin with the repetition where the previous match ended, if that is within a run."""
+    """Return whether no match can begin with the repetition directly after a match that ends within a run."""
     atom = loop.part
     assert isinstance(atom, Atom)
     ends = set(automaton.last)

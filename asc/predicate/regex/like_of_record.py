@@ -15,9 +15,9 @@ It is also the maximum number of steps for each character of a text.
 """
 
 _ESCAPED_ESCAPE, _PERCENT, _UNDERSCORE = "\ufdd0", "\ufdd1", "\ufdd2"
-"""Placeholders for an escaped escape character, ``%`` and ``_`` during the conversion: noncharacters of Unicode.
+"""Placeholders during the conversion: for an escaped escape character, an escaped ``%`` and an escaped ``_``.
 
-For a pattern that contains one of them the result is NULL.
+The placeholders are noncharacters of Unicode. For a pattern that contains one of them the result is NULL.
 """
 
 _SPECIAL = r"([\\^$.|?*+(){}\[\]])"
@@ -28,8 +28,9 @@ _NEVER = "(?!)"
 def like_regex_of_record(pattern: str, escape: str) -> str:
     """Return SQL that computes the regular expression of a pattern. ``pattern`` is the SQL name of the pattern.
 
-    The SQL gives NULL for a pattern that is too long or malformed, for which Spark throws. Spark splits a character
-    beyond U+FFFF into two code units and never finds it, so the regular expression does not find it either.
+    The SQL gives NULL for a pattern that is too long. It also gives NULL for a malformed pattern, for which Spark
+    throws. Spark splits a character beyond U+FFFF into two code units and never finds it, so the regular expression
+    does not find it either.
     """
     own = _class_of(escape)
     well_formed = rf"(?s)\A(?:[^{own}\x{{fdd0}}-\x{{fdd2}}]|[{own}][%_{own}])*+\z"

@@ -15,7 +15,8 @@ class LoopError(Exception):
 def tried(part: Part, *, is_last: bool) -> Work:
     """Return the work of a part at one position.
 
-    Each way to match one part is followed by all steps of the next part.
+    In a sequence, the steps of a part count once for each way to match the parts before it. ``is_last``: whether
+    nothing follows the part in the expression. Raise LoopError if something follows an unbounded repetition.
     """
     if isinstance(part, Atom):
         return 1, part.cost
@@ -51,9 +52,10 @@ def tried(part: Part, *, is_last: bool) -> Work:
 
 
 def steps_of_look(look: Look) -> int:
-    """Return the number of steps of a lookahead or lookbehind at one position. Raise ValueError if they have no bound.
+    """Return the number of steps of a lookahead or lookbehind at one position.
 
-    A lookbehind is tried from each position at which its content may begin.
+    A lookbehind is tried from each position at which its content may begin. Raise ValueError if the number of steps has
+    no bound.
     """
     try:
         own = tried(look.part, is_last=False)[1]

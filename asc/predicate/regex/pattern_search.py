@@ -1,4 +1,4 @@
-"""The choice of how Spark searches a text for matches of a regular expression, in time linear in the text's length.
+"""How Spark searches a text for matches of a regular expression. The search takes time linear in the text's length.
 
 An expression is used as it is written if its number of steps is bounded. Otherwise it is rewritten as another
 expression that finds the same matches:
@@ -7,14 +7,14 @@ expression that finds the same matches:
   is found exactly if ``[a-z]b`` is. It is then irrelevant, too, whether a repetition is lazy.
 - In ``error.*timeout``, the head is ``error``. If several heads occur in one run of the repeated characters, the one
   that ends first is as good as any other. So a run is read once, from its beginning: ``(?<!.)(?>.*?error).*timeout``.
-  The head must not contain itself in such a way that one head ends before another one that begins first. The head may
-  also contain characters that are not repeated, for example a line end. Then there are several searches: for a head
-  within a run, and for a head whose last such character is at a given position.
+  A text that matches the head must not contain another match of the head that ends earlier. The head may also contain
+  characters that are not repeated, for example a line end. In this case there are several searches: for a head within a
+  run, and for a head whose last such character is at a given position.
 - For ``^(.*)-(.*)$``, a lookahead first tests whether the end of the text can be reached: ``^(?=.*$)(.*)-(.*)$``.
 - If the position or the text of a match is needed, ``[a-z]+b`` is tried only at the beginnings of runs:
-  ``(?<![a-z])[a-z]+b``. A match that begins within a run of the repeated characters would have started before it. A
-  match may also begin where the previous match ended. The expression must not match the empty text, because Java then
-  continues one character later.
+  ``(?<![a-z])[a-z]+b``. If there is a match from within a run of the repeated characters, there is also a match from
+  the beginning of the run. A match may also begin where the previous match ended. The expression must not match the
+  empty text, because Java then continues one character later.
 """
 
 from __future__ import annotations
@@ -73,7 +73,10 @@ class Search:
 
 @lru_cache(maxsize=1024)
 def search(pattern: str, use: Use, group: int = 0) -> Search:
-    """Return the search for a regular expression. Raise ValueError, with the reason, if the expression is refused.
+    """Return the search by which Spark finds a regular expression in a text.
+
+    ``use``: the result that the search has to return. ``group``: the number of the requested group. Raise ValueError,
+    with the reason, if the expression is refused.
 
     >>> search("[a-z]+b", Use.TEST).pattern, search("[a-z]+b", Use.PLACE).pattern
     ('[a-z]b', '(?<![a-z])[a-z]+b')
@@ -161,7 +164,7 @@ def _parts(part: Part) -> list[Part]:
 
 
 def _flat(part: Part) -> Part:
-    """Return a part without redundant parentheses, that is, without those around anything but a choice."""
+    """Return a part without redundant parentheses. Parentheses around a choice are not redundant."""
     if isinstance(part, Group) and not isinstance(part.part, Choice):
         return _flat(part.part)
     if isinstance(part, Run):
@@ -255,9 +258,9 @@ def _narrowed(part: Part, characters: CharacterSet) -> Part | None:
 
 
 def _crossing(part: Part, characters: CharacterSet) -> list[Part]:
-    """Return the parts for a match that contains characters outside a set, with the last such character marked.
+    """Return the parts for a match of ``part`` that contains a character outside the set ``characters``.
 
-    Return an empty list if the part has no such character.
+    One of the parts matches the last such character. Return an empty list if the part has no such character.
     """
     atom = part.part if isinstance(part, Repeat) else part
     if _is_within(part, characters) or not isinstance(atom, Atom):
@@ -271,7 +274,10 @@ def _crossing(part: Part, characters: CharacterSet) -> list[Part]:
 
 
 def _around(loop: Atom, parts: list[Part]) -> Search | None:
-    """Return the search for parts that are separated by the repetitions of one set of characters."""
+    """Return the search for parts that are separated by unbounded repetitions of ``loop``.
+
+    Return None if there is no search whose number of steps is bounded.
+    """
     pieces: list[list[Part]] = [[]]
     for own in parts:
         if isinstance(own, Repeat) and own.high is None and own.part == loop:

@@ -163,7 +163,9 @@ def is_lazy(part: Part) -> bool:
 
 
 def greedy(part: Part) -> Part:
-    """Return a part with greedy repetitions in place of lazy ones. A text contains a match of both or of neither.
+    """Return a part with greedy repetitions in place of lazy ones.
+
+    A text contains a match of the result exactly if it contains a match of the original part.
 
     >>> from asc.predicate.regex.regular_expression import regular_expression
     >>> spelled(greedy(regular_expression("a.*?b")))
