@@ -68,7 +68,10 @@ class FormReader(TypeReader):
         return self._rest_of_call(name, [], token.start)
 
     def _rest_of_call(self, name: str, args: list[Node], start: int) -> Node:
-        """Return a call after its opening parenthesis, and perhaps its first argument, have been parsed."""
+        """Parse the rest of a call, up to its closing parenthesis.
+
+        ``args`` has the first argument if it has already been parsed; otherwise it is empty.
+        """
         if not args and self._token.kind != ")":
             self._no_subquery()
             args.append(self._star() if self._token.kind == "*" else self._argument())
@@ -107,8 +110,9 @@ class FormReader(TypeReader):
         return self._node("star", (), self._tokens[self._next - 1].start)
 
     def _of_unit(self, name: str, args: list[Node], start: int) -> Node:
-        """Parse ``TIMESTAMPADD(unit, count, instant)`` or ``TIMESTAMPDIFF(unit, from, to)``, or a synonym of one of
-        them.
+        """Return the call ``TIMESTAMPADD(unit, count, instant)`` or ``TIMESTAMPDIFF(unit, from, to)``.
+
+        ``name`` is one of these names or a synonym. ``args`` are the three parsed arguments.
         """
         unit = args[0].value[0].upper() if args[0].op == "column" and len(args[0].value) == 1 else ""
         if unit not in _UNITS:

@@ -53,13 +53,13 @@ class Interval:
 
     @property
     def in_last_field(self) -> Decimal:
-        """The length in units of the last field of the type. It is 26 for a day and two hours."""
+        """The length in units of the last field of the type: 26 for a day and two hours, whose last field is HOUR."""
         unit_sizes = _MONTHS if self.type.of_months else _MICROS
         return Decimal(self.amount) / unit_sizes[self.type.last]
 
 
 def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
-    """Return the interval of pairs of a number and a unit, such as ``[("1", "DAY"), ("-2", "HOURS")]``.
+    """Return the sum of pairs of a number and a unit, such as ``[("1", "DAY"), ("-2", "HOURS")]``, as an interval.
 
     Raise ValueError if the pairs are no interval.
     """
@@ -118,7 +118,7 @@ def of_words(text: str) -> Interval:
 def of_range(text: str, first: str, last: str, negative: bool) -> Interval:
     """Return the interval of a text such as ``1 12:30`` with the given first and last unit.
 
-    Raise ValueError if the text is no such interval.
+    ``negative``: whether a minus precedes the text. Raise ValueError if the text is no such interval.
     """
     kind, text = interval_type(first, last), text.strip()
     match = re.fullmatch(rf"([+-]?){_RANGES.get((first, last), '(?!)')}", text)

@@ -72,7 +72,7 @@ def interval_type(first: str, last: str) -> IntervalType:
 def spanned(types: Iterable[IntervalType]) -> IntervalType | None:
     """Return the narrowest interval type that has the fields of all the types.
 
-    Return None if there is none, because months and days cannot be combined.
+    Return None if there is no such type, because months and days cannot be combined.
     """
     fields = {field for each in types for field in each.fields}
     for family in (_MONTH_FIELDS, _DAY_FIELDS):

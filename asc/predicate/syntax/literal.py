@@ -47,7 +47,7 @@ class Literal:
 
 
 def number(raw: str) -> Literal:
-    """Return a number, with or without a type suffix, as Spark types it.
+    """Return the literal of a number, with or without a type suffix. The literal has the type that Spark gives it.
 
     Raise ValueError if the number is outside the range of its type.
 
@@ -107,9 +107,10 @@ def _double(raw: str, digits: str, data_type: pa.DataType) -> Literal:
 
 
 def _halfway(value: float) -> bool:
-    """Return whether a double lies halfway between two floats, or is too small to decide that.
+    """Return whether a double may lie halfway between two floats.
 
-    Only for such a double can rounding twice (text -> double -> float) differ from rounding once, as Java does.
+    The result is also True for a double that is too small to decide this. For all other doubles, rounding twice (text
+    -> double -> float) gives the same as rounding once, as Java does.
     """
     mantissa = struct.unpack("<Q", struct.pack("<d", value))[0] & ((1 << 29) - 1)
     return mantissa == 1 << 28 or 0 < abs(value) < 2.0**-126
@@ -153,7 +154,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def date(text: str) -> int | None:
-    """Return the days since 1970-01-01 of a ``yyyy-mm-dd`` text; None for any other text."""
+    """Return a ``yyyy-mm-dd`` text as the number of days since 1970-01-01. Return None for any other text."""
     match = _DATE.match(text)
     if match is None:
         return None
@@ -211,10 +212,11 @@ def is_time_word(text: str) -> bool:
 
 
 def timestamp(text: str, time_zone: str | None) -> int | None:
-    """Return the microseconds since the epoch of a local ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]``; None for any other text.
+    """Return a local time ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]`` as microseconds since the epoch.
 
-    ``time_zone`` is the zone of the local time. It is None for a TIMESTAMP_NTZ, which is treated as a time in UTC. In a
-    gap or an overlap of local times, the offset from before the change is used, as in Java.
+    Return None for any other text, and if :func:`local_micros` returns None. ``time_zone`` is the zone of the local
+    time. It is None for a TIMESTAMP_NTZ, which is treated as a time in UTC. In a gap or an overlap of local times, the
+    offset from before the change is used, as in Java.
     """
     match = _TIMESTAMP.match(text)
     if match is None:
@@ -228,7 +230,7 @@ def timestamp(text: str, time_zone: str | None) -> int | None:
 
 
 def local_micros(local: dt.datetime, time_zone: str | None) -> int | None:
-    """Return the microseconds since the epoch of a local time.
+    """Return a local time as microseconds since the epoch.
 
     Return None before the year 2000 in a zone other than UTC: the time zone tables of Python and Java differ there for
     some zones.
@@ -244,7 +246,7 @@ def local_micros(local: dt.datetime, time_zone: str | None) -> int | None:
 
 
 def day_start_micros(days: int, time_zone: str | None) -> int | None:
-    """Return the microseconds since the epoch of the start of a local day, as Spark casts a DATE to a TIMESTAMP.
+    """Return the start of a local day as microseconds since the epoch, as Spark casts a DATE to a TIMESTAMP.
 
     Return None if :func:`local_micros` returns None, and if the clocks skip midnight, so that the day starts later.
     """

@@ -13,7 +13,7 @@ AND OR NOT IN IS BETWEEN LIKE ILIKE RLIKE REGEXP CASE WHEN THEN ELSE END NULL TR
 AS DISTINCT EXISTS INTERVAL ESCAPE DIV COLLATE VALUES TABLE
 """
 KEYWORDS = frozenset(_KEYWORD_LIST.split())
-"""The words that are keywords at some positions. As column names in SQL for Spark they are put in backquotes."""
+"""The words that are keywords at some positions. A column with such a name is in backquotes in SQL for Spark."""
 
 _MORE_THAN_OPERANDS = frozenset(("case_of", "between", "in", "like", "call"))
 _OF_SEVERAL = frozenset(("like_any", "like_all", "ilike_any", "ilike_all"))
@@ -132,7 +132,7 @@ class Node:
 
 
 def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
-    """Return the weight of an operation beyond the weight of its operands.
+    """Return the weight that an operation has in addition to its node and its operands.
 
     The SQL for Spark repeats some operands. If such operations are nested, the length of the SQL grows exponentially.
     """

@@ -283,7 +283,10 @@ class _Parser(FormReader):
                 return node
 
     def _argument(self, closing: str = "") -> Node:
-        """Return an expression inside brackets, one nesting level deeper."""
+        """Parse an expression inside brackets, which is one nesting level deeper.
+
+        ``closing``: the bracket that must follow the expression and is parsed with it; empty if none is parsed.
+        """
         self._enter()
         node = self._or()
         self._level -= 1

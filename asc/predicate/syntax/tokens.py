@@ -38,9 +38,9 @@ _NAME_LIKE = (WORD, QUOTED, NUMBER, "]", ")")
 
 
 class Token(NamedTuple):
-    """A token: ``kind`` is one of the constants above or the symbol itself.
+    """A token of a text. ``kind`` is the kind of the token, such as NUMBER; the kind of a symbol is the symbol itself.
 
-    ``word`` is the word in upper case, or empty.
+    ``word`` is the word in upper case, or empty for a token that is no word.
     """
 
     kind: str
@@ -129,7 +129,7 @@ def _check_comments(source: Source, tokens: list[Token]) -> None:
 
 
 def _check_apart(source: Source, before: Token, kind: str, end: int) -> None:
-    """Raise PredicateError for an adjacent number and name, because Spark reads them as one name."""
+    """Raise PredicateError for a number directly before or after a name, because Spark reads them as one name."""
     number_first = before.kind == NUMBER and kind in (WORD, QUOTED, STRING, NUMBER)
     if number_first or (kind == NUMBER and before.kind in _NAME_LIKE):
         remedy = "put a blank between them, or the name in backquotes"

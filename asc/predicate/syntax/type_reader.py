@@ -119,7 +119,7 @@ class TypeReader(LiteralReader):
             raise self._source.error("unknown collation", shortened(name), remedy, start, end)
 
     def _at_interval(self) -> bool:
-        """Return whether the word INTERVAL begins a constant at the current position, and is not a column."""
+        """Return whether the word INTERVAL at the current position begins a constant, and is not a column."""
         return self._peek().kind in (STRING, RAW_STRING) or self._at_quantity(1)
 
     def _at_quantity(self, ahead: int) -> bool:
