@@ -58,7 +58,7 @@ def check_collated(typer: ExpressionTyper, node: Node) -> None:
 
 
 def _name(typer: ExpressionTyper, node: Node) -> str:
-    """Return the user's name of an operation: the name of the function, or the keyword."""
+    """Return the name of an operation in the user's text: the name of the function, or the keyword."""
     if node.op != "call":
         return _KEYWORDS.get(node.op, node.op.upper())
     # ILIKE is parsed as the LIKE of both operands in lower case.

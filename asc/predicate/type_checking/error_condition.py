@@ -27,7 +27,7 @@ from asc.predicate.type_checking.typer import ARITHMETIC, COMPARISONS, DIVISIONS
 from asc.spark_types import VARIANT
 
 CONDITION_CHARS = 5_000
-"""The maximum length of a condition. For an expression with a longer condition, errors are not counted."""
+"""The maximum length of a condition, in characters. Errors of an expression with a longer condition are not counted."""
 
 
 class _TooLongError(Exception):
@@ -36,7 +36,8 @@ class _TooLongError(Exception):
 
 _MEANT_LIST = "ln log log10 log1p log2 nullifzero try_add try_subtract try_multiply try_divide try_mod"
 _MEANT_TO_BE_NULL = frozenset(_MEANT_LIST.split())
-"""The functions that return NULL for some numbers by definition. Only a string that is no number is an error."""
+"""The functions that return NULL for some numbers by definition. For them, only a string that is no number is an error.
+"""
 
 _FIRST_KNOWN = frozenset(("coalesce", "nvl", "ifnull"))
 _PLAIN = types.INTEGERS | {pa.float32(), pa.float64(), pa.bool_()}
@@ -64,8 +65,9 @@ class _Step(NamedTuple):
     result: Node | None = None
     """The operand that Spark evaluates last if ``decides`` holds; None if there is no such operand."""
     compared_with: Node | None = None
-    """The other operand if Spark compares this operand with another one, which may be an evaluation error, too; else
-    None.
+    """The operand with which Spark compares this operand; None if there is no such comparison.
+
+    The comparison may be an evaluation error, too.
     """
 
 
@@ -86,7 +88,7 @@ def _condition(typer: Typer, node: Node) -> str | None:
 
 
 def _of_lambda_call(typer: Typer, node: Node) -> str | None:
-    """Return the condition under which a call with a lambda is an error; only its containers are considered.
+    """Return the condition under which a call with a lambda is an error, apart from errors within the lambda.
 
     The body of the lambda, or an expression in place of a lambda, is evaluated for each element. It has no meaning
     outside the call.
@@ -140,9 +142,9 @@ def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
 
 
 def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
-    """Return the condition as one CASE for all steps, so that it is nested no deeper than the expression itself.
+    """Return the condition under which one of the steps is an error, as a single CASE.
 
-    Spark's parser limits the nesting depth.
+    Spark's parser limits the nesting depth. The CASE is nested no deeper than the expression itself.
     """
     branches, can_err = [], False
     for step in steps:
@@ -164,7 +166,7 @@ def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
 
 
 def _of_equality(typer: Typer, left: Node | None, right: Node) -> str | None:
-    """Return the condition under which the comparison ``left = right``, made by another operation, is an error.
+    """Return the condition under which the comparison ``left = right`` within another operation is an error.
 
     Return None if there is no left side, or if the comparison cannot be an error.
     """

@@ -1,4 +1,4 @@
-"""Arithmetic with dates, timestamps and intervals that cannot throw.
+"""Arithmetic with dates, timestamps and intervals, spelled so that it cannot throw.
 
 Spark's operators throw outside the range of timestamps, even with ANSI mode off. Spark's ``try_add`` and
 ``try_subtract`` compute the same and return NULL outside that range. They also return NULL if an operand throws.
@@ -43,7 +43,7 @@ _INTERVAL_FIELDS = MappingProxyType(
         for alias in aliases.split()
     }
 )
-"""The fields of intervals and their types, by each name of the field."""
+"""For each name of a field of intervals: the field and its type."""
 _DATE_FIELDS = frozenset(_DATE_LIST.split())
 _CLOCK_FIELDS = frozenset(_CLOCK_LIST.split())
 _SECOND_FIELDS = frozenset(_SECOND_LIST.split())
@@ -72,7 +72,7 @@ def instant_arithmetic(typer: ExpressionTyper, node: Node, left: Expression, rig
 
 
 def _sum(typer: ExpressionTyper, node: Node, op: str, left: Expression, right: Expression) -> Expression | None:
-    """Return a sum or difference with an instant or with a text that is cast to one.
+    """Return a sum or difference with an instant, or with a text that is cast to an instant.
 
     Return None if Spark has no such operation.
     """
@@ -117,10 +117,10 @@ def _shifted(typer: ExpressionTyper, node: Node, op: str, instant: Expression, i
 
 
 def _as(instant: Expression, target: pa.DataType | None) -> str:
-    """Return the text of an instant that is cast to ``target`` with a guard; None means no cast.
+    """Return SQL for an instant, with a guarded cast if Spark's implicit cast to ``target`` may throw.
 
-    Spark would make the cast within try_add or try_subtract. But Spark may compute a cast that several expressions
-    share outside of them, where an exception is not caught.
+    ``target`` is None if there is no cast. Spark itself would cast within try_add or try_subtract. But if several
+    expressions share the cast, Spark may compute it outside these functions, where an exception is not caught.
     """
     if target in (None, instant.type) or not types.needs_guard(instant, target):
         return instant.sql

@@ -1,4 +1,4 @@
-"""Arithmetic of intervals with intervals and with numbers that cannot throw.
+"""Arithmetic of intervals with intervals and with numbers, spelled so that it cannot throw.
 
 Spark's operators throw if an interval overflows, even with ANSI mode off. Spark's ``try_`` functions compute the same
 and return NULL on overflow. Operators on calendar intervals do not throw.
@@ -55,7 +55,7 @@ def interval_arithmetic(
 
 
 def _sum(left: pa.DataType | None, right: pa.DataType | None) -> pa.DataType | None:
-    """Return the type of a sum of intervals, or of NULL and an interval of fields.
+    """Return the type of the sum of two intervals, or of NULL and an interval of fields.
 
     Return None if the types cannot be added.
     """
@@ -84,9 +84,9 @@ def negative(typer: ExpressionTyper, node: Node, operand: Expression) -> Express
 
 
 def interval_call(typer: ExpressionTyper, node: Node) -> Expression | None:
-    """Type a call of one of INTERVAL_FUNCTIONS; None if its first argument is no interval.
+    """Type a call of one of INTERVAL_FUNCTIONS.
 
-    Raise PredicateError for a call that is refused.
+    Return None if the first argument is no interval. Raise PredicateError for a call that is refused.
     """
     name = node.value
     args = [typer.of(arg) for arg in node.args]

@@ -35,10 +35,7 @@ _AGGREGATES = ("aggregate", "reduce")
 LAMBDA_FUNCTIONS = frozenset((*_OF_ARRAY, *_OF_MAP, *_OF_TWO, *_AGGREGATES)) - {"array_sort"}
 """The functions that require a lambda. The lambda of ``array_sort`` is optional."""
 THROWING_LAMBDA_FUNCTIONS = frozenset(("array_sort", "map_zip_with", "transform_keys"))
-"""The functions whose lambda can make Spark throw, or which have a guard.
-
-They can return NULL for non-NULL arguments.
-"""
+"""The functions that can return NULL for non-NULL arguments, because Spark could throw or would take too long."""
 
 _MAX_NODES = 100
 _MAX_LEVELS = 2
@@ -208,9 +205,10 @@ def _check_comparator(typer: ScopedTyper, body: Node) -> None:
 
 
 def _container(typer: ScopedTyper, call: Node, node: Node) -> Expression:
-    """Return the container over which a lambda iterates, which must not be longer than the record.
+    """Type the container over which a lambda iterates.
 
-    Inside another lambda it must be a part of the outer lambda's variable.
+    Raise PredicateError if the container may be longer than the record. Inside another lambda, also raise the error if
+    the container is no part of the outer lambda's variable, or if the lambdas are nested too deeply.
     """
     if _makes(node):
         remedy = "go through an array of the record, not one that sequence or array_repeat makes"
@@ -277,7 +275,7 @@ def _size(node: Node) -> int:
 def _check_names(typer: ScopedTyper, node: Node, parent: Node | None) -> None:
     """Raise PredicateError if a lambda does more with an outer text or container than to compare it.
 
-    An outer name is one that is no part of the lambda's variable.
+    A text or container is outer if it is no part of the lambda's variable.
     """
     if node.op == "lambda":
         return  # checked by its own variables

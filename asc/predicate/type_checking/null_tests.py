@@ -1,4 +1,4 @@
-"""Null tests with Spark's outcome.
+"""Null tests that have the same outcome as in Spark.
 
 Spark does not evaluate an operand that can never be NULL, so the operand cannot throw. An expression that could throw
 is spelled so that it is NULL instead (:mod:`asc.predicate.functions.try_spellings`). For Spark such a text can always
@@ -55,7 +55,10 @@ class NullTests:
                 raise self._typer.source.error_at(subject, f"IS NULL of {part.value}:", remedy)
 
     def caught(self, node: Node, subject: Node) -> str | None:
-        """Return SQL for ``subject IS NULL``, which is the meaning of ``node``; None if the plain SQL is correct."""
+        """Return SQL for ``subject IS NULL``, which is the meaning of ``node``.
+
+        Return None if the plain SQL is correct.
+        """
         if not self._typer.catches or not subject.args:
             return None
         spelled = self._typer.of(subject).sql
@@ -69,7 +72,7 @@ class NullTests:
         return test
 
     def of_comparison(self, node: Node) -> str | None:
-        """Return SQL for ``x <=> NULL``; None for any other comparison, and if the plain SQL is correct."""
+        """Return SQL for ``x <=> NULL``. Return None for any other comparison, or if the plain SQL is correct."""
         if node.op != "<=>":
             return None
         left, right = node.args
@@ -78,7 +81,10 @@ class NullTests:
         return self._checked(node, left) if is_null_constant(right) else None
 
     def of_call(self, node: Node, call: Call) -> str | None:
-        """Return SQL for a call that is a null test or contains one; None for any other call."""
+        """Return SQL for a call that is a null test or contains a null test.
+
+        Return None for any other call, or if the plain SQL is correct.
+        """
         args = node.args
         if call.name in ("isnull", "isnotnull", "nvl2"):
             test = self._checked(node, args[0])
@@ -99,7 +105,7 @@ class NullTests:
         return sum(self._weights.get(node, 0) for node in nodes_of(tree)) if self._weights else 0
 
     def _decoded(self, node: Node, call: Call) -> str | None:
-        """Spell ``decode`` as Spark's equivalent CASE, with a guarded null test."""
+        """Spell ``decode`` as Spark's equivalent CASE, with a guarded null test. Return None if no guard is needed."""
         test = self._checked(node, node.args[0])
         if test is None:
             return None

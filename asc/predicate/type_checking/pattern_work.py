@@ -50,7 +50,8 @@ class PatternWork:
 def _constant_chars(node: Node) -> int:
     """Return the number of characters that constants may add to a text.
 
-    It is the sum of the lengths of the constants and of the lengths that they request.
+    The number is the sum of the lengths of the constants and of the lengths to which functions such as ``lpad`` may
+    extend a text.
     """
     if node.op == "literal":
         value = node.value.value

@@ -1,4 +1,7 @@
-"""The protocol of the type checker for lambdas, columns and patterns, which need the state of the predicate so far."""
+"""The protocol of the type checker for the modules that type lambdas, columns and patterns.
+
+These modules need to know the columns, lambdas and patterns of the predicate that have been typed so far.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _HOLDING = ("call", "struct", "row", "in")
 
 
 def with_columns(tree: Node, typer: ExpressionTyper) -> Node:
-    """Return the tree with the columns of the struct in place of each ``place.*``.
+    """Return the tree in which each ``place.*`` is replaced by the columns of the struct ``place``.
 
     Raise PredicateError for a ``place.*`` at a position where Spark refuses it.
     """

@@ -1,4 +1,6 @@
-"""Warnings for comparisons with an implicit cast that look like a mistake: their meaning, and a remedy.
+"""Warnings for comparisons with an implicit cast that look like a mistake.
+
+A warning states the meaning of the comparison, a remedy, or both.
 
 The warnings show parts of the predicate as the user wrote them, not as they are spelled for Spark.
 """
@@ -35,7 +37,7 @@ def suspicion(source: Source, node: Node, left: Expression, right: Expression) -
 
 
 def suspicions_of_list(source: Source, node: Node, subject: Expression, values: Sequence[Expression]) -> Iterator[str]:
-    """Yield the warnings for an IN, only a few however long the list is.
+    """Yield the warnings for an IN. All constants that are no values of the subject's type share one warning.
 
     IN casts all operands to STRING if one operand is a string.
     """
@@ -75,7 +77,10 @@ def _never_equal(source: Source, none_of: Mapping[str, str], other: Expression) 
 
 
 def _none_among(none_of: Mapping[str, str]) -> str:
-    """Return the part of a warning that names the texts that are no values of the type."""
+    """Return the part of a warning that names some texts and says that they are no values of a type.
+
+    ``none_of``: the name of the type, by text.
+    """
     kinds = set(none_of.values())
     kind = max(kinds, key=lambda kind: kind != "number")
     texts = shortened(", ".join(none_of))
@@ -136,8 +141,8 @@ def _compared(source: Source, constant: Expression, other: Expression) -> str | 
 def _never(source: Source, constant: Expression, target: types.Type) -> str | None:
     """Return the name of the type to which a text is cast, if the cast gives NULL.
 
-    Return None if the text may be a value of it. A text is compared with a decimal as a DOUBLE. Return None for a
-    property of a shape, which may be another text in the next row.
+    Return None if the text may be a value of the type. A text is compared with a decimal as a DOUBLE. Return None for a
+    property of a shape, which may be another text in another row.
     """
     if constant.type != pa.string() or not _is_quoted(source, constant):
         return None

@@ -1,7 +1,7 @@
 """Checks for time words: words that Spark reads as a time that depends on the clock.
 
 Spark accepts ``now``, ``today``, ``tomorrow``, ``yesterday`` and ``epoch`` only in a constant string that it casts to a
-date or timestamp. In a string from a record they are no time. A predicate must depend on the record alone, so the words
+date or timestamp. In a string from a record they are no time. A predicate must depend only on the record, so the words
 are refused.
 """
 

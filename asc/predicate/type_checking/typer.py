@@ -241,7 +241,11 @@ class Typer:
         raise self.source.error_at(node, "not supported:", "see the list of functions and operators")
 
     def check_is(self, node: Node) -> Expression:
-        """Return the subject of IS NULL, IS TRUE, ... Raise PredicateError if Spark does not compare it with TRUE."""
+        """Return the subject of IS NULL, IS TRUE, IS UNKNOWN, ...
+
+        Raise PredicateError if Spark cannot compare the subject of IS TRUE or IS FALSE with TRUE, or refuses IS UNKNOWN
+        for the subject. Raise it also if :meth:`NullTests.check` refuses the subject.
+        """
         self.null_tests.check(node.args[0])
         subject = self.of(node.args[0])
         is_condition = subject.type in (pa.bool_(), pa.null())
@@ -272,8 +276,8 @@ class Typer:
 
     def _in(self, node: Node) -> Expression:
         sides = [self.of(arg) for arg in node.args]
-        # One type is found for all operands: where one is a string, a string. Else each has to go with each, and the
-        # types are few.
+        # Spark finds one type for all operands: string if one operand is a string. Otherwise every two operands must be
+        # comparable; the number of types is small.
         has_string = any(side.type == pa.string() for side in sides)
         first_of: dict[pa.DataType | None, Expression] = {}
         for side in sides:
@@ -306,7 +310,7 @@ class Typer:
         return made
 
     def _count_joined(self, node: Node, parts: list[Expression], growth: float) -> float:
-        """Return the factor by which a concatenation of these parts may be longer than the record.
+        """Return the factor by which a concatenation of ``parts`` may be longer than the record: at least 1.
 
         Raise PredicateError if the predicate concatenates so much that a long string in a record would become too long.
         """
@@ -316,9 +320,9 @@ class Typer:
         return self._bounded(node, growth, growth)
 
     def count_grown(self, node: Node, growth: float) -> float:
-        """Return the factor by which a lengthened value may be longer than the record.
+        """Return the factor by which the value of ``node`` may be longer than the record: ``growth``, but at least 1.
 
-        Raise PredicateError if the factors of the predicate exceed the limit together.
+        Raise PredicateError if the sum of the factors of the predicate so far exceeds the limit.
         """
         self._grown += growth
         return self._bounded(node, growth, self._grown)
@@ -439,7 +443,7 @@ class Typer:
     def _beside(self, operand: Expression, other: Expression) -> str:
         """Return the text of an operand in a comparison.
 
-        Spark may cast the operand to the type of the other one.
+        The text contains a guard if Spark casts the operand to the type of the other operand and the cast may throw.
         """
         if not types.is_instant(operand.type):
             return operand.argument
