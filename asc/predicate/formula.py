@@ -81,7 +81,7 @@ Conjunction = dict[PAttribute, Constraint]
 
 
 class TooManyConjunctsError(Exception):
-    """An error: the normal form has more conjuncts than allowed, or its computation takes more steps than allowed."""
+    """An error: the normal form has more conjuncts than allowed, or its computation takes too many steps."""
 
 
 _WORK = 4
@@ -92,18 +92,19 @@ It bounds time and memory.
 """
 
 _ABSORBED = 256
-"""The maximum number of conjuncts for which every pair is compared."""
+"""The maximum number of conjuncts of which every pair is compared, to remove conjuncts that others include."""
 
 STEPS = 100_000
-"""The maximum number of intervals that the computation of a normal form may visit, which takes a tenth of a second."""
+"""The maximum number of intervals that the computation of a normal form may visit: the work of a tenth of a second."""
 
 
 def conjuncts_of(formula: Formula, limit: int, steps: Steps | None = None) -> list[Conjunction]:
     """Return the disjunctive normal form of the statement "the formula is TRUE".
 
-    The form is ``[]`` for a contradiction and ``[{}]`` for a tautology. Raise TooManyConjunctsError if the form has
-    more than ``limit`` conjuncts, if an intermediate step has far more, or if the computation takes more than ``STEPS``
-    steps. ``steps``: the budget from which the steps are taken, so that the caller can count them.
+    The form is ``[]`` for a contradiction and ``[{}]`` for a tautology. Raise TooManyConjunctsError if the form
+    has more than ``limit`` conjuncts, or an intermediate result more than ``_WORK`` times as many. Also raise it if the
+    computation takes more steps than the budget ``steps`` has. The caller can read the number of steps taken from
+    ``steps``. Without ``steps``, the budget is ``STEPS``.
     """
     found = _Expansion(limit, steps or Steps()).of(formula, TRUE)
     if len(found) > limit:
@@ -306,7 +307,7 @@ def union_of(constraints: list[Constraint]) -> Constraint:
 
 
 def simplified(conjuncts: list[Conjunction], steps: Steps) -> list[Conjunction]:
-    """Return an equivalent disjunction with fewer conjuncts, which need not be minimal.
+    """Return an equivalent disjunction, with fewer conjuncts if possible. Their number need not be minimal.
 
     A conjunct that another conjunct includes is removed. Conjuncts that differ in a single p-attribute are merged.
     Cost: quadratic in the number of conjuncts, up to _ABSORBED conjuncts. Each interval visited is taken from

@@ -21,7 +21,7 @@ class Limits:
     ``spark_nodes``: the number of operators and operands in the expressions that Spark evaluates. Spark's planner takes
     a tenth of a millisecond for each. ``join_nodes``: the number of operators and operands in the predicates of a join
     for all shapes together. It is estimated first and then counted
-    (:meth:`asc.predicate.normal_form.join_predicate.JoinPredicate.effort`). Each takes some 30 microseconds.
+    (:meth:`asc.predicate.normal_form.join_predicate.JoinPredicate.effort`). Each takes about 30 microseconds.
     """
 
     length_chars: int = 20_000
