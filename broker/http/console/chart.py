@@ -15,10 +15,10 @@ from broker.pages.markup import text
 SPAN_S = 3_600
 
 SECONDS = "s"
-"""The unit of durations: a duration is shown in the unit that suits its size."""
+"""The unit of durations in seconds. A chart shows each duration in ms, s, min or h, whichever suits its size."""
 
 _LONG_S = (120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0)
-"""The upper ends of an axis of durations over 100 s."""
+"""The possible upper ends of an axis whose longest duration is over 100 s."""
 
 
 class Line(NamedTuple):
@@ -33,13 +33,16 @@ class Line(NamedTuple):
     since_s: float = 0.0
 
     def at(self, at_s: int, step_s: int) -> float | None:
-        """Return the value in a step. Return None if it is unknown."""
+        """Return the value in the step of ``step_s`` seconds that begins at ``at_s``. Return None if the value is
+        unknown.
+        """
         is_known = not self.has_gaps and at_s + step_s > self.since_s
         return self.values.get(at_s, 0.0 if is_known else None)
 
 
 def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit: str, is_whole: bool = False) -> Markup:
-    """Return a chart of the last hour: a point each ``step_s``, the y axis from 0 to a bound of all values.
+    """Return a chart of the last hour, with a point for each ``step_s`` seconds. Its y axis extends from 0 to a bound
+    that no value exceeds.
 
     With ``is_whole``, the current step is omitted, because its count is incomplete. The chart has at most three lines.
     Its content is also in words, for users who cannot see it. ``unit``: the unit of the values, or ``SECONDS``.
@@ -67,7 +70,9 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
 
 
 def _pieces(line: Line, times: range) -> Iterator[list[tuple[float, float]]]:
-    """Yield the connected parts of a line: for each point its position from left to right, 0 to 1, and its value."""
+    """Yield the connected parts of a line. Each point has its horizontal position, from 0 at the left to 1 at the
+    right, and its value.
+    """
     piece: list[tuple[float, float]] = []
     for place, at_s in enumerate(times):
         value = line.at(at_s, times.step)
@@ -93,7 +98,7 @@ def _grid(top: float, unit: str) -> Markup:
 
 
 def _round_up_s(most_s: float) -> float:
-    """Return the next larger bound of durations."""
+    """Return the upper end of an axis whose longest duration is ``most_s``."""
     return rounded_up(most_s) if most_s <= 100 else next((bound for bound in _LONG_S if bound >= most_s), most_s)
 
 
@@ -104,7 +109,7 @@ def _value(value: float, unit: str) -> str:
 
 
 def bar(share: float, said: str) -> Markup:
-    """Return a bar that shows a share of a whole, with its text."""
+    """Return a bar that shows a share of a whole. ``said``: its content in words."""
     width = round(100 * min(1.0, max(0.0, share)), 1)
     return Markup(
         '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="{}">'

@@ -74,7 +74,8 @@ def letter_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]
 
 
 def _seen(permitted: ScopedService, stream: str) -> Stream:
-    """Return the stream with a name, or the first visible one.
+    """Return the stream with a name. Without a name, return the first stream, in the order of names, that the caller
+    sees.
 
     Raise ForbiddenError if the caller may not see dead letters.
     """
@@ -84,7 +85,9 @@ def _seen(permitted: ScopedService, stream: str) -> Stream:
 
 
 def _replay(permitted: ScopedService, stream: Stream, text: str) -> None:
-    """Send the dead letter at a partition and offset to the source topic again. Raise AscError."""
+    """Send a dead letter to the source topic again. ``text``: its partition and offset, such as ``0-17``. Raise
+    AscError if this is refused or fails.
+    """
     permitted.check_replays(stream.config.topic)
     place = _PLACE.fullmatch(text)
     if place is None:

@@ -11,16 +11,16 @@ WIDTH, HEIGHT = 600, 140
 _LEFT, _RIGHT, _BOTTOM, _TOP = 76, 8, 22, 10
 
 Points = Sequence[tuple[float, float]]
-"""The positions of points: shares of the width and of the height, from the left and from the bottom."""
+"""The positions of points. Each is a share of the width, from the left, and a share of the height, from the bottom."""
 
 
 def x_of(share: float) -> float:
-    """Return the x coordinate of a share of the width."""
+    """Return the x coordinate in the SVG for a position that is given as a share of the width."""
     return _LEFT + share * (WIDTH - _RIGHT - _LEFT)
 
 
 def y_of(share: float) -> float:
-    """Return the y coordinate of a share of the height."""
+    """Return the y coordinate in the SVG for a position that is given as a share of the height."""
     return HEIGHT - _BOTTOM - share * (HEIGHT - _BOTTOM - _TOP)
 
 
@@ -34,7 +34,7 @@ def line(number: int, points: Points) -> Markup:
 
 
 def rule(share: float, said: str) -> Markup:
-    """Return a horizontal rule with its label."""
+    """Return a horizontal rule at a share of the height, with its label."""
     return Markup(
         '<line class="rule" x1="{}" x2="{}" y1="{}" y2="{}"/>'
         '<text class="axis" x="{}" y="{}" text-anchor="end">{}</text>'
@@ -42,7 +42,7 @@ def rule(share: float, said: str) -> Markup:
 
 
 def ends(first: str, middle: str, last: str) -> Markup:
-    """Return the labels of the time axis."""
+    """Return the labels at the beginning, in the middle and at the end of the time axis."""
     labels = ((0.0, "start", first), (0.5, "middle", middle), (1.0, "end", last))
     return Markup("").join(
         Markup('<text class="axis" x="{}" y="{}" text-anchor="{}">{}</text>').format(x_of(at), HEIGHT - 4, anchor, said)
@@ -58,7 +58,9 @@ def span(first: float, end: float) -> Markup:
 
 
 def rounded_up(most: float) -> float:
-    """Return the next larger of 1, 2 and 5 times a power of ten, or 1 for values close to zero."""
+    """Return the least number that is not below ``most`` and is 1, 2 or 5 times a power of ten. Return 1 for values
+    close to zero.
+    """
     if most < 1e-9:
         return 1.0
     power = 10.0 ** math.floor(math.log10(most))

@@ -49,7 +49,8 @@ def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
 
 
 def _own(wanted: str) -> str:
-    """Return the address of the page after the login, which is always a page of the console.
+    """Return the wanted address of the page after the login. If it is no page of the console, return the console's
+    first page.
 
     >>> _own("/console/queries?text=late"), _own("//elsewhere/console/"), _own("https://elsewhere/")
     ('/console/queries?text=late', '/console/', '/console/')

@@ -38,21 +38,24 @@ _REFUSAL_TITLES: Mapping[int, str] = {
 }
 
 _UNITS = ((3600.0, 3600.0, "h"), (120.0, 60.0, "min"), (0.9995, 1.0, "s"))
-"""The units of durations: the least duration in seconds for which a unit is used, its seconds, and its name."""
+"""The units of durations. For each unit: the least duration in seconds for which it is used, its length in seconds, and
+its name.
+"""
 
 _FIRST, _LAST = (
     (("/", "Overview"), ("/queries", "Queries")),
     (("/plan", "Plan"), ("/trace", "Trace"), ("/dead-letters", "Dead letters")),
 )
-"""The pages that every page links to, before and after the pages of the operator kinds."""
+"""The links that every page has: the first ones come before the pages of the operator kinds, the last ones after these.
+"""
 
 _FIELDS_MAX = 50
 """The most fields of a form. The largest form of the console has six."""
 
 
 class Pages:
-    """The templates of the console. All values on a page are escaped, and characters that a browser would obey or hide
-    are spelled by their numbers.
+    """The templates of the console. All values on a page are escaped. A character that a browser would obey or hide is
+    shown as its number.
 
     The filter ``field`` leaves the values of form fields unchanged. ``logs_in``: whether a token is required.
     ``links``: the addresses and names of further pages that every page links to.
@@ -74,7 +77,7 @@ class Pages:
         self._templates.globals.update(console=CONSOLE, logs_in=logs_in, links=[*_FIRST, *links, *_LAST])
 
     def page(self, name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
-        """Return a page, or a part of one."""
+        """Return the page, or the part of a page, that the template ``name`` renders from the values."""
         return HTMLResponse(self._templates.get_template(name).render(values), status, _HEADERS)
 
     def refused(self, error: AscError, status: int, request: Request) -> Response:
@@ -95,7 +98,9 @@ def refusal_title(status: int) -> str:
 
 
 def said(error: AscError) -> dict[str, str]:
-    """Return an error for a page: its line, and its caret if it has one."""
+    """Return the texts that a page shows of an error: its message in one line, and the mark of its position in a
+    predicate. The mark is empty for an error that has none.
+    """
     return {
         "message": str(error).split("\n", 1)[0],
         "caret": error.caret() if isinstance(error, PredicateError) else "",
@@ -103,7 +108,7 @@ def said(error: AscError) -> dict[str, str]:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """Return the fields of a form that was posted; for a repeated field, the last value.
+    """Return the fields of a posted form. The last value of a repeated field counts.
 
     Lines end with a line feed, whatever the browser sends. Raise QueryError for too many fields.
     """
@@ -116,17 +121,17 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 Form = Annotated[Mapping[str, str], Depends(form_of)]
-"""The fields of a form, as the argument of an endpoint."""
+"""The type of an endpoint's parameter that receives the fields of a posted form."""
 
 
 def quoted_part(text: str) -> str:
-    """Return a text quoted as a part of a path."""
+    """Return a text quoted for use as one part of a URL's path."""
     return quote(text, safe="")
 
 
 def instant_on_page(text: str) -> str:
-    """Return a time in UTC, of any year, in the form in which :func:`broker.time_text.page_date` shows years of four
-    digits.
+    """Return a time in UTC in the form that a page shows. Its year may have more than four digits, unlike in
+    :func:`broker.time_text.page_date`.
 
     >>> instant_on_page("2013-07-10T12:00:00Z"), instant_on_page("+12345-01-01T00:00:00.5Z")
     ('2013-07-10 12:00:00 UTC', '+12345-01-01 00:00:00.5 UTC')
@@ -146,7 +151,7 @@ def number_text(value: float | None) -> str:
 
 
 def duration_text(seconds: float | None) -> str:
-    """Return a duration in the unit that its size suits, to three digits.
+    """Return a duration with three digits, in the unit that suits its size. Return a dash for None.
 
     >>> duration_text(0.0831), duration_text(2.5), duration_text(100.0), duration_text(1234.5), duration_text(None)
     ('83.1 ms', '2.5 s', '100 s', '20.6 min', '-')
@@ -159,7 +164,8 @@ def duration_text(seconds: float | None) -> str:
 
 
 def latency_text(seconds: float | None) -> str:
-    """Return the latency that a share of the records does not exceed. Beyond the last bound, only the bound is shown.
+    """Return a quantile of the latency as text. From the last bound of the histogram on, the text only says that the
+    latency exceeds this bound.
 
     >>> latency_text(100.0), latency_text(3600.0)
     ('100 s', 'more than 1 h')

@@ -12,17 +12,19 @@ from broker.http.console.drawing import HEIGHT, WIDTH, Points, ends, line, round
 from broker.pages.markup import text
 
 _UNITS = ((1e15, ""), (1e12, " T"), (1e9, " G"), (1e6, " M"))
-"""The units of large values: the least value for which a unit is used, and its sign. Larger values have a
-power of ten.
+"""The units of large values. For each unit: the least value for which it is used, and its sign. An empty sign means
+that a value is shown with a power of ten.
 """
 
 Interval = tuple[int | None, int | None]
-"""An interval in microseconds, from the first to before the second; None means no bound."""
+"""An interval in microseconds: its beginning, and its exclusive end. None means no bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panes:
-    """The axis of time: ``points`` of ``step_us`` each, the first one beginning at ``first_us``."""
+    """The axis of time. It has ``points`` points, each for an interval of ``step_us`` microseconds. The first interval
+    begins at ``first_us``.
+    """
 
     first_us: int
     step_us: int
@@ -43,11 +45,11 @@ def pane_chart(
     times: Sequence[str],
     missing: Sequence[Interval] = (),
 ) -> Markup:
-    """Return a line over panes.
+    """Return a chart with one line over panes of event time.
 
-    ``values``: the values by number of the point. A missing point has the value ``over_nothing``, or no point if that
-    is None. ``said``: the content in words. ``times``: the labels of the beginning, the middle and the end.
-    ``missing``: the intervals in which records may be missing, which are shaded.
+    ``values``: the value of each point, by the number of the point. A point without a value has the value
+    ``over_nothing``; if that is None, the point is not drawn. ``said``: the content in words. ``times``: the labels of
+    the beginning, the middle and the end. ``missing``: the intervals in which records may be missing, which are shaded.
     """
     low, high = _bounds([*values.values(), *(() if over_nothing is None else (over_nothing,))])
     shades = [span(*own) for each in missing if (own := _shares(panes, each)) is not None]
@@ -72,7 +74,7 @@ def short_number(value: float) -> str:
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the axis, between which 0 always lies."""
+    """Return the least and the greatest value of the axis. The axis always includes 0."""
     least, most = min(values, default=0.0), max(values, default=0.0)
     high = min(rounded_up(most), sys.float_info.max) if most > 0 else 0.0
     low = -min(rounded_up(-least), sys.float_info.max) if least < 0 else 0.0
@@ -106,7 +108,9 @@ def _pieces(
 
 
 def _shares(panes: Panes, interval: Interval) -> tuple[float, float] | None:
-    """Return the part of the axis that an interval covers. Return None if it covers nothing."""
+    """Return the beginning and the end of an interval as shares of the axis. Return None if the interval covers no part
+    of the axis.
+    """
     last_us = panes.first_us + panes.step_us * panes.points
     first_us = panes.first_us if interval[0] is None else max(panes.first_us, interval[0])
     end_us = last_us if interval[1] is None else min(last_us, interval[1])

@@ -31,7 +31,8 @@ _TRIED = 10_000
 
 
 def query_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the routes of ``/console/queries``, for search and single queries, and of ``/console/query`` for the rest.
+    """Return the routes of the pages of queries. The list and the single queries are under ``/console/queries``; forms,
+    actions and parts of pages are under ``/console/query``.
 
     The two prefixes are separate, because an id may be any word, and the id of an unreadable record any text.
     """
@@ -123,7 +124,9 @@ def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         return pages.page("query_form.html", values, status)
 
     def made(permitted: ScopedService, change: Change, verb: str, form: Form, query_id: str | None) -> Response:
-        """Return the page of a query that was changed, or the form again with the reason why the change was refused."""
+        """Apply a change, and return a redirection to the query's page. If the change is refused, return the form
+        again, with the reason.
+        """
         try:
             permitted.apply([change], verb).raised()
         except AscError as error:
@@ -167,8 +170,9 @@ def _form_values(permitted: ScopedService, form: Form, query_id: str | None) -> 
 
 
 def _constructs(permitted: ScopedService, query: RegisteredQuery) -> str | None:
-    """Return the constructs of a query in words. Return None if the caller may not see them, and for a join, which has
-    constructs for each shape.
+    """Return a description of the constructs of a query in words, or the reason why there is none. Return None if the
+    caller may not see the constructs. Return None also for a join, because each of its shapes has constructs of its
+    own.
     """
     if not permitted.sees_whole_streams or query.join is not None:
         return None
@@ -179,8 +183,8 @@ def _constructs(permitted: ScopedService, query: RegisteredQuery) -> str | None:
 
 
 def _reader(permitted: ScopedService, query: RegisteredQuery) -> dict[str, Any] | None:
-    """Return the figures of the query's operator, which count all queries of its kind on the stream, and whether the
-    kind reads a feed.
+    """Return the figures of the operator of a query. They count all queries of the same kind on the stream.
+    ``reads_feed``: whether the kind reads a feed.
 
     Return None if the caller may not see them, if the query has no operator, or if nothing was read.
     """

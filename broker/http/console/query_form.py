@@ -15,7 +15,7 @@ FIELDS = ("id", "stream", "where", "topic", "labels", "version", "layer")
 
 
 def shown_fields(query: RegisteredQuery) -> dict[str, str]:
-    """Return the fields that a standing query is shown with.
+    """Return the fields that the form shows of a standing query.
 
     They include the version of the query, so that a form which was opened before another change does not undo that
     change. They include the layer of a join, because its predicate is checked with the layer.
@@ -32,7 +32,7 @@ def shown_fields(query: RegisteredQuery) -> dict[str, str]:
 
 
 def new_fields(form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields of a query to be registered from a form. Raise QueryError for invalid labels."""
+    """Return the fields of a new query from a form. Raise QueryError for invalid labels."""
     fields: dict[str, Any] = {"id": form.get("id", ""), "where": form.get("where", ""), "labels": _labels(form)}
     return {**fields, **{name: form[name] for name in ("stream", "topic") if form.get(name)}}
 

@@ -21,7 +21,7 @@ _PAGE = 50
 _COUNT_MAX = 10**18
 
 ORDERS = {"id": "id", "accepted": "most accepted", "rate": "most in the last minute", "errors": "most errors"}
-"""The orders of the list, by their names in the form."""
+"""The orders of the list: their names in the parameters, and the texts that the form shows for them."""
 
 
 class Listing(BaseModel):
@@ -96,8 +96,8 @@ def _from(place: Place) -> dict[str, Any]:
 
 
 def range_text(here: int, seen: int, among: int, *, has_text: bool) -> str:
-    """Return a text that says which queries a page shows, after ``seen`` queries on preceding pages, and out of how
-    many.
+    """Return a text that says which queries a page shows. ``here``: the number of queries on the page. ``seen``: their
+    number on the preceding pages. ``among``: their number in total.
 
     >>> range_text(50, 0, 1014, has_text=False), range_text(50, 50, 1014, has_text=False)
     ('50 of 1,014 queries', '51 to 100 of 1,014 queries')

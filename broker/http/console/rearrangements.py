@@ -17,10 +17,11 @@ _KINDS = ("macro", "hybrid", "kept")
 
 
 def time_line(events: Sequence[Mapping[str, Any]], now_s: float) -> Markup:
-    """Return the monitor's events from the first one to now, as a drawing; an empty text if there are none.
+    """Return a drawing of the monitor's events, from the first event to now. Return an empty text if there are no
+    events.
 
-    Each event is a stroke from the cost of a record before (in constructs) to a point at the cost after. The list
-    beside it describes the events in words.
+    Each event is a vertical stroke. It begins at the cost of a record before the event (in constructs), and ends in a
+    point at the cost after the event. The list beside the drawing describes the events in words.
     """
     if not events:
         return Markup("")

@@ -1,4 +1,4 @@
-"""All pages of the console, under one address."""
+"""The routes of all pages of the console, under one path."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _FILES = f"{CONSOLE}/static"
 def console_routes(
     pages: Pages, permitted_of: Callable[[Request], ScopedService], access: Access, sessions: Sessions
 ) -> tuple[APIRouter, list[str]]:
-    """Return the pages under ``/console``, with a redirection from ``/``, and their addresses, with parameters.
+    """Return the router of the pages under ``/console``; it also redirects ``/`` to them. Return also the addresses of
+    the pages, with the names of their parameters.
 
     None of these pages belongs to the API.
     """

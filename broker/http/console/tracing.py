@@ -1,4 +1,4 @@
-"""The page of a trace: a record that the user types or picks, and its path along the sequence."""
+"""The page of a trace. The user types a record or selects one, and the page shows its path along the sequence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WITHIN_S = 5.0
 def trace_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/trace``.
 
-    The page of a record of the source topic has an address; the page of a typed record has none.
+    The page for a record of the source topic has an address of its own; the page for a typed record has none.
     """
     router = APIRouter()
     of_caller = Depends(permitted_of)
@@ -98,7 +98,9 @@ def _traced(pages: Pages, permitted: ScopedService, form: Mapping[str, str]) -> 
 
 
 def _stream_of(permitted: ScopedService, stream: str, query: str) -> str:
-    """Return the stream of a query if the id is registered; else the named stream, or the first one."""
+    """Return the name of a query's stream, if the caller sees the query. Otherwise return the named stream. Without a
+    name, return the first stream that the caller sees.
+    """
     try:
         own = permitted.get(query).stream if query else ""
     except AscError:

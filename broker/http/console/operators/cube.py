@@ -29,7 +29,7 @@ LINK = ("/cubes", "Cubes")
 
 _PAGE = 50
 _PARTITIONS_SHOWN = 50
-"""The most partitions, and the most gaps, that a page lists."""
+"""The most partitions that a page lists, and also the most gaps."""
 
 _PROGRESS: Mapping[PartitionState, str] = {
     "read": "records with a time",
@@ -87,7 +87,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
 
 
 def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[str, Any]:
-    """Return the values of a page that come from the cells of a cube. Raise AscError if the view is refused."""
+    """Return the values of a page that are computed from the cells of a cube. Raise AscError if the view is refused."""
     wanted = view.wanted()
     body = wanted.question(cube.definition.cube)
     look = cube.folder.keeper.questions.look(cube.id, wanted, permitted.cancellation)
@@ -118,7 +118,7 @@ def _form(definition: CubeDefinition, view: View) -> dict[str, Any]:
 
 
 def _chart(look: Look, definition: CubeDefinition) -> Any:
-    """Return the line of a measure over the panes of an interval. Return None if there is no line to draw."""
+    """Return a chart of a measure over the panes of an interval. Return None if there is nothing to draw."""
     series, grain_us = look.series, definition.grain_us
     if series is None or grain_us is None:
         return None

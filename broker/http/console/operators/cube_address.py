@@ -47,8 +47,8 @@ class View(BaseModel):
     columns: Annotated[int, Field(ge=0, le=_COUNTED)] = 0
 
     def settled(self, definition: CubeDefinition) -> View:
-        """Return the view with the defaults of a cube, without empty fields. The dimension of the columns is removed
-        from the rows.
+        """Return the view without empty names and slices. If it has no dimensions of rows, it gets the first level of
+        the cube's first dimension. The dimension of the columns is removed from the rows.
         """
         dimensions = definition.dimensions
         by = [name for name in self.by if name] if self.by is not None else _first(dimensions)
@@ -82,7 +82,9 @@ class View(BaseModel):
 
     @property
     def seen(self) -> tuple[int | None, int]:
-        """Return the commit of the preceding page, or None if there is none, and the number of rows up to that page."""
+        """Return the commit from which the preceding page was read, and the number of rows up to the end of that page.
+        Without a preceding page, return None and 0.
+        """
         if not self.cursor:
             return None, 0
         found = _CURSOR.fullmatch(self.cursor)
@@ -93,8 +95,8 @@ class View(BaseModel):
         return int(found[1]), int(found[2])
 
     def address(self, query_id: str, **changes: Any) -> str:
-        """Return the address of the page with some fields changed. It is the first page of that view, unless a page is
-        among the changes.
+        """Return the address of the view with some fields changed. It is the address of the view's first page, unless
+        the changes contain ``cursor`` or ``columns``.
         """
         first = {} if changes.keys() & {"cursor", "columns"} else {"cursor": "", "columns": 0}
         new = self.model_copy(update={**first, **changes})
@@ -123,7 +125,7 @@ def _first(dimensions: Dimensions) -> list[str]:
 
 
 def _hierarchy(name: str, dimensions: Dimensions) -> int | None:
-    """Return the index of the hierarchy of a level. Return None if there is no level."""
+    """Return the index of the hierarchy that contains the level ``name``. Return None if no hierarchy contains it."""
     try:
         (place,) = dimensions.order_of([name])
     except CubeError:

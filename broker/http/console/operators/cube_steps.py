@@ -1,4 +1,6 @@
-"""Steps from a view of a cube: to coarser and finer levels, out of slices, and to the next rows and columns."""
+"""Steps from a view of a cube to other views: to coarser and finer levels, to the view without a slice, and to the next
+rows and columns.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ class Step:
 
 
 def roll_ups(view: View, query_id: str, dimensions: Dimensions) -> list[Step]:
-    """Return a step for each dimension of rows and columns, to the next coarser level, without steps to views that
-    would be refused.
+    """Return a step for each dimension of the rows and columns, to its next coarser level. Return no steps if the view
+    is invalid.
     """
     return [
         Step(f"{name} to {coarser or 'all'}", link) for name, coarser, link in _moved(view, query_id, dimensions, -1)
@@ -31,7 +33,7 @@ def roll_ups(view: View, query_id: str, dimensions: Dimensions) -> list[Step]:
 
 
 def drill_downs(view: View, query_id: str, dimensions: Dimensions) -> list[Step]:
-    """Return a step for each dimension that has a finer level, to that level."""
+    """Return a step for each dimension that has a finer level than the present one, to the next finer level."""
     found = _moved(view, query_id, dimensions, 1)
     return [Step(f"{name} to {finer}" if name else f"by {finer}", link) for name, finer, link in found]
 
@@ -42,7 +44,9 @@ def out_of_slices(view: View, query_id: str) -> list[Step]:
 
 
 def pages_of(look: Look, view: View, query_id: str) -> dict[str, Any]:
-    """Return the range of the rows and columns shown, in words, and the addresses of the next ones and of the first."""
+    """Return the values of a page that concern paging. They say which rows and columns are shown, and link to the next
+    and to the first rows and columns.
+    """
     pivot, skip = look.pivot, look.question.skip
     columns = view.columns + len(pivot.columns)
     return {
@@ -59,7 +63,7 @@ def pages_of(look: Look, view: View, query_id: str) -> dict[str, Any]:
 
 
 def _range(skip: int, shown: int, among: int, noun: str) -> str:
-    """Return which of some things are shown.
+    """Return a text that says which rows or columns a page shows, and out of how many.
 
     >>> _range(50, 50, 1200, "group"), _range(0, 1, 1, "group"), _range(60, 0, 40, "group")
     ('51 to 100 of 1,200 groups', '1 group', 'none of 40 groups')
@@ -72,8 +76,8 @@ def _range(skip: int, shown: int, among: int, noun: str) -> str:
 
 
 def _moved(view: View, query_id: str, dimensions: Dimensions, by: int) -> Iterator[tuple[str, str, str]]:
-    """Yield for each dimension that can be moved its present level, its level after the move, and the address of that
-    view.
+    """Yield the moves of the view's dimensions by ``by`` levels: the present level, the level after the move, and the
+    address of the view after the move. A dimension that has no such level is skipped.
     """
     try:
         axes = Axes.of(view.by or [], [view.across] if view.across else [], dimensions)

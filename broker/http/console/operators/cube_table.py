@@ -1,4 +1,4 @@
-"""Tables of cubes: a pivot as cells of a page, each with the link that slices by its value."""
+"""Tables of cubes: a pivot as a table of a page. Each group links to the slice by its value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from broker.http.console.operators.cube_address import View
 from broker.operators.cube.look import Look
 
 _LEAST_WHOLE, _MOST_WHOLE = 1e5, 1e15
-"""The range of doubles that are shown without a fraction and without a power of ten."""
+"""The bounds of doubles that are shown as whole numbers, without a power of ten. Their absolute value is at least the
+first bound and less than the second.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Table:
 
 
 def table_of(look: Look, view: View, query_id: str) -> Table:
-    """Return the table of a pivot: if the view has columns, the values of one measure, otherwise of all measures."""
+    """Return the table of a pivot. If the view has columns, the table shows one measure, otherwise all measures."""
     names = _names(look, look.axes.down)
     measure = look.layout.measures[look.measure].name
     links = _Links(look, view, query_id)
@@ -66,7 +68,8 @@ def table_of(look: Look, view: View, query_id: str) -> Table:
 
 
 def value_of(value: Any) -> Shown:
-    """Return a measure for display: an integer in full, a double with six digits and its full value as the title.
+    """Return a measure for display. An integer is shown in full, and a double with six digits. The title is the full
+    value.
 
     >>> [value_of(value).text for value in (1234567, 2 / 3, 7.1e8 + 0.25, 1e-9, None, "12.50")]
     ['1,234,567', '0.666667', '710,000,000', '1e-09', 'NULL', '12.50']
@@ -106,18 +109,20 @@ class _Links:
         self._query_id = query_id
 
     def group(self, group: Mapping[str, Any], names: Sequence[str]) -> list[Shown]:
-        """Return the values of a row's group, each with the link that slices by it and its coarser levels."""
+        """Return the values of a row's group. Each value links to the view that is sliced by it and by the values of
+        its coarser levels.
+        """
         return [self._sliced(group_value(group[name]), self._prefix(group, name)) for name in names]
 
     def column(self, group: Mapping[str, Any]) -> Shown:
-        """Return the group of a column, in one text, with the link that slices by it."""
+        """Return the group of a column as one text, which links to the view that is sliced by this group."""
         values = [group_value(value) for value in group.values()]
         text = " / ".join(own.text for own in values)
         return self._sliced(Shown(text, text, is_word=any(own.is_word for own in values)), group)
 
     def ordered(self, measure: str, text: str) -> Shown:
-        """Return a heading with the link that orders by a measure: first in descending, then in ascending order, then
-        by group.
+        """Return a heading that links to the next order of the table. The orders are: by the measure, descending; by
+        the measure, ascending; by group.
         """
         own = self._view.order
         following = {f"{measure} DESC": f"{measure} ASC", f"{measure} ASC": ""}.get(own, f"{measure} DESC")
@@ -125,7 +130,7 @@ class _Links:
         return Shown(text, text, link=self._view.address(self._query_id, order=following), sort=sort)
 
     def _prefix(self, group: Mapping[str, Any], name: str) -> dict[str, Any]:
-        """Return a level of a group with its coarser ones."""
+        """Return the value of a group at a level, and its values at the coarser levels of the same dimension."""
         dimensions = self._look.layout.definition.dimensions
         names = _names(self._look, dimensions.cuboid_of([name]))
         return {own: group[own] for own in names}
@@ -147,6 +152,6 @@ def _names(look: Look, levels: Levels) -> list[str]:
 
 
 def _cells(look: Look, row: int, measure: str) -> list[Shown]:
-    """Return the cells of a row. The text of a cell is empty if its group has no record."""
+    """Return the values of one measure in the cells of a row. The text is empty for a cell that contains no record."""
     cells = (look.pivot.cells.get((row, column)) for column in range(len(look.pivot.columns)))
     return [Shown("") if cell is None else value_of(cell[measure]) for cell in cells]

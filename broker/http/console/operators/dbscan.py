@@ -1,4 +1,6 @@
-"""The console pages of DBSCAN queries: the list, and the last window of a query next to other settings."""
+"""The console pages of DBSCAN queries: the list, and a page for each query. The page shows the last window of the
+query, and the settings of the queries with the same topic.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from broker.queries.query import RegisteredQuery
 LINK = ("/dbscan", "Clusters")
 
 READ_BYTES_MAX = 8 << 20
-"""The most bytes of the end of a topic that are read for a page."""
+"""The largest number of bytes that a page reads from the end of a topic."""
 
 _WITHIN_S = 5.0
 _PAGE = 50
@@ -37,7 +39,9 @@ _IDS_SHOWN = 8
 
 
 def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the routes of ``/console/dbscan``, of a page for each query, and of its part that others show too."""
+    """Return the routes of ``/console/dbscan``, of a page for each query, and of the part of that page that other pages
+    show too.
+    """
     router = APIRouter()
     of_caller = Depends(permitted_of)
 
@@ -86,7 +90,7 @@ def _readable(permitted: ScopedService, query_id: str) -> tuple[RegisteredQuery,
 
 
 def _last_window(permitted: ScopedService, query: RegisteredQuery, definition: DbscanDefinition) -> dict[str, Any]:
-    """Return the values of the last window of a query. Raise KafkaError."""
+    """Return the values that a page shows of a query's last window. Raise KafkaError if the topic cannot be read."""
     settings = _settings_of(permitted, query)
     end = TopicEnd(query.id, {own.id for own, _ in settings[:_SETTINGS_SHOWN]})
     stream = permitted.streams().get(query.stream)
@@ -132,8 +136,8 @@ def _shown_window(last: LastWindow, definition: DbscanDefinition) -> dict[str, A
 
 
 def _settings_of(permitted: ScopedService, query: RegisteredQuery) -> list[tuple[RegisteredQuery, DbscanDefinition]]:
-    """Return the DBSCAN queries with the same topic that the caller sees, this query first, among the first queries of
-    its stream.
+    """Return a DBSCAN query, and after it the other visible DBSCAN queries with the same topic. Only the first
+    ``_WALKED`` DBSCAN queries of the stream are searched.
     """
     walked, _ = permitted.page("", None, query.stream, None, _WALKED, operator=OP)
     own = [query, *(each for each in walked if each.topic == query.topic and each.id != query.id)]

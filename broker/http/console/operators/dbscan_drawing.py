@@ -21,10 +21,12 @@ BOXES_DRAWN = 200
 _NOISE = -1
 _DIGITS = 10
 _FEW_PIXELS = 150.0
-"""The length of an axis below which it has no label in its middle; for the vertical axis, half of this length."""
+"""The length in pixels below which the horizontal axis has no label in its middle. For the vertical axis, the bound is
+half of this length.
+"""
 
 _BAR = (4.0, 300.0)
-"""The lengths in pixels between which a line that shows eps is drawn."""
+"""The least and the greatest length in pixels of the line that shows eps. A shorter or longer line is not drawn."""
 
 
 def window_drawing(last: LastWindow, definition: DbscanDefinition, name: str) -> Markup:
@@ -56,13 +58,13 @@ def window_drawing(last: LastWindow, definition: DbscanDefinition, name: str) ->
 
 
 def largest(clusters: Sequence[SeenCluster], most: int) -> list[SeenCluster]:
-    """Return the ``most`` clusters with the most points, ordered by label."""
+    """Return the clusters with the most points, at most ``most`` of them, ordered by label."""
     found = sorted(clusters, key=lambda own: (-own.points, own.label))[:most]
     return sorted(found, key=lambda own: own.label)
 
 
 def _told(last: LastWindow) -> str:
-    """Return the content of the picture in words. The table beside it describes each cluster."""
+    """Return the content of the picture in words. The table beside the picture describes each cluster."""
     own = last.window
     counts = f"{own.clusters:,} clusters of {own.core:,} core and {own.border:,} border points, {own.noise:,} noise"
     return f"{counts}; {len(own.sample):,} of {own.points:,} points are drawn. The table lists the clusters."
@@ -110,7 +112,7 @@ def _rules(plane: Plane, definition: DbscanDefinition) -> Iterator[Markup]:
 
 
 def _ticks(axis: Axis, count: int) -> Sequence[float]:
-    """Return at most ``count`` values of an axis at which rules are drawn; one value if all values are equal."""
+    """Return at most ``count`` values of an axis at which rules are drawn. Return one value if all values are equal."""
     if axis.low == axis.high:
         return (axis.low,)
     middle = (axis.low / 2 + axis.high / 2,) if count > 2 else ()
@@ -118,7 +120,7 @@ def _ticks(axis: Axis, count: int) -> Sequence[float]:
 
 
 def _axis_text(value: float, axis: Axis) -> str:
-    """Return a value of an axis with as many digits as distinguish it from the other end of the axis.
+    """Return a value of an axis as text, with enough digits to distinguish the two ends of the axis.
 
     >>> _axis_text(5_200_001.25, Axis(5_200_001.25, 5_200_003.5, 0, 1)), _axis_text(0.1, Axis(-1e300, 1e300, 0, 1))
     ('5200001.25', '0.1')
@@ -139,7 +141,9 @@ def _boxes(plane: Plane, clusters: Sequence[SeenCluster]) -> Iterator[Markup]:
 
 
 def _points(plane: Plane, last: LastWindow) -> Iterator[Markup]:
-    """Yield the points, grouped by cluster, noise first. A cluster whose record is missing has no id."""
+    """Yield the drawn points, in one group for each cluster; the group of noise comes first. If the record of a cluster
+    was not read, its group is shown without the cluster's id.
+    """
     ids = {own.label: own for own in last.clusters}
     places: dict[int, list[tuple[float, float]]] = {}
     for values, label in last.window.sample:
@@ -166,7 +170,9 @@ def _centres(plane: Plane, clusters: Sequence[SeenCluster]) -> Iterator[Markup]:
 
 
 def _eps_bar(plane: Plane, definition: DbscanDefinition) -> Markup:
-    """Return a line as long as eps, if both axes have the same scale and the line is visible."""
+    """Return a line as long as eps. Return an empty text if the axes have different scales, or if the line would be too
+    short or too long.
+    """
     eps = definition.eps
     pixels = math.degrees(eps / EARTH_RADIUS_M) * plane.y.unit if plane.is_position else eps * plane.x.unit
     if not plane.is_equal or not _BAR[0] <= pixels <= _BAR[1]:

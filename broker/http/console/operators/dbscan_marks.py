@@ -20,7 +20,7 @@ _SHAPES = (
 
 MARKS = COLOURS * len(_SHAPES)
 """The number of marks. The numbers of colours and of shapes have no common divisor, so that the marks of adjacent
-labels differ in both.
+labels differ in colour and in shape.
 """
 
 _SWATCH = 12
@@ -35,9 +35,9 @@ class ClusterMark:
 
     @staticmethod
     def of(cluster_id: str) -> ClusterMark:
-        """Return the mark of a cluster id, which depends only on the id.
+        """Return the mark of a cluster. It depends only on the id of the cluster.
 
-        Clusters that appeared in one window have different marks, as long as there are at most MARKS labels.
+        Clusters that appeared in one window have different marks, if there are at most MARKS labels.
 
         >>> ClusterMark.of("1533100800000-2") == ClusterMark.of("1533100800000-3")
         False
@@ -49,7 +49,7 @@ class ClusterMark:
 
     @property
     def css(self) -> str:
-        """Return the class of its colour."""
+        """Return the CSS classes of the mark's colour."""
         return f"mark mark-{self.colour}"
 
     def at(self, x: float, y: float) -> Markup:
@@ -57,7 +57,7 @@ class ClusterMark:
         return Markup(_SHAPES[self.shape].format(x=f"{x:.1f}", y=f"{y:.1f}"))
 
     def swatch(self) -> Markup:
-        """Return the mark as a picture within a line of text, which also has the id."""
+        """Return the mark as a picture for a line of text that also contains the cluster's id."""
         return Markup('<svg class="swatch {}" viewBox="0 0 {} {}" aria-hidden="true">{}</svg>').format(
             self.css, _SWATCH, _SWATCH, self.at(_SWATCH / 2, _SWATCH / 2)
         )

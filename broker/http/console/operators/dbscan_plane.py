@@ -1,4 +1,4 @@
-"""The plane in which a window is drawn, with equal scales if possible, and longitudes that continue across the
+"""The plane in which a window is drawn. Both axes have the same scale if possible, and longitudes continue across the
 antimeridian.
 """
 
@@ -42,7 +42,7 @@ class Axis:
 
     @property
     def unit(self) -> float:
-        """Return the number of pixels for a difference of one; 0 if the axis has no extent."""
+        """Return the number of pixels for a difference of 1 between two values. Return 0 if the axis has no extent."""
         half = self.high / 2 - self.low / 2
         return abs(self.length) / half / 2 if half > 0 else 0.0
 
@@ -61,8 +61,8 @@ class Box:
 class Plane:
     """The plane of a window.
 
-    ``is_equal``: whether a difference has the same length on both axes, for positions at the latitude of the middle.
-    ``west``: the longitude at which the plane begins.
+    ``is_equal``: whether both axes have the same scale; the scales of longitudes and latitudes are equal at the middle
+    latitude. ``west``: the longitude at which the plane begins.
     """
 
     x: Axis
@@ -89,12 +89,14 @@ class Plane:
         return _plane(across or [0.0], up or [0.0], is_position=is_position, west=west)
 
     def place(self, values: Values) -> tuple[float, float]:
-        """Return the position of a point with some attributes."""
+        """Return the x and y coordinates at which a point with these attributes is drawn."""
         across = _east_of(self.west, values[0]) if self.is_position else values[0]
         return self.x.at(across), self.y.at(_second(values))
 
     def box(self, low: Values, high: Values) -> Box:
-        """Return a box that is at least some pixels wide and high. A box across the antimeridian has west > east."""
+        """Return the box between two corners, some pixels larger on each side. If the box crosses the antimeridian, the
+        longitude of ``low`` is greater than the longitude of ``high``.
+        """
         left, right = low[0], high[0]
         if self.is_position:
             begin, width = _longitudes(low[0], high[0])
@@ -105,7 +107,7 @@ class Plane:
 
 
 def longitude_text(value: float) -> float:
-    """Return a longitude of the plane as text, from -180 to 180.
+    """Return a longitude of the plane as a number from -180 to 180.
 
     >>> longitude_text(190.0), longitude_text(180.0), longitude_text(7.5)
     (-170.0, 180.0, 7.5)
@@ -139,17 +141,20 @@ def _lengths(wide: float, high: float) -> tuple[float, float]:
 
 
 def _longitudes(west: float, east: float) -> tuple[float, float]:
-    """Return the longitude at which the axis begins, and its extent in degrees."""
+    """Return the beginning of an interval of longitudes, and its extent in degrees. If the interval crosses the
+    antimeridian, ``west`` is greater than ``east``.
+    """
     return west, east - west + (_ROUND if east < west else 0.0)
 
 
 def _east_of(west: float, longitude: float) -> float:
-    """Return a longitude as a value at or east of the beginning of the plane."""
+    """Return a longitude, changed by a multiple of 360 so that it is at least ``west`` and less than ``west`` + 360."""
     return west + (longitude - west) % _ROUND
 
 
 def _west(spans: Sequence[tuple[float, float]]) -> float:
     """Return the longitude at which the plane begins: the end of the widest interval of longitudes without content.
+    ``spans``: the intervals with content, each with its beginning and its extent.
 
     >>> _west([(170.0, 15.0), (-178.0, 0.0)]), _west([(5.0, 2.0), (-3.0, 0.0)])
     (170.0, -3.0)
@@ -167,5 +172,5 @@ def _west(spans: Sequence[tuple[float, float]]) -> float:
 
 
 def _second(values: Values) -> float:
-    """Return the second attribute, or a constant if there is only one, so that the points lie on a line."""
+    """Return the second attribute. If there is only one, return 0, so that all points lie on a line."""
     return values[1] if len(values) > 1 else 0.0

@@ -63,22 +63,22 @@ class SeenWindow:
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """The last window of a query, with those of its clusters whose records were read, by label."""
+    """The last window of a query, and those of its clusters whose records were read, ordered by label."""
 
     window: SeenWindow
     clusters: tuple[SeenCluster, ...]
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the records of all of its clusters were read."""
+        """Return whether the records of all clusters of the window were read."""
         return len(self.clusters) == self.window.clusters
 
 
 class TopicEnd:
-    """The records at the end of a topic that have been read: the last window of one query, and the windows of other
-    queries without clusters.
+    """The records that have been read from the end of a topic. They contain the last window of one query with its
+    clusters, and the last windows of other queries without their clusters.
 
-    Each record is parsed once, however often it is passed.
+    Each record is parsed once, even if it is passed to :meth:`read` several times.
     """
 
     def __init__(self, query_id: str, others: Collection[str] = ()) -> None:
@@ -95,13 +95,14 @@ class TopicEnd:
 
     @property
     def windows(self) -> Mapping[str, SeenWindow]:
-        """Return the last window of each query that has one."""
+        """Return the last window that was read of each query, by the id of the query."""
         return self._windows
 
     def read(self, records: Sequence[Any]) -> bool:
-        """Read records, and return True if every requested window is now among them.
+        """Read records. Return True if the last window of every requested query is now known, with all clusters of the
+        first query's window.
 
-        The records of a query are in one partition, in order, unless its topic has received more partitions since.
+        The records of a query are in one partition, in order, unless partitions were added to its topic.
         """
         partitions: dict[int, list[Any]] = {}
         for record in records:
@@ -154,8 +155,8 @@ class _Record:
 
 
 def _record_of(plain: Mapping[str, Any], query_id: str, *, with_clusters: bool) -> _Record | None:
-    """Return the record in a JSON object. Return None if it is not requested. Raise ValueError, among others, if it is
-    no record.
+    """Return the record in a JSON object. Return None if a record of this kind is not requested. Raise an error, such
+    as ValueError, if the object is no record of the query.
     """
     first, end = plain["window"]
     bounds = (_bound(first), _bound(end))
@@ -205,7 +206,9 @@ def _cluster(plain: Mapping[str, Any]) -> SeenCluster:
 
 
 def _values(given: Sequence[Any]) -> Values | None:
-    """Return the attributes that are drawn. Return None if they are not finite."""
+    """Return the attributes of a point that are drawn. Return None if one of them is not finite. Raise ValueError if
+    there are none.
+    """
     own = given[:_DRAWN_ATTRIBUTES]
     if not own or any(isinstance(value, bool) for value in own):
         raise ValueError("no attributes")
