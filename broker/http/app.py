@@ -76,7 +76,7 @@ from broker.queries.query_set import unknown_query
 _PAGE_MAX = 1_000
 _METRICS_PATH = "/metrics"
 _RETRY_AFTER_S = "1"
-"""The value of the header Retry-After if too much work is in progress."""
+"""The seconds in the header Retry-After of an answer that refuses a request, because too much work is in progress."""
 
 _REFUSALS = {
     400: "The request is refused: it changed nothing.",
@@ -93,13 +93,14 @@ _REFUSALS = {
 }
 
 _HEALTH_REFUSALS = (403, 408, 413, 429, 500, 503)
-"""The error statuses of endpoints that need no token and have no body."""
+"""The error statuses of an endpoint that needs no token and whose requests have no body."""
 
 
 def create_app(
     service: Service, access: Access, api: ApiConfig, audit: Audit, stopping: Cancellation | None = None
 ) -> FastAPI:
-    """Return the application. ``stopping`` is cancelled when the daemon stops, which cancels the work of requests.
+    """Return the application of the API and the console. The daemon cancels ``stopping`` when it stops; this cancels
+    the work of all requests.
 
     If tokens are configured, every request needs one, except for the health of the process. Without tokens, the API
     only answers requests that were sent to ``api.host`` or a loopback address, and not by a foreign web page.
@@ -137,13 +138,17 @@ def create_app(
 
 
 def _paths(routers: Iterable[APIRouter]) -> Iterator[str]:
-    """Yield the addresses of routers: those of the OpenAPI document, without the time that the document takes."""
+    """Yield the path of each endpoint of the routers, as the OpenAPI document spells it. Generating the document would
+    take longer.
+    """
     for router in routers:
         yield from {route.path_format: None for route in router.routes if isinstance(route, APIRoute)}
 
 
 async def _check_parameters(request: Request) -> None:
-    """Raise QueryError for a parameter that the endpoint does not have: it would be ignored, as if it held."""
+    """Raise QueryError for a query parameter that the endpoint does not have. FastAPI would ignore it, and the caller
+    would believe that it was applied.
+    """
     known = _parameters(request.scope["route"].dependant)
     for name in request.query_params:
         if name not in known:

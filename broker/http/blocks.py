@@ -11,7 +11,8 @@ from broker.stream.stream import Stream
 
 
 def described_block(permitted: ScopedService, stream: Stream, number: int) -> dict[str, Any]:
-    """Return a block of a stream's running plan, by its number from 0 on, with the monitor's figures of it.
+    """Return the description of a block of a stream's running plan, with the monitor's measurements of the block.
+    ``number``: the number of the block, from 0.
 
     Raise ForbiddenError if it would reveal queries that the caller does not see. Raise NotThereError for an unknown
     number.

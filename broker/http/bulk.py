@@ -1,4 +1,6 @@
-"""Bulk loads: each line registers or removes one query; either all lines are applied or none, or all valid ones."""
+"""Bulk loads: each line registers or removes one query. Either all lines are applied or none. On request, all valid
+lines are applied, and only the others are refused.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +17,28 @@ from broker.queries.change import Change, Outcome, Put, Remove
 from broker.runtime import collector
 
 _LARGE_BYTES = 1 << 20
-"""The size of a load from which on the cyclic garbage collector is paused; pausing it takes some tenths of a second."""
+"""The size in bytes above which a load pauses the cyclic garbage collector. Smaller loads do not pause it, because
+pausing it takes some tenths of a second.
+"""
 
 _UNREAD_LINES_MAX = 10_000
-"""The most lines of a load that are not queries.
+"""The largest number of lines in a load that may be no queries. A load with more of them is refused.
 
-A load with more such lines is not a list of queries, and each line is held in memory with its error.
+Such a load is no list of queries, and each of these lines is held in memory with its error.
 """
 
 
 def load_lines(
     permitted: ScopedService, content: bytes, *, keep_going: bool, replaces: bool = True, is_rehearsal: bool = False
 ) -> dict[str, Any]:
-    """Register the queries of NDJSON lines in one step, and remove those that lines ``{"remove": ID}`` name.
+    """Register the queries in NDJSON lines, and remove the queries that lines ``{"remove": ID}`` name, all in one step.
 
     Blank lines are numbered but ignored. Without ``replaces``, a line is refused if its id is already registered. With
-    ``is_rehearsal``, nothing is changed, and the answer is the expected one. Raise QueryError if more than 10,000 lines
-    are not queries.
+    ``is_rehearsal``, nothing is changed, and the answer is the one that the load would get. Raise QueryError if more
+    than 10,000 lines are not queries.
 
-    Raise BulkRefusedError if a line is refused (``keep_going``: if every line is); then nothing is registered. Raise
-    ForbiddenBulkError if a line is outside the caller's scope.
+    Raise BulkRefusedError if a line is refused; with ``keep_going``, only if every line is refused. Then nothing is
+    registered. Raise ForbiddenBulkError instead if a refused line is outside the caller's scope.
     """
     with collector.paused() if len(content) > _LARGE_BYTES else nullcontext():
         lines = _Lines(permitted, content, replaces=replaces)
@@ -78,7 +82,9 @@ class _Lines:
                 self.changes.append(error)
 
     def answer(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the outcome of the lines. Raise BulkRefusedError or QueryError."""
+        """Return the outcome of the lines, in the form of an answer. Raise BulkRefusedError if nothing was applied
+        because of refused lines. Raise QueryError if there are no lines.
+        """
         errors: list[dict[str, Any]] = [
             {"line": self._numbers[position], "id": self._ids[position], "error": plain_error(error)}
             for position, error in sorted(outcome.refused.items())
@@ -125,7 +131,7 @@ def removed_id(plain: object) -> str | None:
 
 
 def lines_of(content: bytes) -> Iterator[bytes]:
-    """Yield the lines one at a time, because a list of them may be many times as large as the content."""
+    """Yield the lines of a load one at a time, because a list of them may be many times as large as the content."""
     start = 0
     while (end := content.find(b"\n", start)) >= 0:
         yield content[start:end]

@@ -40,7 +40,9 @@ def combinations_of(plain: Any) -> list[Any]:
 def registered_together(
     permitted: ScopedService, queries: Sequence[RegisteredQuery], response: Response
 ) -> dict[str, Any]:
-    """Register new queries in one step, and return the answer. Raise AscError if one is refused, or its id is taken."""
+    """Register new queries in one step, and return the answer. Raise AscError if a query is refused, or if its id is
+    already registered.
+    """
     try:
         outcome = permitted.apply([Put(query, replaces=False) for query in queries], "register").raised()
     except StandingQueryError as error:

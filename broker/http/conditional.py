@@ -1,4 +1,4 @@
-"""The header ``If-None-Match`` of a registration, which forbids to replace a query."""
+"""The header ``If-None-Match`` of a registration: it says that the registration must not replace a query."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from broker.errors import QueryError
 
 
 def replaces(if_none_match: Annotated[str | None, Header()] = None) -> bool:
-    """Return whether a registration may replace a query. Raise QueryError for a header with another meaning."""
+    """Return True if the header If-None-Match is missing: the registration may replace a query. Return False for the
+    value ``*``. Raise QueryError for any other value.
+    """
     if if_none_match is not None and if_none_match.strip() != "*":
         raise QueryError("header If-None-Match", if_none_match[:200], "send * so that no query is replaced")
     return if_none_match is None

@@ -13,27 +13,27 @@ from broker.errors import BrokerError
 from broker.http.request_head import StrictConnection
 
 _READS_S = 10.0
-"""The interval at which the server checks that a client is reading its answer."""
+"""The seconds between two checks that a client reads its answer."""
 
 _LEAST_READ_BYTES = 64 * 1024
-"""The number of bytes that a client has to read in that time, or the rest of the answer if it is shorter. A slower
-client is disconnected.
+"""The least number of bytes that a client has to read between two such checks (``_READS_S``). If less of the answer is
+left, the client has to read all of it. A slower client is disconnected.
 """
 
 REFUSAL = "connection_refusal"
-"""The key, in a request's state, of the error with which every request of a spare connection except a health check is
-refused; None for regular connections.
+"""The key of an error in the state of a request. A request on a spare connection is refused with this error, unless it
+is a health check. On a regular connection, the value is None.
 """
 
 
 class TimedProtocol(H11Protocol):
     """The HTTP/1.1 protocol of uvicorn with a time limit on every wait for the client.
 
-    The head of a request has to be complete within ``receive_timeout_s``. The time runs from the connection. If the
-    connection has already served a request, it runs from the first byte of the next one.
+    The head of a request has to be complete within ``receive_timeout_s``. For the first request, this time begins with
+    the connection. For a later request on the same connection, it begins with the first byte of the request.
     :class:`broker.http.guards.Guards` reads the body, with a time limit of its own. A client has to read an answer at a
     minimum pace. Bytes that are not HTTP are answered with an error, without an entry in the log. If ``refusal_of``
-    returns an error for the descriptor of a connection, its requests carry the error (``REFUSAL``).
+    returns an error for the descriptor of a connection, the state of its requests contains the error (``REFUSAL``).
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class TimedProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Process received bytes.
 
-        The time limit of a request's head starts with its first byte and ends when it is complete.
+        The time limit for the head of a request starts with the head's first byte and ends when the head is complete.
         """
         before = self.cycle
         if before is None or before.response_complete:

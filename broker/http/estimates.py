@@ -31,9 +31,11 @@ def estimate_of(
     operator: Definition,
     expressions: OperatorExpressions,
 ) -> FoldEstimate | None:
-    """Return an estimate of the size of a query's states. Return None for a kind whose states workers do not fill.
+    """Return an estimate of the size of a query's states. Return None if workers do not fill states for the operator's
+    kind.
 
-    If the last records of the stream cannot be read, return the reason instead of the numbers. Raise CancelledError.
+    If the last records of the stream cannot be read, return the reason instead of the numbers. Raise CancelledError if
+    the request is cancelled.
     """
     kind = fold_kinds().get(operator.name)
     if kind is None:
@@ -46,7 +48,9 @@ def estimate_of(
 def _sample(
     permitted: ScopedService, stream: Stream, predicate: Predicate, destination: FoldDestination
 ) -> FoldSample | str:
-    """Return the last records in the form that the query's states read, or the reason why they cannot be read."""
+    """Return the last records in the form that the query's states read. If the records cannot be read, return the
+    reason as a text.
+    """
     permitted.cancellation.check()
     attributes = (*destination.attributes, _STAMP)
     try:

@@ -17,7 +17,7 @@ _PART_BYTES = 1 << 20
 
 
 class SentFile(Protocol):
-    """The protocol of a file to be sent."""
+    """The interface of a file that an answer sends."""
 
     @property
     def size_bytes(self) -> int:
@@ -33,8 +33,8 @@ class SentFile(Protocol):
 class FileAnswer(Response):
     """The answer that creates a file, sends it, and closes it.
 
-    The file is created when the answer starts, so no resources are held before. An error of its creation is answered as
-    any other error. If the client disconnects, which cancels the request, the file is closed.
+    The file is created when the answer starts, so no resources are held before. If the creation fails, the error is
+    answered like any other error. If the client disconnects, which cancels the request, the file is closed.
     """
 
     def __init__(self, make: Callable[[], SentFile], cancellation: Cancellation, name: str, media_type: str) -> None:

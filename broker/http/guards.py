@@ -41,7 +41,9 @@ _OPEN_FOLDER = f"{CONSOLE}/static/"
 _ANONYMOUS = unlimited("anonymous")
 
 _LEAST_BYTES_PER_S = 100_000
-"""The least rate at which a body must arrive after ``api.receive_timeout_s``; a slower request is refused."""
+"""The least rate in bytes per second at which a body must arrive once ``api.receive_timeout_s`` has passed. A slower
+request is refused.
+"""
 
 _BULK_PATH = re.compile(r"/v1/queries|/v1/layers/[^/]+/shapes|/v1/loads/[^/]+/parts/[0-9]+")
 
@@ -50,7 +52,7 @@ _CALLERS_AT_ONCE = 16
 
 _LOADS_AT_ONCE = 4
 _JSON_AT_ONCE = 16
-"""The limit of memory for request bodies of one kind, as a multiple of the largest body."""
+"""The limit of memory for all request bodies of one kind together, as a multiple of the largest body."""
 
 _OPEN_MAX_BYTES = 16 << 10
 """The largest body of a request that needs no token, such as the form of the login."""
@@ -58,7 +60,9 @@ _OPEN_MAX_BYTES = 16 << 10
 
 @dataclass(slots=True)
 class _Held:
-    """The request bodies of a kind in memory: the limits in bytes for each body and for all, and the bytes in use."""
+    """The memory of the request bodies of one kind: the limit in bytes for one body, the limit for all bodies together,
+    and the bytes in use.
+    """
 
     body_max_bytes: int
     max_bytes: int
@@ -95,14 +99,15 @@ class Guards:
     required, Host and Origin must name a loopback address or the address to which the API is bound.
 
     The console is for browsers. A cookie, which is valid only for console pages, identifies a caller who has entered a
-    token. Forms must come from the console's own pages, by the header Origin. If no token is required, a browser that
-    another site sent gets at most the first page. So an image on a foreign page cannot trigger a read from Kafka.
-    ``page_of`` makes a page of a console request's refusal, from the error, the status and the request.
+    token. Forms must come from the console's own pages, as the header Origin shows. If no token is required, a browser
+    that another site sent gets at most the first page. So an image on a foreign page cannot trigger a read from Kafka.
+    ``page_of`` returns the page that refuses a console request; its arguments are the error, the status and the
+    request.
 
     An admitted request has its :class:`Caller` in ``state["caller"]``, and its whole body. If the client disconnects,
-    or ``stopping`` is cancelled, its work is cancelled. The rate of requests is limited for each token, and for
-    requests without a valid token for each network. The number of concurrent requests of a caller is also limited;
-    further requests wait. The body of a bulk load, by a caller that may change something, may have
+    or ``stopping`` is cancelled, the work of the request is cancelled. The rate of requests is limited for each token,
+    and for requests without a valid token for each network. The number of concurrent requests of a caller is also
+    limited; further requests wait. A bulk load by a caller that may change something may have a body of
     ``api.max_body_bytes``. Any other body is limited to ``JSON_MAX_BYTES``, or less if no token is needed.
     """
 
@@ -165,7 +170,9 @@ class Guards:
             held.held_bytes -= len(body)
 
     def _held(self, request: Request, bearer: AccessScope | None) -> _Held:
-        """Return the memory account for a request's body: bulk loads, other requests, or requests without a token."""
+        """Return the memory account of a request's body. Bulk loads have one account, requests that need no token
+        another, and all other requests a third.
+        """
         if _is_open(request):
             return self._opens
         return self._loads if _is_load(request, bearer) else self._jsons
@@ -187,7 +194,9 @@ class Guards:
         return self._access.bearer(request.headers.get("authorization", ""))
 
     async def _read(self, receive: Receive, body: bytearray, held: _Held) -> _Refusal | None:
-        """Read a body. Return a refusal if it is refused. Raise ClientDisconnect."""
+        """Read the body of a request into ``body``. Return a refusal if it comes too slowly, is too large, or exceeds
+        the memory for bodies. Raise ClientDisconnect if the client disconnects.
+        """
         begun = time.monotonic()
         more = True
         while more:
@@ -255,8 +264,8 @@ class Guards:
         return None
 
     def _foreign(self, request: Request) -> str | None:
-        """Return the name of the header that contains a foreign address, Host or Origin. Return None if
-        neither does.
+        """Return ``host`` or ``origin``: the name of the request header that contains a foreign address. Return None if
+        neither header does.
         """
         headers = request.headers
         if "host" in headers and not self._is_own(f"//{headers['host']}"):
@@ -313,13 +322,15 @@ def _is_load(request: Request, bearer: AccessScope | None) -> bool:
 
 
 def is_console(request: Request) -> bool:
-    """Return True if a request is for a console page, so that a refusal is a page for a browser."""
+    """Return True if a request is for a page of the console. Then a refusal is sent as a page, otherwise as JSON."""
     path = request.scope["path"]
     return path in ("/", CONSOLE) or path.startswith(f"{CONSOLE}/")
 
 
 def _is_from_elsewhere(request: Request) -> bool:
-    """Return True if another site made a browser request more than the first page in a window of its own."""
+    """Return True if another site made the browser send this request. One such request is permitted, and returns False:
+    a browser may open the console's first page in a window.
+    """
     if request.headers.get("sec-fetch-site") != "cross-site":
         return False
     is_window = (
@@ -335,7 +346,9 @@ def _is_open(request: Request) -> bool:
 
 
 def _to_login(request: Request) -> _Refusal | Response:
-    """Return a redirection to the login page, which leads to the requested page afterwards."""
+    """Return a redirection to the login page; after the login, the browser goes to the requested page. Return a refusal
+    if the request is not a GET.
+    """
     if "hx-request" in request.headers:
         return Response(status_code=401, headers={"HX-Redirect": LOGIN})
     if request.method != "GET":
@@ -346,7 +359,9 @@ def _to_login(request: Request) -> _Refusal | Response:
 
 
 def _not_a_form(request: Request) -> _Refusal | None:
-    """Return the refusal of a form that was not sent from a page of the console. Return None if it was."""
+    """Return the refusal of a request that is no form, or that was not sent from a page of the console. Return None for
+    any other request.
+    """
     kind = content_type(request)
     if kind != _FORM:
         return _refused(415, BrokerError("header Content-Type", kind[:200], f"send {_FORM}"))
@@ -379,8 +394,8 @@ def _refused(status: int, wrong: BrokerError, headers: Mapping[str, str] | None 
 
 @asynccontextmanager
 async def _watched(receive: Receive, cancellation: Cancellation) -> AsyncIterator[asyncio.Event]:
-    """Cancel the work of a request if its client disconnects. The event that is yielded is then set. The body must have
-    been read before.
+    """Enter a context in which the work of a request is cancelled if its client disconnects. The yielded event is set
+    then. The body must have been read before.
     """
     gone = asyncio.Event()
 

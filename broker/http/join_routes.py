@@ -15,7 +15,7 @@ _PAGE_MAX = 1_000
 
 
 def join_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the addresses that only joins have. A join is a query, to which all of ``/v1/queries`` applies."""
+    """Return the addresses that only joins have. A join is also a query, so all of ``/v1/queries`` applies to joins."""
     router = APIRouter(prefix="/v1", tags=["joins"])
     of_caller = Depends(permitted_of)
 

@@ -11,8 +11,8 @@ from broker.operators.headers import last_hop, source_timestamp_ms
 from broker.queries.query import RegisteredQuery
 
 _LOOKED_AT = 1_000
-"""The number of last records of the destination topic that are searched; other queries may deliver to the
-same topic.
+"""The number of records at the end of the destination topic that are searched. It is large, because other queries may
+deliver to the same topic.
 """
 
 _BYTES_MAX = 8 << 20
@@ -20,10 +20,10 @@ _WITHIN_S = 5.0
 
 
 def last_matches(permitted: ScopedService, query: RegisteredQuery, show: int) -> list[dict[str, Any]]:
-    """Return the latest records in a query's destination that the query accepted.
+    """Return the latest records that a query accepted, from its destination topic.
 
     At most ``show`` records are returned, of the last thousand in the topic. Raise ForbiddenError if the caller may not
-    name all columns. Raise KafkaError.
+    name all columns. Raise KafkaError if the topic cannot be read.
     """
     permitted.check_sees_records("records of query", "ask one who may")
     stream = permitted.streams().get(query.stream)

@@ -26,11 +26,11 @@ _PAGE_MAX = 1_000
 _REFUSED_MAX = 100
 
 _JUDGED_TOGETHER_BYTES = 1 << 20
-"""The size of texts of rows, in bytes, that are validated together before the time limit is checked again."""
+"""The bytes of rows that are validated as one group. The time limit is checked between two groups."""
 
 _JUDGED_WITHIN_S = 120.0
-"""The time limit for validating the rows of one request. A polygon that is made hard to validate takes a
-second or two.
+"""The seconds that validating the rows of one request may take. A polygon that is constructed to be hard to validate
+takes a second or two.
 """
 
 
@@ -142,7 +142,7 @@ class _Lines:
         self._errors: list[dict[str, Any]] = []
 
     def take(self, document: object, number: int) -> None:
-        """Add a row. If its id is invalid, refuse it."""
+        """Add a row, or the removal of a row. Refuse the line if its id is invalid or occurs twice."""
         shape_id: str | None = None
         try:
             plain = document if isinstance(document, dict) else {}
@@ -169,7 +169,8 @@ class _Lines:
     def written(
         self, permitted: ScopedService, name: str, *, keep_going: bool = False, is_rehearsal: bool = False
     ) -> dict[str, Any]:
-        """Write the rows that were added, and return the answer. Raise BulkRefusedError if a line was refused.
+        """Write the rows that were added, and return the answer. Raise BulkRefusedError if a line was refused; with
+        ``keep_going``, only if every line was refused.
 
         ``is_rehearsal``: nothing is written, and the answer is the one that a write would give.
         """
@@ -187,7 +188,9 @@ class _Lines:
         return {**answer, "warnings": warnings, "errors": self._errors}
 
     def _judged(self, cancellation: Cancellation) -> tuple[dict[str, Feature], dict[str, list[str]], Counter[str]]:
-        """Return the rows that may be written, their warnings, and the numbers of rows added, changed and unchanged."""
+        """Validate the rows, and refuse invalid ones. Return the valid rows, their warnings, and the numbers of rows
+        that would be added, changed and unchanged.
+        """
         rows: dict[str, Feature] = {}
         became: Counter[str] = Counter()
         warnings: dict[str, list[str]] = {}
@@ -218,7 +221,7 @@ def _is_same(one: Feature, other: Feature) -> bool:
 
 
 def _together(texts: list[str]) -> Iterator[list[str]]:
-    """Yield the texts in order, in lists of a limited number of bytes."""
+    """Yield the texts in order, in lists. A list ends as soon as its texts have _JUDGED_TOGETHER_BYTES."""
     first, size = 0, 0
     for place, text in enumerate(texts):
         size += len(text)

@@ -1,5 +1,5 @@
-"""The listening socket of the API: limits on connections, in total and for each host, and the answers beyond the
-limits.
+"""The listening socket of the API. It limits the connections in total and for each host, and serves some more
+connections to refuse their requests.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ LOG = logging.getLogger("asc.api")
 _BACKLOG = 2048
 _NONE_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _RETRIED_S = 0.5
-"""The pause after a failed ``accept`` because no descriptor was free; asyncio itself would pause for a second."""
+"""The seconds after a failed ``accept`` because no descriptor was free. Further failures in this time are not reported
+to asyncio, which would log each of them.
+"""
 
 
 _SPARE_CONNECTIONS = 64
 """The most spare connections beyond the limits."""
 
 _SPARE_AT_ONCE = 4
-"""The number of spare connections that are accepted in a row before the event loop reads from the existing ones. So
-each connection was read several times before it is the oldest.
+"""The number of spare connections that are accepted in a row before the event loop reads from the existing ones. So the
+event loop has read several times from a connection before it is the oldest and may be closed.
 """
 
 
@@ -97,7 +99,9 @@ class Listener(socket.socket):
         return connection, address
 
     def refusal_of(self, descriptor: int) -> BrokerError | None:
-        """Return the limit that a spare connection exceeds. Return None for a regular connection."""
+        """Return the error with which requests on a spare connection are refused: it names the exceeded limit. Return
+        None for a regular connection.
+        """
         connection = self._by_descriptor.get(descriptor)
         return None if connection is None else connection.refusal
 
@@ -133,7 +137,7 @@ class Listener(socket.socket):
 
 
 class _Connection(socket.socket):
-    """A connection that is counted as open until it is closed, or forgotten."""
+    """A connection that is counted as open until it is closed, or until no object refers to it."""
 
     def __init__(
         self,

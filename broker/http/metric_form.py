@@ -1,4 +1,6 @@
-"""The name and the description of each metric: the only source for the exposition and for the page about metrics."""
+"""Forms of metrics: their names and descriptions. They are the only source for the exposition and for the page about
+metrics.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ class MetricForm:
 
 
 def filled(form: MetricForm, samples: Iterable[tuple[tuple[str, ...], float]]) -> Metric:
-    """Return a counter or a gauge with its samples, each with the values of its labels."""
+    """Return a counter or a gauge with its samples. Each sample has the values of its labels."""
     family = form.counter() if form.kind == "counter" else form.gauge()
     for labels, value in samples:
         family.add_metric(list(labels), value)

@@ -59,10 +59,10 @@ def exposition(
     requests: RequestCounts | None,
     queries_max: int,
 ) -> str:
-    """Return all metrics with their current values. They are read from the running state, so nothing is counted twice
-    or stored for them.
+    """Return all metrics with their current values. The values are read from the running state, so nothing is counted
+    twice or stored for the metrics.
 
-    If ``requests`` is None, the metrics of the process are missing as well. ``queries_max``: see
+    If ``requests`` is None, the metrics of the API's requests and of the process are missing. ``queries_max``: see
     :class:`StreamMetrics`.
     """
     registry = CollectorRegistry(auto_describe=False)

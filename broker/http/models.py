@@ -51,7 +51,7 @@ _ADDED = (
     "evaluation_errors",
     "kept",
 )
-"""The fields of a query in answers that cannot be set."""
+"""The fields that a query has only in answers: no request can set them."""
 
 
 class JoinBody(Body):
@@ -62,8 +62,8 @@ class JoinBody(Body):
 
 
 def _judged_operator(plain: Any) -> Any:
-    """Return the fields of an operator unchanged. Raise QueryError, which names the value and the remedy, if its
-    definition refuses them.
+    """Return the fields of an operator unchanged. Raise QueryError if they are no valid definition; the error names the
+    value and the remedy.
     """
     if isinstance(plain, dict):
         definition_of(settable(plain))
@@ -71,7 +71,9 @@ def _judged_operator(plain: Any) -> Any:
 
 
 def _judged_operators(plain: Any) -> Any:
-    """Validate each operator that a body defines, by its lists of values if it has any. Return the body unchanged."""
+    """Validate the operator that the fields of a body define, or each operator if they contain lists of values. Return
+    the fields unchanged.
+    """
     for each in operators_of(plain) if isinstance(plain, dict) else ():
         definition_of(settable(each))
     return plain
@@ -256,15 +258,15 @@ class QueryPage(Body):
 
 
 def asked_operator(body: OperatorBody | None) -> Definition | None:
-    """Return the definition of the operator in a body; None for ``route`` and for no operator. Raise QueryError if it
-    is invalid.
+    """Return the definition of the operator in a body. Return None for ``route`` and for no operator. Raise QueryError
+    if it is invalid.
     """
     return None if body is None else definition_of(settable(body.model_dump()))
 
 
 def asked_operators(body: OperatorBody | None) -> list[Definition]:
-    """Return the definitions that the operator in a body defines: several if it has lists of values. Raise QueryError
-    if one is invalid.
+    """Return the definitions that the operator in a body defines: several if the operator has lists of values. Raise
+    QueryError if one is invalid.
     """
     plain = None if body is None else settable(body.model_dump())
     found = [] if plain is None else [definition_of(each) for each in operators_of(plain)]
@@ -272,7 +274,7 @@ def asked_operators(body: OperatorBody | None) -> list[Definition]:
 
 
 def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
-    """Return the query in a body, for a stream. Raise QueryError if its time of expiry is invalid."""
+    """Return the query that a body defines, on the named stream. Raise QueryError if its time of expiry is invalid."""
     return RegisteredQuery(
         id=body.id,
         stream=stream,
@@ -301,7 +303,7 @@ _NEW: Mapping[str, Any] = MappingProxyType(
         **{"shapes": None, "excluded_shapes": None, "kept": None},
     }
 )
-"""The computed fields, in answers, of a query that was just registered."""
+"""The fields that the daemon computes for an answer, with their values for a query that was just registered."""
 
 
 def plain_query(query: RegisteredQuery) -> dict[str, Any]:
@@ -325,7 +327,7 @@ def plain_registered(registered: Registered) -> dict[str, Any]:
 
 
 def plain_offsets(offsets: Offsets) -> dict[str, int]:
-    """Return offsets by partition, with partitions as texts, which JSON requires of keys."""
+    """Return offsets by partition. The partitions are texts, because JSON requires texts as keys."""
     return {str(partition): offset for partition, offset in sorted(offsets.items())}
 
 

@@ -14,8 +14,8 @@ HEALTH = "health"
 
 
 class DescribedApp(FastAPI):
-    """A FastAPI application whose OpenAPI document has no answer 422, which is never given, and includes the bodies
-    that endpoints parse themselves.
+    """A FastAPI application that corrects its OpenAPI document. The document has no answer 422, because endpoints never
+    return it. The document includes the bodies that endpoints parse themselves.
 
     ``bodies``: the models of these bodies. ``asks_for_token``: whether every address, except those with the tag
     ``health``, requires a bearer token, which is checked before FastAPI sees the request.
@@ -27,7 +27,7 @@ class DescribedApp(FastAPI):
         self._asks_for_token = asks_for_token
 
     def openapi(self) -> dict[str, Any]:
-        """Return the document, which is generated once."""
+        """Return the OpenAPI document. The first call generates it."""
         if self.openapi_schema is None:
             self.openapi_schema = self._described()
         return self.openapi_schema
@@ -58,5 +58,5 @@ class DescribedApp(FastAPI):
 
 
 def reference(body: type[BaseModel]) -> dict[str, str]:
-    """Return the reference to the schema of a body in the document."""
+    """Return the reference to the schema of a body in the OpenAPI document."""
     return {"$ref": _REF_TEMPLATE.format(model=body.__name__)}

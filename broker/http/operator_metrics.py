@@ -80,7 +80,7 @@ OPERATOR_METRICS = tuple(form for form, _ in _FORMS)
 
 
 class OperatorMetrics(Collector):
-    """The Prometheus collector of the operators' metrics, which reads the status of the streams at each scrape."""
+    """The Prometheus collector of the operators' metrics. It reads the status of the streams at each scrape."""
 
     def __init__(self, streams: Mapping[str, Stream]) -> None:
         self._streams = streams

@@ -24,7 +24,7 @@ _UNFINISHED_MAX = 16
 _OF_CALLER_MAX = 4
 _PARTS_MAX = 10_000
 _IDLE_S = 300.0
-"""The time without a request after which an unfinished load is removed."""
+"""The seconds without a new part after which an unfinished load is removed."""
 
 
 @dataclass(slots=True)
@@ -41,9 +41,9 @@ class _Unfinished:
 class PartLoads:
     """The unfinished bulk loads of the API, each in parts. Thread-safe.
 
-    Invariant: their number is limited, and their parts hold at most ``bytes_max`` together. When a load begins or
-    grows, loads that were idle for longer than ``idle_s`` are removed. A load belongs to its caller alone. Cost: the
-    bytes of the parts, twice while the load is applied.
+    Invariant: the number of loads is limited, and their parts have at most ``bytes_max`` bytes together. When a load
+    begins or grows, loads that were idle for longer than ``idle_s`` are removed. Only the caller that began a load can
+    use it. Cost: the bytes of the parts, twice while the load is applied.
     """
 
     def __init__(self, bytes_max: int, *, idle_s: float = _IDLE_S, now_s: Callable[[], float] = time.monotonic) -> None:
@@ -86,8 +86,8 @@ class PartLoads:
 
     @contextmanager
     def taken(self, load_id: str, by: str) -> Iterator[bytes]:
-        """Yield the lines of all parts, in the order of their numbers. The load is removed afterwards, even after an
-        error. Raise NotThereError if the caller has no such load, or if a part is missing.
+        """Enter a context that yields the lines of all parts, in the order of the parts' numbers. The load is removed
+        at the end, even after an error. Raise NotThereError if the caller has no such load, or if a part is missing.
         """
         with self._lock:
             load = self._own(load_id, by)

@@ -1,4 +1,4 @@
-"""The ranking of a caller's queries by a figure: accepted records, records in a minute, or evaluation errors."""
+"""The ranking of a caller's queries by a figure: accepted records, records in the last minute, or evaluation errors."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from broker.stream.stream import Stream
 ACCEPTED, RATE, ERRORS = "accepted", "rate", "errors"
 
 _LOOKED_S = 0.25
-"""The longest time that the search for one page takes."""
+"""The seconds after which the search for one page ends, even if the page is not full."""
 
 _AT_ONCE = 1_000
-"""The number of queries at the top that are sorted first, and whose indices are converted to Python
-integers at once.
+"""The number of queries at the top of the ranking that are sorted first. It is also the number of indices that are
+converted to Python integers at once.
 """
 
 
 class Place(NamedTuple):
-    """The position of a query in a ranking: its figure and its id. Lower figures come later, and for equal figures
-    greater ids.
+    """The position of a query in a ranking: its figure and its id. The ranking is in descending order of figures;
+    queries with equal figures are in ascending order of ids.
     """
 
     figure: int
@@ -39,7 +39,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A search for queries: a text in the predicate or id, the beginning of the id, a label, a stream."""
+    """The conditions of a search for queries: a text in the predicate or the id, a prefix of the id, a label, and a
+    stream. All of them must hold.
+    """
 
     text: str = ""
     prefix: str = ""
@@ -58,7 +60,7 @@ class Wanted:
 
 
 def figure_of(permitted: ScopedService, query: RegisteredQuery, figure: str) -> int:
-    """Return the figure of a query. For accepted records, it is 0 if the query is paused or not served."""
+    """Return the figure of a query. The figures of accepted records are 0 if the query is paused or not served."""
     stream = permitted.streams().get(query.stream)
     if stream is None:
         return 0
@@ -72,8 +74,8 @@ def figure_of(permitted: ScopedService, query: RegisteredQuery, figure: str) -> 
 def ranked(
     permitted: ScopedService, figure: str, wanted: Wanted, after: Place | None, limit: int
 ) -> tuple[list[RegisteredQuery], Place | None]:
-    """Return a page of the requested queries, the highest figure first. Queries without a figure come last, ordered by
-    id.
+    """Return a page of the queries that match a search, the highest figure first. Queries without a figure come last,
+    ordered by id.
 
     Also return the position after which the next page begins, or None if there are no more queries. The search inspects
     a bounded number of queries, as :meth:`ScopedService.search` does. Figures change between two pages, so a query may
@@ -96,7 +98,7 @@ def ranked(
 def _in_order(
     permitted: ScopedService, figure: str, wanted: Wanted, after: Place | None, at_once: int
 ) -> Iterator[tuple[Place, RegisteredQuery | None]]:
-    """Yield the positions of a ranking, each with its query, or with None if the query is not requested."""
+    """Yield the positions of a ranking in order. Each has its query, or None if the query does not match the search."""
     beginning = permitted.beginning(wanted.prefix)
     if beginning is None:
         return
@@ -124,8 +126,8 @@ def _in_order(
 def _counted(
     name: str, stream: Stream, figure: str, beginning: str, after: Place | None
 ) -> Iterator[tuple[int, str, str]]:
-    """Yield the queries of a stream that have a figure, after a position of the ranking, in order: the negated figure,
-    the id, and the stream.
+    """Yield the queries of a stream whose figure is above 0 and that come later in the ranking than ``after``. Each
+    item is the negated figure, the id, and the stream. The items are in the order of the ranking.
 
     Only queries whose ids begin with ``beginning`` are yielded.
     """
@@ -142,10 +144,11 @@ def _counted(
 
 
 def _highest_first(figures: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> Iterator[int]:
-    """Yield ascending indices in the order of their figures, the highest figure first. Indices with equal figures stay
-    in order.
+    """Yield the indices ``places`` in descending order of their ``figures``. The indices are given in ascending order;
+    if figures are equal, this order is kept.
 
-    Cost: a page needs few of a million queries, and only these are sorted.
+    Cost: only about a thousand indices are sorted at first, and more only if they are needed. A page needs few of a
+    million queries.
     """
     at_once = _AT_ONCE
     while len(places):
@@ -161,7 +164,7 @@ def _highest_first(figures: npt.NDArray[np.int64], places: npt.NDArray[np.int64]
 
 
 def _figures(stream: Stream, figure: str) -> tuple[pa.StringArray, npt.NDArray[np.int64]]:
-    """Return queries of a stream by id, with their figures."""
+    """Return the ids of queries of a stream, and the figure of each. The ids are in ascending order."""
     if figure == ACCEPTED:
         return stream.figures.delivered.counts()
     if figure == RATE:

@@ -12,8 +12,8 @@ _SHOWN_BYTES = 16_384
 def shown_record(record: Any) -> dict[str, Any]:
     """Return a record of Kafka's client as JSON: its partition, offset and time, and its key and value as text.
 
-    Bytes that are not UTF-8 are in base64, under another name. Of long values only the first part is shown, with
-    ``truncated`` true.
+    Bytes that are not UTF-8 are in base64, under another name. Only the first part of a long key or value is shown;
+    then ``truncated`` is true.
     """
     is_cut = any(len(each or b"") > _SHOWN_BYTES for each in (record.key, record.value))
     return {

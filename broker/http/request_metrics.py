@@ -14,11 +14,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from broker.http.metric_form import MetricForm
 
 OTHER = "other"
-"""The label of a path that is neither the API's nor the console's, and of a method that HTTP does not define."""
+"""The label for a path that belongs neither to the API nor to the console. It is also the label for a method that HTTP
+does not define.
+"""
 
 _HUNG_UP = 499
-"""The status of a request whose client disconnected before the answer. It is no failure here, and any client can cause
-it.
+"""The status of a request whose client disconnected before the answer. It does not count as a failure of the daemon,
+because any client can cause it.
 """
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
@@ -65,7 +67,9 @@ class RequestCounts(Collector):
         self._seconds.labels(method, route).observe(seconds)
 
     def route_of(self, path: str) -> str:
-        """Return the address, with the names of its parameters, that a path belongs to."""
+        """Return the address of the endpoint to which a path belongs, with the names of the parameters. Return OTHER if
+        it belongs to none.
+        """
         return next((route for pattern, route in self._routes if pattern.fullmatch(path)), OTHER)
 
     def collect(self) -> Iterator[Metric]:
@@ -107,7 +111,9 @@ class CountedRequests:
 
 
 def _pattern(path: str) -> re.Pattern[str]:
-    """Return the pattern of an address with parameters. The last parameter may contain slashes, as a query's id may."""
+    """Return the pattern of an address with parameters. The last parameter may contain slashes, because the id of a
+    query may contain them.
+    """
     parts = re.split(r"\{[^}]*\}", path)
     pattern = "[^/]+".join(map(re.escape, parts))
     return re.compile(pattern.removesuffix("[^/]+") + ".+" if pattern.endswith("[^/]+") else pattern)

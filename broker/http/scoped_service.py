@@ -104,7 +104,7 @@ class ScopedService:
 
     @property
     def caller(self) -> str:
-        """Return the name of the caller's token, whatever host it comes from."""
+        """Return the name of the caller's token. The name does not depend on the host from which the request comes."""
         return self._scope.name
 
     @property
@@ -122,7 +122,7 @@ class ScopedService:
         return registrar.rehearsed(changes, keep_going=keep_going, scope=self._scope, cancellation=self.cancellation)
 
     def stream_of(self, name: str | None) -> Stream:
-        """Return the stream with a name: see :meth:`Registrar.stream_of`."""
+        """Return the stream with a name, or for None the only stream: see :meth:`Registrar.stream_of`."""
         return self._service.registrar().stream_of(name, self._scope)
 
     def stream_name(self, name: str | None) -> str:
@@ -159,8 +159,8 @@ class ScopedService:
         return query if query is not None and self._scope.owns(query.id, query.stream) else None
 
     def planned(self, query_id: str) -> tuple[RegisteredQuery, str | None]:
-        """Return the standing query with an id, and for a join, given as ``over/CHE``, the shape whose predicate the
-        plans contain.
+        """Return the standing query with an id, and None. For a join, the id must also name a shape, as in
+        ``over/CHE``. Then return the join and the id of the shape, because plans have a predicate for each shape.
 
         Raise the errors of :meth:`get`, and QueryError for a join without a shape.
         """
@@ -185,7 +185,7 @@ class ScopedService:
         operator: str | None = None,
         layer: str | None = None,
     ) -> tuple[list[RegisteredQuery], bool]:
-        """Return a page of the queries that the caller sees: see :meth:`QuerySet.page`.
+        """Return a page of the queries that the caller sees, and whether there are more: see :meth:`QuerySet.page`.
 
         Raise QueryError for an unknown stream, operator or layer.
         """
@@ -211,7 +211,8 @@ class ScopedService:
     def search(  # noqa: PLR0917
         self, text: str, prefix: str, label: tuple[str, str] | None, stream: str | None, after: str | None, limit: int
     ) -> tuple[list[RegisteredQuery], str | None]:
-        """Return the queries of a page whose predicate or id contains a text, in any case.
+        """Return a page of the queries whose predicate or id contains a text. Upper and lower case are not
+        distinguished.
 
         Also return the id after which the next page begins, or None if there are no more queries. The search inspects a
         bounded number of queries, so that it takes a fraction of a second.
@@ -244,8 +245,8 @@ class ScopedService:
         return self._service.registrar().standing.count(beginning, streams, label=label)
 
     def beginning(self, prefix: str) -> str | None:
-        """Return the common beginning of all ids with a prefix that the caller can see. Return None if there can be no
-        such id.
+        """Return the longest common prefix of all ids that begin with ``prefix`` and that the caller may see. Return
+        None if there can be no such id.
         """
         own = self._scope.id_prefix
         is_within = own.startswith(prefix) or prefix.startswith(own)
@@ -286,7 +287,9 @@ class ScopedService:
         return self._service.registrar().standing.layers[name]
 
     def check_writes_layer(self, name: str) -> None:
-        """Raise ForbiddenError if the caller does not see all queries, because all callers share the layers."""
+        """Raise ForbiddenError if the caller may change nothing, or does not see all queries. All callers share the
+        layers, so a caller with limits must not change them.
+        """
         self._scope.check_change()
         if not self._scope.sees_all:
             remedy = f"is everybody's: token '{self._scope.name}' does not see all queries, use one that does"
@@ -301,15 +304,17 @@ class ScopedService:
         self._service.registrar().check_growth(name, rows, self.cancellation)
 
     def rehearsed_layer(self, name: str) -> tuple[int, Mapping[str, Offsets]]:
-        """Return the current version, if rows of a layer could be written. Raise the errors of :meth:`write_layer`."""
+        """Return a result in the form of :meth:`write_layer` without writing: the current version, and no offsets.
+        Raise the same errors.
+        """
         self.check_writes_layer(name)
         return self._service.registrar().standing.version, {}
 
     def write_layer(
         self, name: str, puts: Mapping[str, bytes], removes: Collection[str]
     ) -> tuple[int, Mapping[str, Offsets]]:
-        """Write rows of a layer (:meth:`Registrar.write_layer`), and audit this. Return the version and the offsets
-        from which the rows hold.
+        """Write rows of a layer (:meth:`Registrar.write_layer`), and audit this. Return the version, and for each
+        stream the effective offsets of the rows.
 
         Raise the errors of :meth:`check_writes_layer`.
         """
@@ -321,7 +326,7 @@ class ScopedService:
 
     @property
     def shapes(self) -> Mapping[str, Layer]:
-        """Return the layers that predicates may name."""
+        """Return the layers that predicates may name, by name."""
         return self._service.registrar().standing.shapes
 
     def predicate_of(self, query: RegisteredQuery, stream: Stream, shape_id: str | None) -> Predicate:
@@ -370,8 +375,8 @@ class ScopedService:
         }
 
     def _planned(self, query: RegisteredQuery) -> tuple[Mapping[str, Feature] | None, Plan | None]:
-        """Return the rows of a join's layer, and the plan with its predicates. Both are None if the query is no join or
-        is not served.
+        """Return the rows of a join's layer, and the plan that contains the join's predicates. Return None for both if
+        the query is no join or is not served.
         """
         registrar = self._service.registrar()
         if query.join is None or registrar.standing.planned_on(query.id) is None:
@@ -386,14 +391,16 @@ class ScopedService:
         return standing.count(own.id_prefix, [stream]), standing.unserved_count(own.id_prefix, stream)
 
     def not_served(self) -> dict[str, int]:
-        """Return the number of visible queries that are not served, by stream, without streams that have none."""
+        """Return the number of visible queries that are not served, by stream. A stream without such queries is
+        omitted.
+        """
         # A stream that is no longer configured has such alone.
         found = {stream: self.counts(stream)[1] for stream in self._service.registrar().standing.counts()}
         return {stream: count for stream, count in found.items() if count}
 
     def plan_of(self, query: RegisteredQuery) -> Plan:
-        """Return the running plan that contains a query: see :meth:`Registrar.plan_of`. Raise QueryError with the
-        reason of :meth:`unserved`.
+        """Return the running plan that contains a query: see :meth:`Registrar.plan_of`. Raise QueryError if the query
+        is not served; the error has the reason of :meth:`unserved`.
         """
         reason = None if query.paused else self.unserved(query)
         if reason is not None:
@@ -401,9 +408,7 @@ class ScopedService:
         return self._service.registrar().plan_of(query)
 
     def check_columns(self, predicate: Predicate) -> None:
-        """Raise ForbiddenError for a predicate that the caller could not register because of the columns
-        that it names.
-        """
+        """Raise ForbiddenError if a predicate names a column that the caller may not name."""
         self._scope.check_columns(predicate)
 
     def check_reads(self, query: RegisteredQuery) -> None:
@@ -423,14 +428,14 @@ class ScopedService:
 
     @property
     def sees_whole_streams(self) -> bool:
-        """Return whether the caller may see facts about a stream's whole plan, because the caller sees all queries of
-        the stream.
+        """Return whether the caller sees all queries of each visible stream. Then the caller may see facts about the
+        whole plan of a stream.
         """
         return self._scope.sees_whole_streams
 
     def check_sees_whole_streams(self, what: str, remedy: str) -> None:
-        """Raise ForbiddenError if the caller does not see all queries of each stream, because facts about a whole
-        stream would reveal some.
+        """Raise ForbiddenError if the caller does not see all queries of each visible stream. Facts about a whole
+        stream would reveal some of the other queries.
         """
         if not self.sees_whole_streams:
             remedy = f"tells of queries that token '{self._scope.name}' does not see: {remedy}"
@@ -460,7 +465,9 @@ class ScopedService:
         return True
 
     def check_runs_predicates(self) -> None:
-        """Raise ForbiddenError if the caller may register no query, and so may not have Spark evaluate a predicate."""
+        """Raise ForbiddenError if the caller may register no query. Spark evaluates a predicate only for a caller that
+        may register queries.
+        """
         self._scope.check_change()
 
     def check_sees_records(self, what: str, remedy: str) -> None:

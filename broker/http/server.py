@@ -25,13 +25,13 @@ LOG = logging.getLogger("asc.api")
 
 _STOP_S = 5.0
 _IDLE_S = 20
-"""The time for which an idle connection is kept open for another request.
+"""The seconds for which an idle connection is kept open for another request.
 
 It is longer than clients keep their connections open (httpx 5 s, aiohttp 15 s). So the clients close them, and no
 request is sent into a connection that is being closed.
 """
 _TOLD_EACH_S = 60.0
-"""The least time between two log lines about asyncio errors of one kind."""
+"""The least number of seconds between two log lines about asyncio errors of one kind."""
 
 
 class ApiServer:
@@ -134,8 +134,8 @@ class ApiServer:
 class _Loop(asyncio.SelectorEventLoop):
     """An event loop whose servers disconnect a client that does not complete the TLS handshake in time.
 
-    No client can fill the log: an asyncio error outside of a request has one log line, at most once in ``_TOLD_EACH_S``
-    for each kind.
+    No client can fill the log: for each kind of asyncio error outside of a request, the log has at most one line in
+    ``_TOLD_EACH_S``.
     """
 
     def __init__(self, handshake_s: float) -> None:

@@ -15,10 +15,11 @@ from broker.queries.join import Join
 def shape_names(
     predicate: Predicate, shapes: Mapping[str, Layer], join: Join | None, shape_id: str | None
 ) -> dict[str, str]:
-    """Return the names of the layers' shapes in a predicate, by the texts that the shapes have in constraints.
+    """Return the names of the shapes of layers that a predicate uses. Each key is the text of a shape in constraints,
+    with coordinates; each value is the name of the shape.
 
-    ``join`` and ``shape_id``: for the predicate of a join for one shape, which is ``LAYER.geometry``. Cost: the
-    vertices of the shapes that the predicate names.
+    For the predicate of a join for one shape, ``join`` and ``shape_id`` are the join and the shape; the name of this
+    shape is ``LAYER.geometry``. Cost: the vertices of the shapes that the predicate names.
     """
     named = {(layer, own): f"shape({quoted(layer)}, {quoted(own)})" for layer, own in predicate.shapes}
     if join is not None and shape_id is not None:
@@ -35,7 +36,7 @@ def shape_names(
 
 
 def with_shape_names(answer: Any, names: Mapping[str, str]) -> Any:
-    """Return an answer of plain values in which names of shapes replace their coordinates.
+    """Return an answer of plain values, with names of shapes instead of their coordinates.
 
     >>> with_shape_names({"terms": ["ST_Covers(ST_GeomFromText('POINT (1 1)'), x)"]}, {
     ...     "ST_GeomFromText('POINT (1 1)')": "shape('zones', 'here')"})

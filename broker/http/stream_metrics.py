@@ -14,7 +14,7 @@ from broker.stream.metrics.phases import PHASES
 from broker.stream.stream import Stream
 
 BLOCKS_MAX = 64
-"""The most blocks of a stream that have their own samples, because a large plan has many blocks."""
+"""The largest number of blocks of a stream for which metrics have samples. A large plan may have more blocks."""
 
 _BY_STREAM = ("stream",)
 _Value = Callable[[Stream], float | None]
@@ -197,7 +197,7 @@ STREAM_METRICS = (
 
 
 class StreamMetrics(Collector):
-    """The Prometheus collector of the streams' metrics, which reads the streams at each scrape.
+    """The Prometheus collector of the streams' metrics. It reads the streams at each scrape.
 
     ``not_served``: the number of registered queries of a stream that no plan can contain. ``queries_max``: the most
     queries of each stream that have their own sample.

@@ -29,7 +29,9 @@ def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
 
 
 def described_operators(stream: Stream) -> dict[str, Any]:
-    """Return the state, outputs and exclusions of the operators of a stream, by kind; times are ISO 8601."""
+    """Return the state, the outputs and the exclusions of the operators of a stream, by kind of operator. Times are
+    texts in ISO 8601.
+    """
     return {
         op: {
             "queries": status.queries,
@@ -58,7 +60,8 @@ def described_delivered(stream: Stream) -> dict[str, Any]:
 
 
 def described_timeline(permitted: ScopedService, stream: Stream) -> dict[str, Any]:
-    """Return the moments of the last hour in which batches finished.
+    """Return the figures of the moments of the last hour in which batches finished. A moment is an interval of MOMENT_S
+    seconds.
 
     Raise ForbiddenError if the caller does not see all queries.
     """
@@ -86,7 +89,9 @@ def delivered(permitted: ScopedService, query: RegisteredQuery) -> int:
 
 
 def described_deliveries(permitted: ScopedService, query: RegisteredQuery) -> dict[str, Any]:
-    """Return the number of records that a query received since the daemon began, and by minute of the last hour."""
+    """Return the number of records that a query received since the daemon began. Return also the number in each minute
+    of the last hour.
+    """
     stream = permitted.streams().get(query.stream)
     minutes = [] if stream is None else stream.figures.minutes_of(query.id)
     return {

@@ -92,8 +92,8 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
 
 
 def _stream(permitted: ScopedService, body: TraceBody, query: RegisteredQuery | None, place: Place | None) -> Stream:
-    """Return the stream with a name, or without a name the stream of the query or of the source. Raise QueryError if
-    they differ.
+    """Return the stream with a name. Without a name, return the stream of the query or of the source record. Raise
+    QueryError if these belong to different streams.
     """
     name = body.stream
     if query is not None:
@@ -129,8 +129,8 @@ def _needed(
     place: Place | None,
     is_whole: bool,
 ) -> Sequence[PAttribute]:
-    """Return the plan's p-attributes whose values are needed. Raise ForbiddenError for a column that the caller may not
-    read.
+    """Return those p-attributes of the plan whose values the trace needs. Raise ForbiddenError for a column that the
+    caller may not read.
     """
     if is_whole or query is None:
         return plan.p_attributes
@@ -162,7 +162,9 @@ def _followed(
 
 
 def _when(stream: Stream, plan: Plan, place: Place) -> str:
-    """Return, in words, the plan that evaluated or will evaluate the record, in contrast to the plan of the trace."""
+    """Return a text about the plan that evaluated or will evaluate the record. The text also says which plan the trace
+    uses.
+    """
     following = f"it is followed through version {plan.version}, which runs now"
     if place.offset < stream.running.effective_offsets().get(place.partition, 0):
         return f"{place} was read before, and judged by the plan of then: {following}"
@@ -170,7 +172,9 @@ def _when(stream: Stream, plan: Plan, place: Place) -> str:
 
 
 def _told(reason: DeadLetterReason, stream: Stream, *, whole: bool) -> dict[str, Any]:
-    """Return the reason of a dead letter. For a caller that may not read all columns, the faulty column is omitted."""
+    """Return the reason of a dead letter. Without ``whole``, return only the kind of the reason, because the caller may
+    not read all columns.
+    """
     return {
         "topic": stream.dead_letter_topic,
         "reason": reason.text if whole else reason.kind,

@@ -17,13 +17,15 @@ from broker.errors import QueryError
 from broker.stream.stream import Stream
 
 _WITHOUT_A_RECORD = {"_key": "NULL", "_partition": "0", "_offset": "0", "_timestamp": "NULL", "_headers": "NULL"}
-"""The values of the record's own attributes in ``tuple_values``; ``_topic`` has the stream's topic."""
+"""The values of a record's own attributes, such as its offset, in ``tuple_values``, because a tuple has no record. The
+value of ``_topic`` is the stream's topic.
+"""
 
 _TUPLE_BYTES = 1 << 20
 """The most bytes of a tuple that is traced."""
 
 _UNKNOWN_TOLD = 20
-"""The most unknown fields of a tuple for which a similar known field is suggested."""
+"""The largest number of unknown fields of a tuple for which there are warnings."""
 
 _FAILED_TOLD = 20
 _NAME_CHARS = 200
@@ -32,7 +34,9 @@ _OWN_ATTRIBUTE = re.compile(
     rf"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<![\w.`])`?({"|".join(_WITHOUT_A_RECORD)})(?!\w)""",
     re.IGNORECASE | re.DOTALL,
 )
-"""The pattern of one of the record's own attributes in an expression, which skips texts and fields of structs."""
+"""A pattern that finds the record's own attributes, such as ``_offset``, in an expression. It skips quoted texts and
+fields of structs.
+"""
 
 
 def tuple_text(tuple_: Mapping[str, Any]) -> bytes:
@@ -44,8 +48,8 @@ def tuple_text(tuple_: Mapping[str, Any]) -> bytes:
 
 
 def tuple_warnings(stream: Stream, tuple_: Mapping[str, Any], read: Iterable[PAttribute]) -> list[str]:
-    """Return the warnings about a tuple, for fields that the stream's schema does not have and that are therefore
-    ignored.
+    """Return the warnings about a tuple. There is a warning for a field that the stream's schema does not have, because
+    such a field is ignored.
 
     There are also warnings about the values assumed for the record's own attributes, if some of ``read`` use them.
     """
@@ -55,7 +59,9 @@ def tuple_warnings(stream: Stream, tuple_: Mapping[str, Any], read: Iterable[PAt
 
 
 def failure_warnings(failed: Iterable[PAttribute]) -> list[str]:
-    """Return a warning for each p-attribute that could not be evaluated, as the reason why a term fails."""
+    """Return a warning for each of the first p-attributes that could not be evaluated. It explains why a term of the
+    predicate fails.
+    """
     return [
         f"'{one.sql[:_NAME_CHARS]}' could not be evaluated, and counts as NULL" for one in islice(failed, _FAILED_TOLD)
     ]
@@ -73,8 +79,8 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 
 def _taken_for(attributes: Iterable[PAttribute]) -> Iterator[str]:
-    """Yield a warning for each of the record's own attributes that the p-attributes use, because a tuple
-    has no record.
+    """Yield a warning for each of a record's own attributes that the p-attributes use. A tuple has no record, so these
+    attributes have assumed values.
     """
     used = {found.lower() for attribute in attributes for found in _OWN_ATTRIBUTE.findall(attribute.sql)}
     for name, value in _WITHOUT_A_RECORD.items():

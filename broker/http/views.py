@@ -36,11 +36,13 @@ _EXPRESSIONS_CHECKED = 400
 def checked(
     permitted: ScopedService, stream: Stream, where: str, layer: str | None = None, operators: Sequence[Definition] = ()
 ) -> dict[str, Any]:
-    """Return the normal form of a predicate, validated as at a registration. Raise AscError if it would be refused.
+    """Return the normal form of a predicate, validated as at a registration. Raise AscError if a registration would
+    refuse the predicate.
 
-    For a join over a ``layer`` it is the normal form for the first of its shapes; at most a thousand shapes are
+    For a join over a ``layer``, return the normal form for the first shape of the layer; at most a thousand shapes are
     validated. The result includes the expressions of an operator, and an estimate of its states if workers fill them.
-    ``operators``: the operator, or the operators that its lists of values define, which read the same expressions.
+    ``operators``: the operator, or the operators that its lists of values define. All of them read the same
+    expressions.
     """
     from asc.predicate.normal_form.describe import plain_form
 
@@ -107,7 +109,9 @@ def _of_shapes(count: int, shape_id: str) -> str:
 
 
 def judged(permitted: ScopedService, stream: Stream, where: str) -> Predicate:
-    """Return a predicate that could be registered for the stream. Raise AscError if it would be refused."""
+    """Return the predicate of a text, if it could be registered for the stream. Raise AscError if a registration would
+    refuse it.
+    """
     predicate = stream.analyser.normalise(where, permitted.shapes)
     permitted.check_columns(predicate)
     _raise_refusals(stream, predicate, predicate.read, permitted.cancellation)
@@ -150,7 +154,9 @@ def shown(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool = 
 
 
 def _kept(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool) -> dict[str, Any] | None:
-    """Return the state of a query's operator. A caller that may not name all of its columns only gets figures."""
+    """Return the state of a query's operator. Return only the figures of the state to a caller that may not name all
+    columns of the query. Return None if there is no state.
+    """
     stream = permitted.streams().get(query.stream)
     if query.operator is None or stream is None:
         return None
@@ -268,7 +274,7 @@ def _figures(stream: Stream, block: Block) -> dict[str, Any] | None:
 
 
 def described_dead_letters(stream: Stream) -> dict[str, Any]:
-    """Return the number of dead letters since the daemon began, in all and by reason."""
+    """Return the number of dead letters since the daemon began, in total and by reason."""
     counts = stream.dead_letters.counts()
     return {
         "total": sum(count for _, count in counts),

@@ -57,7 +57,7 @@ class CubeQuestion(Body):
 
 
 def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the addresses that only cubes have. A cube is a query, to which all of ``/v1/queries`` applies."""
+    """Return the addresses that only cubes have. A cube is also a query, so all of ``/v1/queries`` applies to cubes."""
     router = APIRouter(prefix="/v1", tags=["cubes"])
     of_caller = Depends(permitted_of)
 

@@ -47,7 +47,7 @@ FORMS = (_RECORDS, _WINDOWS, _CELLS, _BYTES, _SECONDS, _ANSWER_CELLS)
 
 
 class CubeMetrics(Collector):
-    """The Prometheus collector of the metrics of cubes, as the last commit left them. It opens no file."""
+    """The Prometheus collector of the metrics of cubes. Their values are from the last commit; no file is opened."""
 
     def __init__(self, streams: Mapping[str, Stream]) -> None:
         self._streams = streams

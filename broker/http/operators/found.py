@@ -11,7 +11,9 @@ from broker.operators.kinds import OPERATORS
 
 
 def modules_of(package: str, suffix: str = "") -> Iterator[Any]:
-    """Yield the modules of a package that have the names of kinds and a suffix, in the order of kinds."""
+    """Yield modules of a package, in the order of the operator kinds. The name of each module is the name of a kind,
+    followed by the suffix. A kind without such a module is skipped.
+    """
     for name in OPERATORS:
         module = f"{package}.{name}{suffix}"
         if find_spec(module) is not None:

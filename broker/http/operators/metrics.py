@@ -1,4 +1,4 @@
-"""The metrics of the operator kinds, collected from the modules with their names."""
+"""The metrics of the operator kinds, collected from the modules that have the names of the kinds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ _PACKAGE, _SUFFIX = "broker.http.operators", "_metrics"
 
 
 def kind_metric_forms() -> Iterator[MetricForm]:
-    """Yield the metrics of each kind that has any: ``FORMS`` of the module ``NAME_metrics`` of this package."""
+    """Yield the forms of the metrics of each operator kind. They are ``FORMS`` in the module ``NAME_metrics`` of this
+    package; a kind without this module has no metrics.
+    """
     for module in modules_of(_PACKAGE, _SUFFIX):
         yield from module.FORMS
 
 
 def kind_collectors(streams: Mapping[str, Stream]) -> Iterator[Collector]:
-    """Yield the collectors of the metrics of each kind that has any: ``collector`` of its module."""
+    """Yield a collector of the metrics of each operator kind. The function ``collector`` of the module ``NAME_metrics``
+    returns it; a kind without this module has no metrics.
+    """
     for module in modules_of(_PACKAGE, _SUFFIX):
         yield module.collector(streams)

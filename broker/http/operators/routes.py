@@ -1,4 +1,4 @@
-"""The API addresses of the operator kinds, collected from the modules with their names."""
+"""The API addresses of the operator kinds, collected from the modules that have the names of the kinds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _PACKAGE = "broker.http.operators"
 
 
 def operator_routes(permitted_of: Callable[[Request], ScopedService]) -> Iterator[APIRouter]:
-    """Yield the addresses of each kind that has any: ``routes`` of the module that has its name, in this package."""
+    """Yield the routes of the addresses of each operator kind. The module of this package with the kind's name returns
+    them by its function ``routes``; a kind without a module has none.
+    """
     for module in modules_of(_PACKAGE):
         yield module.routes(permitted_of)
