@@ -59,11 +59,9 @@ RECOVERED = 0.1
 class Shape:
     """The sizes of a changing stream.
 
-    length          tuples of a sub-stream
-    sub_streams     so many
-    period_tuples   lambda
-    sample_tuples   tuples that a sequence is found from
-    point_tuples    tuples whose mean cost is a point of the plot
+    ``length``: the number of tuples of a sub-stream. ``sub_streams``: the number of sub-streams. ``period_tuples``:
+    lambda. ``sample_tuples``: the number of tuples of a sample, from which a sequence is found. ``point_tuples``: the
+    number of tuples whose mean cost is a point of the plot.
     """
 
     length: int
@@ -136,7 +134,7 @@ def _thresholds_of(shape: Shape, mu: float, which: tuple[bool, bool]) -> Thresho
 def _alternating(shape: Shape, seed: int) -> tuple[RecordedStream, dict[str, list[float]]]:
     """Return a stream that alternates between D1 and D2, and the settled cost in each sub-stream by kind of sequence.
 
-    The settled cost is the cost of a sequence found on the whole sub-stream.
+    The settled cost is the cost of a sequence found from a sample of the whole sub-stream.
     """
     parts = [data.tuples(shape.length, data.attributes, seed) for data in (D1, D2)]
     workload = predicate_set(Q1, parts[0].schema.names, evenly(D1.attributes, DOMAIN), seed=seed)
@@ -145,7 +143,9 @@ def _alternating(shape: Shape, seed: int) -> tuple[RecordedStream, dict[str, lis
 
 
 def _turning(shape: Shape, seed: int) -> tuple[RecordedStream, list[float]]:
-    """Return a stream that alternates between tuples and their mirror images, and its settled costs."""
+    """Return a stream that alternates between tuples and their mirror images, and the settled cost in each
+    sub-stream.
+    """
     tuples = lopsided_tuples(shape.length, seed=seed)
     workload = mirrored_workload(TRIGGER_PAIRS, seed=seed)
     stream = RecordedStream.of(workload, alternating([tuples, mirror_image(tuples)], shape.length, shape.sub_streams))
@@ -164,7 +164,9 @@ def _settled(stream: RecordedStream, shape: Shape, kind: Kind, seed: int) -> lis
 
 
 def _run(stream: RecordedStream, shape: Shape, thresholds: Thresholds, kind: Kind, seed: int) -> AdaptiveRun:
-    """Return a run whose first sequence is found on the beginning of the stream, as in the paper."""
+    """Run a stream, and return the result. As in the paper, the first sequence is found from tuples at the beginning of
+    the stream.
+    """
     beginning = stream.drawn(shape.sample_tuples, np.random.default_rng(seed), 0, shape.period_tuples)
     first = found_on(stream, beginning, kind)
     return adaptive_run(
@@ -181,8 +183,8 @@ def _summary(run: AdaptiveRun, shape: Shape, settled: Sequence[float]) -> dict[s
     """Return the cost over time, and the recovery of the cost after each change.
 
     ``excess``: the mean number of constructs per tuple above the settled cost, from the first change on.
-    ``recovery_tuples``: the tuples from each change to the end of the first point with at most a tenth of the jump in
-    cost left. It is the length of the sub-stream if no point has so little, and None if the cost did not jump.
+    ``recovery_tuples``: the tuples from each change to the end of the first point at which at most a tenth of the jump
+    in cost is left. If there is no such point, it is the length of the sub-stream. It is None if the cost did not jump.
     """
     points = [
         float(point.mean())
@@ -217,7 +219,9 @@ def _recovery(run: Mapping[str, Any]) -> float:
 
 
 def threshold_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Return the claims about mu, decided over the numeric values of mu. The value "never" is only shown."""
+    """Return the claims about mu. Only the runs with numeric values of mu decide the claims. The runs with the value
+    "never" are only shown.
+    """
     claims = []
     for kind in KINDS:
         own = [run for run in runs if run["sequence"] == kind]
@@ -237,8 +241,9 @@ def threshold_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
 def _over_mu(
     claim: str, runs: Sequence[Mapping[str, Any]], figure: Callable[[Mapping[str, Any]], float], unit: str, sign: int
 ) -> Claim:
-    """Return the trend over all values of mu. The claim's figures also list the values with any rearrangement, and the
-    trend over the values with one for every seed.
+    """Return a claim decided by the trend of ``figure`` over all values of mu. The claim's text also lists the values
+    of mu at which a sequence was rearranged. If some values but not all led to a rearrangement for every seed, the text
+    also gives the trend over these values.
     """
     by_case, seeds = {(run["seed"], run["mu"]): run for run in runs}, seeds_in(runs)
 
@@ -280,8 +285,8 @@ def _largest_change(runs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _trigger_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Return claims about the question that section 5.2 of the paper leaves open. The paper does not make
-    these claims.
+    """Return claims about which trigger is better, a question that section 5.2 of the paper leaves open. The paper does
+    not make these claims.
     """
 
     def noticed(trigger: str, seed: int | None = None) -> float:

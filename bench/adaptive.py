@@ -30,9 +30,9 @@ REFINED: Final = "Hybrid, refined"
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """An exchange of the sequence at a position of the stream.
+    """A replacement of the current sequence by a new sequence, after the first ``place`` tuples of the stream.
 
-    It has the cause, the figures of the new sequence on its sample, and the seconds of the search.
+    It has the cause, the figures of the new sequence on the sample of the search, and the seconds of the search.
     """
 
     place: int
@@ -73,7 +73,7 @@ class AdaptiveRun:
 
     @property
     def micro_ratio(self) -> float:
-        """The paper's micro ratio xi."""
+        """The share of micro-arrows among the arrows followed (the paper's micro ratio xi)."""
         return self.micro_arrows / max(1, self.micro_arrows + self.macro_arrows)
 
     @property
@@ -92,10 +92,10 @@ def adaptive_run(
 ) -> AdaptiveRun:
     """Evaluate a stream in periods of lambda tuples, each with the current sequence.
 
-    At the end of a period the rule of section 5.2 decides about a rearrangement. If it requires one, a sequence is
-    found from at most ``sample_tuples`` of the period's tuples and serves from the next period on. ``first`` is the
-    sequence of the first period. Without it, the first period has the static sequence of every new plan, and its
-    figures are not measured.
+    At the end of a period the rule of section 5.2 decides about a rearrangement. If the rule requires a rearrangement,
+    a sequence is found from at most ``sample_tuples`` of the period's tuples, and is used from the next period on.
+    ``first``: the sequence of the first period. If it is None, the first period has the static sequence of every new
+    plan, and the figures of this sequence are not measured.
     """
     block, rng = stream.block, np.random.default_rng(seed)
     state = Adaptation(thresholds)
@@ -133,8 +133,8 @@ def adaptive_run(
 def warm_runs(
     stream: RecordedStream, thresholds: Thresholds, kinds: Sequence[Kind], *, sample_tuples: int, seed: int
 ) -> tuple[RecordedStream, dict[Kind, AdaptiveRun]]:
-    """Return a stream without its first period, and the run of each kind of sequence over this stream. A run begins
-    with the sequence found on the first period, whose own cost does not count.
+    """Return a stream without its first period, and the run of each kind of sequence over the shortened stream. Each
+    run begins with the sequence found on the first period. The cost of the first period does not count.
     """
     ahead = thresholds.recompute_tuples
     sample = stream.drawn(sample_tuples, np.random.default_rng(seed), 0, ahead)
@@ -149,7 +149,7 @@ def warm_runs(
 
 
 def found_on(stream: RecordedStream, sample: Sample, kind: Kind) -> Order:
-    """Return the sequence that the search for a kind finds on a sample."""
+    """Search for a sequence of the given kind on a sample, and return the sequence."""
     sequence = macro_sequence(stream.block, sample).sequence
     if kind == MACRO:
         return stream.block.order_of(sequence)
@@ -158,7 +158,7 @@ def found_on(stream: RecordedStream, sample: Sample, kind: Kind) -> Order:
 
 
 def figures(stream: RecordedStream, sample: Sample, order: Order) -> Figures:
-    """Return the figures of a sequence on a sample."""
+    """Return the dropping ratio and the cost of a sequence on a sample."""
     walk = walked(stream.block, sample, order)
     return Figures(walk.dropping_ratio, walk.cost)
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def background_load(work: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Run ``work`` in a thread. It receives an event that tells it to end. Raise its exception at the end
-    of the block.
+    """Run ``work`` in a thread until the block ends. ``work`` receives an event that is set when the block ends. If
+    ``work`` raises an exception, raise the exception after the block.
     """
     ended = threading.Event()
     failures: list[Exception] = []

@@ -15,12 +15,14 @@ Values = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 
 TUPLES_TOGETHER = 50
-"""The number of tuples that share a pass of the vectorised brute force. It was the fastest of the sizes tried."""
+"""The number of tuples that share a pass of the vectorised brute force. This number was the fastest of the numbers
+tried.
+"""
 
 
 def bounds_of(workload: Workload) -> tuple[Values, Values]:
-    """Return the least and the greatest value of each attribute that a query accepts, for each query: int32[attributes,
-    queries].
+    """Return two arrays int32[attributes, queries]: the least and the greatest value that each query accepts of each
+    attribute.
     """
     low = np.zeros((workload.attributes, workload.queries), dtype=np.int32)
     high = np.full_like(low, workload.domain)
@@ -31,8 +33,8 @@ def bounds_of(workload: Workload) -> tuple[Values, Values]:
 
 @compiled
 def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[np.uint8]) -> int:
-    """Count the matches, vectorised over queries. ``low`` and ``high`` are the bounds int32[attributes, queries] of
-    every query; ``alive`` is uint8[tuples, queries].
+    """Count the matches, vectorised over queries. ``low`` int32[attributes, queries]: the least values that the queries
+    accept. ``high`` int32[attributes, queries]: the greatest values. ``alive`` uint8[tuples, queries]: scratch memory.
 
     As many tuples as ``alive`` has rows share a pass over the bounds.
     """
@@ -55,8 +57,8 @@ def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[n
 
 @compiled
 def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: Integers, high: Integers) -> int:
-    """Count the matches query by query. The evaluation of a query's predicates, ``first[q]`` to ``first[q + 1]``, stops
-    at the first that fails.
+    """Count the matches query by query. Query q has the predicates from ``first[q]`` to before ``first[q + 1]``. The
+    evaluation of a query stops at its first predicate that fails.
     """
     matches = 0
     for row in range(values.shape[1]):
@@ -78,8 +80,8 @@ def early_exit_lists(
     """Count the matches as :func:`early_exit_scan` does, for predicates that are unions of ranges.
 
     ``predicates``: the attribute of each predicate, the number of its first range, and the low and the high bound of
-    each range. A predicate's ranges end at the next predicate's first range. Query q has the predicates ``starts[q]``
-    to ``starts[q + 1]``.
+    each range. A predicate's ranges end at the next predicate's first range. Query q has the predicates from
+    ``starts[q]`` to before ``starts[q + 1]``.
     """
     attribute, first, low, high = predicates
     matches = 0

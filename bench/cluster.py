@@ -42,8 +42,8 @@ _BY_COMMAND = {
 _EXECUTOR_MIB = 1_024
 _OPTIONS = {"spark.driver.host": "127.0.0.1", "spark.executor.memory": f"{_EXECUTOR_MIB}m"}
 _BUSY = 0.9
-"""The least share of the machine's cores that counts as fully busy. The clock and the kernel's counts are not read at
-the same instant.
+"""The least share of the machine's cores that counts as fully busy. The share is less than 1 because the clock and the
+kernel's counts are not read at the same instant.
 """
 
 
@@ -136,8 +136,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 def table(result: dict[str, Any]) -> str:
     """Return the result as text: records per second and the resource that limits them.
 
-    Below are the processor time of each kind of process per record, the rates that follow for cores that are not
-    shared, and the divided plans.
+    Below are the processor time of each kind of process per record, the estimated rates of cores that are not shared,
+    and the divided plans.
     """
     records = result["records"]
     lines = [f"a backlog of {records['count']:,} records, batches of {records['batch']:,}; workers 0: no cluster", ""]
@@ -174,7 +174,8 @@ def limit(drained: dict[str, Any], partitions: int, slots: int, cores: int) -> s
 
 
 def carried(each: dict[str, Any]) -> dict[str, float]:
-    """Estimate the records per second for each core that only executors, the driver or Kafka use, from processor time.
+    """Estimate, from processor time, the records per second of a core that runs only executors, only the driver or only
+    Kafka.
 
     The estimate is optimistic: cores that share caches and memory with other processes are slower.
     """
@@ -229,7 +230,7 @@ def _cpu_s_by_kind(daemon: DaemonProcess) -> dict[str, float]:
 
 
 def _kind(process: int, daemon: int | None, of_daemon: bool) -> str | None:
-    """Return the kind of a process. Return None if it belongs to the benchmark itself or has ended."""
+    """Return the kind of a process. Return None if the process belongs to the benchmark itself or has ended."""
     if process == daemon:
         return DRIVER_PYTHON
     try:

@@ -39,9 +39,9 @@ class Measuring:
 
     ``period_tuples``: the period lambda. Macro and Hybrid find a sequence for every period on the tuples of the
     previous period (mu = 0). The first period is not measured: it only provides the first sequences, and the tickets of
-    the lottery. ``sample_tuples``: the most tuples of a period that a search uses. ``exact_tuples``: the number of
-    tuples that SEQ_best and SEQ_worst are found on; their cost is measured on all tuples. ``repetitions``: timed runs
-    of the executor for each contender; 0 for none.
+    the lottery. ``sample_tuples``: the largest number of tuples of a period that a search uses. ``exact_tuples``: the
+    number of tuples on which SEQ_best and SEQ_worst are found; the costs of these two sequences are measured on all
+    tuples. ``repetitions``: timed runs of the executor for each contender; 0 for none.
     """
 
     period_tuples: int = 10_000
@@ -89,7 +89,9 @@ def compared(stream: RecordedStream, measuring: Measuring, *, seed: int) -> dict
 
 
 def _held(run: AdaptiveRun, order: Order) -> tuple[tuple[int, int, Order], ...]:
-    """Return one order for each segment of a run, so that the executor is called equally often for all contenders."""
+    """Return the segments of a run, each with the same fixed order. With the segments of the run, the executor is
+    called equally often for all contenders.
+    """
     return tuple((start, stop, order) for start, stop, _ in run.orders)
 
 
@@ -104,8 +106,8 @@ def _explained(
     ``fixed_costs``: the costs of the macro- and the hybrid-sequence found once, on the sample of SEQ_best, and used for
     all tuples. They show the loss of the greedy search and the gain of the micro-arrows without adaptation.
     ``sample_costs``: the costs of the same sequences on the sample itself, which exclude any loss from a small sample.
-    Beside the hybrid-sequence is its cost with a part of its micro-arrows, or with each micro-arrow followed only at
-    the level of its measurement.
+    Both also have the costs of variants of the hybrid-sequence: with only a part of the micro-arrows, and with each
+    micro-arrow followed only at the level of its measurement.
     """
     block = stream.block
     greedy = hybrid_sequence(block, drawn, macro_sequence(block, drawn).sequence)
@@ -141,7 +143,7 @@ def _times(
     costs: Mapping[str, float],
     repetitions: int,
 ) -> dict[str, dict[str, float]]:
-    """Measure the median nanoseconds per tuple in the batch executor. The contenders take turns.
+    """Measure the median nanoseconds per tuple in the batch executor. The contenders run alternately.
 
     ``executor``: the normal evaluation, which takes four and then eight constructs at a time if there are no
     micro-arrows. ``one_at_a_time``: the evaluation of single constructs that a hybrid-sequence needs, for every

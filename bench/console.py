@@ -142,7 +142,7 @@ def _asked(address: str, page: str, path: str, times: int) -> dict[str, Any]:
 
 
 def _drained(spark: SparkSession, daemon: DaemonProcess, size: Size) -> dict[str, Any]:
-    """Measure the seconds per record alternately without and with browsers."""
+    """Drain a backlog, and measure the seconds per record alternately without and with browsers."""
     publish_backlog(spark, daemon.bootstrap_servers, daemon.source, size.backlog)
     alone: list[float] = []
     looked_at: list[float] = []

@@ -103,8 +103,8 @@ def figure_7(name: str, subject: Subject, attributes: Sequence[int], scale: floa
 
 
 def scaled(scale: float) -> Measuring:
-    """Return the full parameters with scaled numbers of tuples, but at least 1,000 for a period and 256 for
-    SEQ_best.
+    """Return the parameters of a full run with scaled numbers of tuples: at least 1,000 for a period and for a sample,
+    and at least 256 for SEQ_best.
     """
     full = Measuring()
     return replace(
@@ -231,8 +231,8 @@ def _gaps(cases: Cases, upper: str, lower: str) -> tuple[list[float], list[float
 
 
 def costs_text(result: Result) -> str:
-    """Format a result of Figure 6 or 7: costs and times, its sensitivity, and the claims. Figures are means over the
-    seeds with 95 % intervals, as in the plots.
+    """Format a result of Figure 6 or 7: costs, times, costs with other predicates if measured, and the claims. Figures
+    are means over the seeds with 95 % intervals, as in the plots.
     """
     groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for case in result["results"]["cases"]:

@@ -41,7 +41,7 @@ def answers(size: AnswersSize) -> list[dict[str, Any]]:
     """Measure the time of an answer. Return one entry per workload and number of raw records.
 
     Raises RuntimeError if DuckDB has different groups. A larger number of records has more copies of the same records.
-    So the number of cells stays constant, and the figures show the cost of raw records in DuckDB.
+    So the number of cells stays constant, and the figures show how DuckDB's time grows with the raw records.
     """
     found = []
     for workload, values in WORKLOADS.items():
@@ -85,7 +85,7 @@ def _contest(records: pa.Table, times: int, repetitions: int) -> dict[str, Any]:
 
 
 def _fill(kept: KeptCubes, records: pa.Table, times: int) -> None:
-    """Commit all records in batches, and close the panes of these records."""
+    """Commit each batch of records ``times`` times, and close the panes of the records."""
     for begin in range(0, records.num_rows, _BATCH):
         batch = records.slice(begin, _BATCH)
         partials = kept.partials(batch)

@@ -26,8 +26,8 @@ WORKLOADS = {"wide": WIDE, "narrow": NARROW}
 
 @dataclass(frozen=True, slots=True)
 class FoldSize:
-    """The size of the measurement: the records, the records of a batch, the most batches for Spark, the runs of the
-    other contenders, and the cubes.
+    """The size of the measurement: the records, the records of a batch, and the cubes. Spark runs once, over at most
+    ``spark_batches`` batches. The other contenders run ``repetitions`` times over all batches.
     """
 
     records: int
@@ -106,7 +106,9 @@ def _answer(folder: Path, cube: SalesCube) -> pa.Table:
 
 
 def _measured(name: str, paths: list[Path], cubes: list[SalesCube], answers: Path) -> float:
-    """Return the seconds of a contender in a separate process. It writes its answers as files into the folder."""
+    """Run a contender in a separate process, and return its seconds. The contender writes its answers as files into the
+    folder ``answers``.
+    """
     answers.mkdir(exist_ok=True)
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe(duplex=False)

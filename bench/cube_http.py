@@ -59,9 +59,9 @@ def http(size: HttpSize) -> dict[str, Any]:
     """Return the figures of queries to each cube, and the latency of routing with and without these queries.
 
     One open pane of a day has all cells, and each answer sums all of them for the hundred zones. The clients are
-    threads of a process beside the sender, the receiver, Kafka and the daemon. They ask at a fixed rate ("paced"),
-    which shows the loss of routing at this rate, and without pause ("flat out"). Raises RuntimeError if the answers do
-    not count every record once, or if paced clients are not answered in time.
+    threads of a separate process. They query at a fixed rate ("paced"), which shows the loss of routing at this rate,
+    and without pause ("flat out"). Raises RuntimeError if the answers do not count every record once, or if paced
+    clients are not answered in time.
     """
     spark = spark_session(app_name="asc-bench-cube")
     routing: dict[str, list[float]] = {"alone": [], "paced": [], "flat out": []}
@@ -124,13 +124,17 @@ def _figures(latency: list[float], clients: int) -> dict[str, Any]:
 
 
 def _check_pace(figures: Mapping[str, Any], queries_a_s: float) -> None:
-    """Raise RuntimeError if paced clients got answers to less than nine in ten of their queries."""
+    """Raise RuntimeError if the clients with a fixed rate got fewer answers per second than nine tenths of
+    this rate.
+    """
     if figures["queries_a_s"] < 0.9 * queries_a_s:
         raise RuntimeError(f"clients got {figures['queries_a_s']} answers a second, and asked {queries_a_s}")
 
 
 def _checked(daemon: DaemonProcess, cube: str, sent: int) -> int:
-    """Return the number of cells that an answer reads. Raise RuntimeError if the zones do not add up to all records."""
+    """Return the number of cells that an answer reads. Raise RuntimeError if the counts of all zones do not add up to
+    the number of records sent.
+    """
     daemon.reached(sent)
     give_up = time.monotonic() + _REQUEST_S
     while True:
@@ -147,7 +151,8 @@ def _checked(daemon: DaemonProcess, cube: str, sent: int) -> int:
 def _clients(
     daemon: DaemonProcess, cube: str, clients: int, queries_a_s: float | None = None
 ) -> Iterator[list[list[float]]]:
-    """Run clients that ask during the block, at ``queries_a_s`` or, without it, as fast as they are answered.
+    """Run clients that query a cube during the block, together at the rate ``queries_a_s``. If the rate is None, each
+    client sends its next query as soon as the last one is answered.
 
     At the end of the block, the list contains the seconds of each query, followed by the seconds of all queries
     together.

@@ -41,7 +41,7 @@ class KeptCubes:
         self._offset = 0
 
     def partials(self, records: pa.Table) -> dict[CubeId, Partial]:
-        """Return the partial cubes that workers make of records: the cells of each cube."""
+        """Fold records as workers do, and return the partial cubes: the cells of each cube."""
         (batch,) = records.combine_chunks().to_batches()
         columns = Columns(batch, _SCHEMA, "UTC")
         found = {}
@@ -52,7 +52,7 @@ class KeptCubes:
 
     def commit(self, partials: Mapping[CubeId, Partial], count: int, newest_us: int | None) -> float:
         """Commit a batch of ``count`` records, and return the elapsed seconds. ``newest_us``: the newest time in the
-        batch.
+        batch; None if the batch does not move the watermark.
         """
         batch = BatchInterval("sales", {0: self._offset}, {0: self._offset + count})
         newest = {"sold_at": {} if newest_us is None else {0: newest_us}}

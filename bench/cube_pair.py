@@ -49,12 +49,12 @@ QUICK = PairSize(8_000, 2_000, 1, quick=True)
 
 
 def pair(size: PairSize) -> dict[str, Any]:
-    """Return, for the cube and for the pair of topic and DuckDB, the bytes stored and the records per second. The rate
-    is from the source topic to the place that answers queries.
+    """Return the bytes stored and the records per second of the cube, and of the pair of a topic and DuckDB. The rate
+    covers the whole path from the source topic to the cube or to the DuckDB file.
 
-    The cube: a daemon folds the records. The pair: the same daemon routes the records with a query, and another process
-    reads their topic. This process inserts the columns of the cube into a DuckDB file, one transaction per fetch, on
-    one thread. Raises RuntimeError if the totals of the two differ.
+    The cube: a daemon folds the records. The pair: a daemon routes the records to a topic with a query, and another
+    process reads the topic. This process inserts the columns of the cube into a DuckDB file, one transaction per fetch,
+    on one thread. Raises RuntimeError if the totals of the cube or of the file are wrong.
     """
     records = sales(size.records, NARROW)
     runs: dict[str, list[dict[str, float]]] = {"cube": [], "pair": []}
@@ -155,7 +155,9 @@ def _totals(records: Any) -> tuple[int, int]:
 
 
 def _check_inserted(database: Path, records: pa.Table) -> None:
-    """Raise RuntimeError if the totals of the file differ from the totals of the records."""
+    """Raise RuntimeError if the totals of the DuckDB file differ from the totals of the records that the cube
+    accepts.
+    """
     import duckdb
 
     with duckdb.connect(str(database)) as connection:

@@ -82,7 +82,7 @@ def _registered(daemon: DaemonProcess, number: int) -> dict[str, Any]:
 
 
 def _counted(daemon: DaemonProcess, cube: str) -> int:
-    """Return the number of records that a cube has counted, 0 before its first batch."""
+    """Return the number of records that a cube has counted. Return 0 before the cube's first batch."""
     import httpx
 
     try:

@@ -41,7 +41,7 @@ def routing_queries(daemon: DaemonProcess) -> Iterator[RegisteredQuery]:
 
 
 def cube_query(cube: SalesCube) -> RegisteredQuery:
-    """Return a standing cube as a registered query."""
+    """Return the registered query whose operator is the cube."""
     own = {"dimensions": [[name] for name in cube.dimensions], "measures": list(MEASURES)}
     operator = StandingCube.parse({"name": "cube", **own, "time": "sold_at", "grain_s": GRAIN_S})
     return RegisteredQuery(cube.id, STREAM, cube.where, default_topic(cube.id), operator=operator)

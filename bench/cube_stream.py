@@ -1,5 +1,5 @@
-"""The throughput of a backlog through a routing daemon: without cubes, with a predicate that reads their columns, and
-with cubes.
+"""The throughput of a backlog through a routing daemon: without cubes, with a query that reads the columns of the
+cubes, and with cubes.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _READ = "quantity = 0 AND amount < 0 AND price < 0 AND sold_at < TIMESTAMP '1970
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The queries besides the routing queries: a number of cubes, or a predicate that reads the columns of
-    the cubes.
+    """The queries that a daemon serves in addition to the routing queries: a number of cubes, or one query whose
+    predicate reads the columns of the cubes.
     """
 
     cubes: int
@@ -52,8 +52,8 @@ QUICK = StreamSize(8_000, 2_000, (2,), 1, quick=True)
 
 
 def stream(size: StreamSize) -> dict[str, Any]:
-    """Return the records per second of each load, and the median over the rounds of the ratio to a run without load.
-    The loads take turns.
+    """Return the records per second of each load in each round, and its ratio to the records per second without load.
+    The ratio is the median over the rounds. The loads run alternately.
 
     The time excludes the first batch, in which code is generated and compiled. Raises RuntimeError if a cube's totals
     differ from DuckDB's totals over the records.

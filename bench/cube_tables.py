@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _TOLERANCE = 1e-9
-"""The relative tolerance of sums of doubles. Contenders add in different orders."""
+"""The relative tolerance of sums of doubles, because contenders add doubles in different orders."""
 
 SUMS = pa.schema(
     [
@@ -21,7 +21,9 @@ SUMS = pa.schema(
 
 
 def rolled_up(parts: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """Return one row per group, sorted, from rows that may have several rows of a group."""
+    """Return the roll-up of ``parts`` by ``keys``: one row per group, sorted by the keys. A group may have several rows
+    in ``parts``.
+    """
     how = [("records", "sum"), ("amounts", "sum"), ("least", "min"), ("most", "max"), ("turnover", "sum")]
     plain = parts.select([*keys, *SUMS.names])
     for place, field in enumerate(SUMS, len(keys)):

@@ -31,7 +31,7 @@ _READY_S = 300.0
 _REQUEST_S = 600.0
 _STOPPED_S = 30.0
 _BODY_BYTES = 1 << 29
-"""The limit of a request's body: a million queries in one request."""
+"""The limit of a request's body in bytes, which is enough for a million queries in one request."""
 
 _PAUSE_S = 0.25
 """The seconds between two requests for a daemon's progress. Each request takes a little of the daemon's time."""
@@ -42,7 +42,7 @@ _CHANGED = 50
 
 
 class DaemonProcess:
-    """The configuration of a daemon with a separate Kafka; the daemon can be started several times.
+    """The configuration of a daemon on the given Kafka; the daemon can be started several times.
 
     ``source`` and ``destinations`` are topics with ``partitions`` partitions, by default one. ``options``: properties
     of Spark. ``quick``: skip the warm-up, because nothing is measured. ``ddl``: the schema of the records.
@@ -110,8 +110,8 @@ class DaemonProcess:
     def running(self, *options: str) -> Iterator[float]:
         """Run the daemon, and yield the seconds until it was ready.
 
-        ``options``: of ``asc serve``, besides the file. Raise RuntimeError, with its last lines, if it does not
-        become ready.
+        ``options``: the options of ``asc serve`` in addition to the configuration file. Raise RuntimeError, with the
+        daemon's last lines, if the daemon does not become ready.
         """
         start = time.monotonic()
         with self.launched(*options):
@@ -120,7 +120,7 @@ class DaemonProcess:
 
     @contextmanager
     def launched(self, *options: str) -> Iterator[None]:
-        """Start the daemon as a process. At the end, stop it unless it was killed."""
+        """Start the daemon as a process. At the end of the block, stop the daemon unless it was killed."""
         line = [sys.executable, "-c", "from cli.main import main; main()", "serve", "--config", str(self._config)]
         with self._log.open("ab") as out:
             self._process = subprocess.Popen([*line, *options], stdout=out, stderr=out)
@@ -140,9 +140,10 @@ class DaemonProcess:
         self._process.wait()
 
     def await_reason(self, reason: str | None) -> None:
-        """Wait until the daemon gives that reason for not being ready. For None, wait until it is ready.
+        """Wait until the daemon reports ``reason`` as the reason why it is not ready. For None, wait until the daemon
+        is ready.
 
-        Raise RuntimeError, with its last lines, if that takes five minutes or if the daemon ends.
+        Raise RuntimeError, with the daemon's last lines, if the wait takes five minutes or if the daemon ends.
         """
         give_up = time.monotonic() + _READY_S
         while self._reason() != reason:
@@ -181,13 +182,13 @@ class DaemonProcess:
         self.load(lines)
 
     def load(self, lines: Sequence[str]) -> None:
-        """Register queries, each a line. Raise RuntimeError if they are refused."""
+        """Register queries, given as one line of JSON per query. Raise RuntimeError if they are refused."""
         answer = self._client.post("/v1/queries", content="\n".join(lines), headers={"Content-Type": NDJSON})
         if not answer.is_success:
             raise RuntimeError(f"queries were refused with {answer.status_code}: {answer.text[:500]}")
 
     def put(self, query_id: str, where: str, number: int) -> None:
-        """Register or replace a query that delivers to the topic with that number."""
+        """Register or replace a query that delivers to the destination topic with the given number."""
         body = {"where": where, "topic": self.destinations[number % len(self.destinations)]}
         self._client.put(f"/v1/queries/{query_id}", json=body).raise_for_status()
 
@@ -197,7 +198,7 @@ class DaemonProcess:
         self._client.put(f"/v1/queries/{query_id}", json=body).raise_for_status()
 
     def ask(self, query_id: str, **question: Any) -> dict[str, Any]:
-        """Return the answer of a cube, including open panes."""
+        """Query a cube, including its open panes, and return the answer."""
         answer = self._client.post(f"/v1/queries/{query_id}/cube/query", json={"live": True, **question})
         body: dict[str, Any] = answer.raise_for_status().json()
         return body
@@ -217,10 +218,10 @@ class DaemonProcess:
         return body
 
     def reached(self, records: int) -> tuple[float, int]:
-        """Wait until the daemon has processed that many records since its start. Return the time and the number of
-        records then.
+        """Wait until the daemon has processed at least ``records`` records since its start. Return the time of the last
+        check, and the number of records processed by then.
 
-        Raise RuntimeError if it does not reach the number.
+        Raise RuntimeError if the daemon does not reach the number.
         """
         give_up = time.monotonic() + _DONE_S
         while (done := self.status()["monitor"]["tuples"]) < records:

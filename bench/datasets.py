@@ -27,16 +27,18 @@ Q1 = PredicateShape(queries=100, predicates=(3, 6), widest=0.4)
 Q2 = PredicateShape(queries=100, predicates=(2, 4), widest=0.4)
 """The predicate set for D3, which has half as many attributes as D1, in Figures 6 and 7."""
 Q3 = PredicateShape(queries=100, predicates=(2, 4), widest=0.4)
-"""The predicate set for D2 with 4 to 20 p-attributes in Figure 7. Only the number of p-attributes varies."""
+"""The predicate set for D2 with 4 to 20 p-attributes in Figure 7. Only the number of p-attributes varies in that
+figure.
+"""
 Q4 = Q1
-"""The predicate set for D1 in Figure 8. A series of concentrations varies the standard deviation of the number of ones
-per region.
+"""The predicate set for D1 in Figure 8. Figure 8 uses it with several concentrations, and so varies the standard
+deviation of the number of ones per region.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A data set. ``tuples(rows, attributes, seed)`` returns its first ``rows`` tuples."""
+    """A data set. The function ``tuples(rows, attributes, seed)`` returns the first ``rows`` tuples of the data set."""
 
     name: str
     title: str
@@ -47,8 +49,8 @@ class DataSet:
     def stream(
         self, shape: PredicateShape, *, rows: int, attributes: int, seed: int
     ) -> tuple[RecordedStream, dict[str, Any]]:
-        """Return the tuples as a stream with a predicate set, and the realised figures of both. The seed determines the
-        tuples and the predicates.
+        """Return the tuples as a stream with a predicate set, and the realised figures of the tuples and of the
+        predicate set. The seed determines the tuples and the predicates.
         """
         table = self.tuples(rows, attributes, seed)
         values = distinct_values(table) if self.name == "D3" else evenly(attributes, DOMAIN)

@@ -51,9 +51,9 @@ TIMES = {
 def run(*, quick: bool, part: str | None, figure: int | None, data: Path | None, output_dir: Path) -> dict[str, Any]:
     """Measure one part, or all parts, write ``dbscan.json`` into the folder, and return the content of the file.
 
-    A run of one part writes ``dbscan-PART.json``, and a run of one figure's case ``dbscan-figure-N.json``; neither
-    changes the file of a whole run. Figures of the paper are also plotted. Raises RuntimeError if labels of two
-    contenders differ or the results of the queries are too similar; then no figure is printed.
+    A run of one part writes ``dbscan-PART.json`` instead. A run of the case of one figure writes
+    ``dbscan-figure-N.json`` instead. Figures of the paper are also plotted. Raises RuntimeError if labels of two
+    contenders differ, or if the results of the queries are too similar. In both cases, no figure is printed.
     """
     if figure is not None and part not in {None, "paper"}:
         raise AscError("figure", figure, "is of part paper: leave --part out")
@@ -116,7 +116,9 @@ def figures(result: Mapping[str, Any]) -> dict[str, Figure]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as text: the goals with their figures, and what each time includes."""
+    """Return the result as text: the goals with their figures, the work that each time includes, and the results of
+    each case and row.
+    """
     lines = ["sizes that measure nothing", ""] if result["quick"] else []
     lines += [goals_table(figures(result)), ""]
     lines += [f"one thread each: {', '.join(result['threads'])} = 1; warm-up: {result['warm_ups']}"]
@@ -139,8 +141,8 @@ def _row_lines(name: str, own: Mapping[str, Any]) -> list[str]:
 
 
 def _case_lines(name: str, case: Mapping[str, Any]) -> list[str]:
-    """Return a table of the costs of the contenders: one line per number of queries, with the mean over its groups of
-    queries.
+    """Return a table of the costs of the contenders. It has one line per number of queries, with the mean over all
+    groups of so many queries.
     """
     figures = " and ".join(map(str, case["figures"]))
     lines = [f"figure {figures}, {CASES[name].title}, {case['stream']}: us of processor time a record / MB at most", ""]

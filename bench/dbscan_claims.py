@@ -11,16 +11,16 @@ from bench.dbscan_paper import OWN, OWN_LABELS
 Entries = Sequence[Mapping[str, Any]]
 
 SAVED = {20: 70.0, 40: 76.0, 60: 85.0}
-"""The paper's savings in processor time against Extra-N with shared searches, in per cent, by number of queries."""
+"""By number of queries: the processor time that the paper's method saves compared with Extra-N with shared searches, in
+per cent.
+"""
 
 HELD_SAVED = 89.0
-"""The paper's savings in bytes against Extra-N with shared searches at 60 queries, in per cent."""
+"""The memory that the paper's method saves for 60 queries compared with Extra-N with shared searches, in per cent."""
 
 
 def claims(cases: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return each claim of the paper that the measured cases can decide, with the paper's value and the
-    measured value.
-    """
+    """Return the claims that the measured cases can decide, each with the paper's value and the measured value."""
     found = [
         *(claim for name in ("general", "scale") if name in cases for claim in _READERS[name](cases[name]["results"])),
         *_sharing(cases),
@@ -77,7 +77,7 @@ _READERS = {"general": _general, "scale": _scale}
 
 
 def _sharing(cases: Mapping[str, Any]) -> Iterator[Told]:
-    """Yield the claims that compare the savings of sharing in several cases, each at its largest number of queries."""
+    """Yield the claims about which cases save most by sharing. Each case counts at its largest number of queries."""
     names = ("count", "range", "window", "slide", "pattern", "windows")
     saved = {name: _saved([cases[name]["results"][-1]], OWN_LABELS, EXTRA_N_SHARED) for name in names if name in cases}
     one = {name: saved[name] for name in names[:4] if name in saved}

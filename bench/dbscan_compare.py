@@ -1,4 +1,6 @@
-"""The comparison of labels: equal numbers, or equal clusters as far as the rule of a peer permits."""
+"""The comparison of a peer's labels with the engine's: equal label numbers, or equal clusters except for border points
+and rounding.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ import numpy.typing as npt
 from asc.operators.dbscan.chains import Labels
 
 LEAST_VARIATION = 5.0
-"""The least variation of a run: the ratio of the most to the fewest clusters that its queries find."""
+"""The least variation of a run. The variation is the ratio of the largest to the smallest number of clusters that a
+query of the run finds.
+"""
 
 DIFFERING_MOST = 0.01
 """The largest share of core points that a peer with different rounding may label differently."""
@@ -19,7 +23,7 @@ Numbers = npt.NDArray[np.int32]
 
 
 def check_equal(name: str, own: Labels, labels: npt.NDArray[np.int64] | Numbers) -> None:
-    """Raise RuntimeError if labels are not equal to ours, number for number."""
+    """Raise RuntimeError if the numbers in ``labels`` are not equal to the engine's label numbers in ``own``."""
     if not np.array_equal(own.labels, labels):
         differing = int(np.count_nonzero(own.labels != labels)) if len(own.labels) == len(labels) else len(labels)
         raise RuntimeError(f"{name}: {differing:,} of {len(own.labels):,} labels differ")
@@ -28,8 +32,8 @@ def check_equal(name: str, own: Labels, labels: npt.NDArray[np.int64] | Numbers)
 def differing(name: str, asc_labels: Labels, labels: npt.NDArray[np.int64] | Numbers) -> int:
     """Return the number of points that a peer labels differently, regardless of the numbers of its clusters.
 
-    Each cluster of the peer is paired with the cluster of ours that has most of its core points; each of ours is paired
-    once. Raises RuntimeError if the labels of more core points differ than rounding explains.
+    Each cluster of the peer is paired with at most one cluster of the engine; pairs with more common core points come
+    first. Raises RuntimeError if more core points have different labels than rounding explains.
     """
     numbers = np.asarray(labels, dtype=np.int64)
     core = asc_labels.is_core
@@ -50,7 +54,8 @@ def differing(name: str, asc_labels: Labels, labels: npt.NDArray[np.int64] | Num
 
 
 def variation(clusters: Sequence[int]) -> float:
-    """Return the ratio of the most to the fewest clusters of a query, with at least 1 for the fewest.
+    """Return the ratio of the largest to the smallest number of clusters that a query finds. The smallest number counts
+    as at least 1.
 
     >>> variation([3, 60, 12]), variation([0, 4])
     (20.0, 4.0)
@@ -59,7 +64,9 @@ def variation(clusters: Sequence[int]) -> float:
 
 
 def check_variation(case: str, clusters: Sequence[int]) -> float:
-    """Return the variation of a run. Raise RuntimeError if it is too small, since similar results prove nothing."""
+    """Return the variation of a run. Raise RuntimeError if the variation is too small, because equal labels prove
+    little for similar queries.
+    """
     found = variation(clusters)
     if found < LEAST_VARIATION:
         counts = f"{min(clusters)} to {max(clusters)} clusters"

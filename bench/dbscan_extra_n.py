@@ -21,7 +21,7 @@ _NEIGHBOURS = 64
 
 
 class RangeSearch:
-    """An index of the newest points. It returns the neighbours of each new point within a radius."""
+    """An index of the newest points, which finds the neighbours of each new point within a radius."""
 
     def __init__(self, values: Floats, radius: float, window: int) -> None:
         self._values = values
@@ -34,8 +34,9 @@ class RangeSearch:
         self.squares = np.empty(_NEIGHBOURS, dtype=np.float64)
 
     def search(self, low: int, high: int) -> None:
-        """Search the neighbours of the new points. The results are in ``found`` and ``squares``, delimited by
-        ``starts``.
+        """Search the neighbours of the new points from ``low`` to before ``high``. ``found`` then has the neighbours of
+        all new points, and ``squares`` their squared distances. New point i has the entries from ``starts[i]`` to
+        before ``starts[i + 1]``.
         """
         if len(self.starts) != high - low + 1:
             self.starts = np.zeros(high - low + 1, dtype=np.int64)
@@ -53,8 +54,8 @@ class RangeSearch:
 
 
 class PredictedViews:
-    """The predicted views of one query. Each view has its own neighbour counts and cluster memberships; the neighbours
-    are exact.
+    """The predicted views of one query. Each view has the neighbour counts and the cluster memberships of its points.
+    All views share the lists of neighbours.
     """
 
     def __init__(self, query: BenchQuery) -> None:
@@ -87,8 +88,8 @@ class PredictedViews:
 
 
 class ExtraN:
-    """The contender Extra-N for several queries. With ``is_shared``, the queries share range searches at the largest
-    eps.
+    """The contender Extra-N for several queries. With ``is_shared``, all queries share one range search per point, with
+    the largest eps of the queries.
 
     ``search_s``: the processor time of searches. ``searches`` and ``visits``: the numbers of searches and of neighbours
     visited.
@@ -110,8 +111,8 @@ class ExtraN:
         self.searches = self.visits = 0
 
     def advance(self, low: int, high: int) -> None:
-        """Process the next points, and output the windows that end after the last of them. No window ends
-        in between.
+        """Process the points from ``low`` to before ``high``, and output the windows that end at ``high``. No window
+        may end between ``low`` and ``high``.
         """
         begun = time.process_time()
         for search in self._searches:

@@ -38,12 +38,13 @@ def search_new(
     neighbours: Array,
     squares: Array,
 ) -> int:
-    """Run a range search for each new point from ``first`` on, then insert it into the index. Return ``last``, or the
-    first point for which the capacity was too small.
+    """Run a range search for each new point from ``first`` on, and then insert the point into the index. Return
+    ``last`` if all points were inserted. If the capacity for neighbours is too small, return the first point that was
+    not inserted.
 
-    ``heads`` int64[buckets, a power of two], filled with -1: the newest point of each bucket. ``following``: the next
-    older point in the bucket of a point. An expired point ends a list, since all further points are older. ``starts``:
-    the index of the first neighbour of each new point.
+    ``heads`` int64[buckets, a power of two], filled with -1: the newest point of each bucket. ``following``: for each
+    point, the next older point in the same bucket. A search of a bucket ends at an expired point, because all further
+    points are older. ``starts``: the index of the first neighbour of each new point.
     """
     count, buckets = starts[0], heads.size
     for point in range(first, last):
@@ -73,8 +74,8 @@ def search_new(
 
 @compiled
 def _first_open(point: int, least_view: int, slide: int, parents: Array, window: int) -> int:
-    """Return the oldest view from ``least_view`` on in which a point is not core. If there is none, return the view
-    after the point's last view.
+    """Return the oldest view from ``least_view`` on in which a point is not core. If the point is core in all these
+    views, return the view after the point's last view.
     """
     view, last = least_view, point // slide
     place, views = point % window, parents.shape[0]
@@ -85,7 +86,7 @@ def _first_open(point: int, least_view: int, slide: int, parents: Array, window:
 
 @compiled
 def _kept(lists: Array, lengths: Array, place: int, least: int) -> None:
-    """Drop the neighbours of a point that are older than the point ``least``."""
+    """Remove the neighbours older than the point ``least`` from the list of the point at index ``place``."""
     kept = 0
     for k in range(lengths[place]):
         if lists[place, k] >= least:
@@ -125,7 +126,8 @@ def update_views(
     are not core in all views, at most ``least`` per point. ``near``: scratch memory for the neighbours of a point.
 
     The pseudocode is UpdatePredictedView and HandleNewCore of the paper's figure 17, separately for each view. A point
-    that is core in a view is core in all older views. So one list serves all views in which the point is not core.
+    that is core in a view is core in all older views. So one list per point suffices for all views in which the point
+    is not core.
     """
     visits, views = 0, counts.shape[0]
     for point in range(first, last):
@@ -184,8 +186,8 @@ def _update_view(
     lists: Array,
     lengths: Array,
 ) -> int:
-    """Update one predicted view with a new point. The view contains the points from ``begin`` on. Return the number of
-    neighbours visited.
+    """Update one predicted view with a new point, and return the number of neighbours visited. The view contains the
+    points from ``begin`` on.
     """
     visits, place = 0, point % window
     counts[place] = 1

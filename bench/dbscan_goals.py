@@ -1,4 +1,6 @@
-"""The goals of standing DBSCAN queries, written before any measurement, each with its measured figure."""
+"""The goals of standing DBSCAN queries, which were set before any measurement, and their comparison with measured
+figures.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,11 @@ _TIMES, _MB, _US = "{:.2f} x", "{:.1f} MB", "{:.1f} us"
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal: the case, the rival or the figure, and the bound. The bound is a minimum, or a maximum if ``is_least`` is
-    false.
+    """A goal. ``against``: the rival that the engine is compared with, or the name of the figure. ``value``: the bound
+    of the figure, which is a minimum. With ``is_least`` false, the bound is a maximum.
 
-    ``value`` is None if the figure is only reported. ``form``: the format of figure and goal, with the unit.
+    ``value`` is None if the figure is only reported. ``form``: the format of the figure and of the bound, with the
+    unit.
     """
 
     part: str
@@ -110,15 +113,15 @@ GOALS: Mapping[str, Goal] = {
     "served-rate": Goal("served", "through Kafka, 1,000 queries", "throughput", 5_000.0, "{:,.0f} records/s"),
     "served-routing": Goal("served", "through Kafka, 1,000 queries", "routing without them", 0.9),
 }
-"""The goals by name, in the order of section 11 of the specification. A goal to equal a figure permits 10 % for a cost
-and 1 % for a state.
+"""The goals by name, in the order of section 11 of the specification. If a goal says that a figure stays equal, the
+bound permits 10 % more for a cost and 1 % more for a state.
 """
 
 NOT_RUN = "its part was not run"
 
 
 def goals_table(measured: Mapping[str, Figure]) -> str:
-    """Return all goals as a Markdown table. The row of a goal without a figure has the reason."""
+    """Return all goals as a Markdown table. If a goal has no figure, its row has the reason."""
     lines = ["| case | against | goal | measured | |", "|---|---|---|---|---|"]
     for name, goal in GOALS.items():
         lines.append(f"| {' | '.join(goal.cells(measured.get(name, NOT_RUN)))} |")

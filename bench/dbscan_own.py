@@ -1,5 +1,5 @@
-"""Contenders of the engine: the operator from messages to records, and the labels alone, for all queries together and
-for each separately.
+"""The engine's contenders. One runs the operator from messages to records. The others compute only the labels: one for
+all queries together, one for each query separately.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bench.dbscan_queries import BenchQuery
 from bench.dbscan_visits import visits_of
 
 Take = Callable[[int, int, Labels], None]
-"""A function that receives the clusters of a window, with the index of its query and its end."""
+"""A function that receives the index of a query, the end of a window of the query, and the clusters of the window."""
 
 POINTS_MAX = 200_000
 TRACK, TIME, SELECTION = "d41c9e0273d15b88", "3b9e01c75f1d", "a41c9e0273d15b88"
@@ -51,13 +51,13 @@ def settings_text(queries: Sequence[BenchQuery]) -> str:
 
 
 def observation_texts(values: Floats) -> list[str]:
-    """Return points as texts of feed messages. The number of a point is its time and its offset."""
+    """Return points as texts of feed messages. The number of a point serves as its time and as its offset."""
     rows = enumerate(map(tuple, values.tolist()))
     return [Observation(OP, TRACK, None, row, point, 0, row, (SELECTION,)).text() for row, point in rows]
 
 
 class Records:
-    """The contender that runs the operator as in a task, from message texts to record texts, without Spark
+    """The contender that runs the operator as a Spark task does, from message texts to record texts, but without Spark
     and Kafka.
     """
 
@@ -69,7 +69,9 @@ class Records:
         list(self.clusters.read([settings_text(queries)]))
 
     def advance(self, low: int, high: int) -> None:
-        """Process the next points, and make the records of the windows that end after the last of them."""
+        """Process the points from ``low`` to before ``high``, and count the records of the windows that are
+        then due.
+        """
         mark = Watermarks({TIME: high}).text()
         for _ in self.clusters.read([*self._texts[low:high], mark]):
             self.records += 1
@@ -80,11 +82,12 @@ class Records:
 
 
 class Together:
-    """The contender that labels for all queries together, including the search for neighbours, without messages, ids
-    and records.
+    """The contender that searches neighbours and computes labels, for all queries together. It makes no messages,
+    cluster ids and records.
 
-    ``search_s``: the processor time of searches. ``searches``: the points for which neighbours were searched.
-    ``visits``: the neighbours visited, with ``is_counted``, which makes the run several times slower.
+    ``search_s``: the processor time of searches. ``searches``: the number of points for which neighbours were searched.
+    ``visits``: the number of neighbours visited, which is counted only with ``is_counted``. Counting makes the run
+    several times slower.
     """
 
     def __init__(
@@ -102,8 +105,8 @@ class Together:
         self.searches = self.visits = 0
 
     def advance(self, low: int, high: int) -> None:
-        """Process the next points, and compute the windows that end after the last of them. No window ends
-        in between.
+        """Process the points from ``low`` to before ``high``, and label the windows that end at ``high``. No window may
+        end between ``low`` and ``high``.
         """
         due = [place for place, query in enumerate(self._queries) if query.is_due(high)]
         if not due:
@@ -139,7 +142,7 @@ class Together:
 
 
 class Alone(Together):
-    """The contender that labels for each query separately, with neighbours that all queries share."""
+    """The contender that computes the labels of each query separately. All queries share the search for neighbours."""
 
     def _groups(self, due: Sequence[int]) -> list[Sequence[int]]:
         return [[place] for place in due]

@@ -1,4 +1,6 @@
-"""Part ``paper`` of the DBSCAN benchmark: figures 18 to 32 of the paper, with its contenders and the engine's."""
+"""Part ``paper`` of the DBSCAN benchmark: figures 18 to 32 of the paper, measured with the paper's contenders and the
+engine's.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +28,16 @@ CONTENDERS = (OWN, OWN_LABELS, ALONE, EXTRA_N_SHARED, EXTRA_N, INCDBSCAN)
 _STEP = 500
 _WINDOWS, _SLIDES = (1_000, 5_000), (500, 5_000)
 _TRACED = 5
-"""The number of queries for which the memory, searches and visits of incdbscan are measured. Its time is measured for
-20.
+"""The number of queries for which the memory, the searches and the visits of incdbscan are measured. The time of
+incdbscan is measured for 20 queries.
 """
 _INCREMENTAL = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test case of the paper: its figures, the ranges of its queries, and numbers of queries, which default to those
-    of the size. ``groups``: true if several groups of queries are drawn.
+    """A test case of the paper: its figures, the ranges of its queries, and the numbers of queries. If ``counts`` is
+    empty, the numbers are those of the size. ``groups``: true if several groups of queries are drawn.
     """
 
     figures: tuple[int, ...]
@@ -55,8 +57,8 @@ CASES: Mapping[str, Case] = {
     "general": Case((30,), "four arbitrary parameters", Ranges((0.01, 0.1), (2, 20), _WINDOWS, _SLIDES), (), True),
     "scale": Case((31, 32), "many queries", Ranges((0.001, 0.01), (2, 30), _WINDOWS, _SLIDES), ()),
 }
-"""The cases by name. The parameters are the paper's, except one eps for the cases that do not vary it. For the paper's
-0.01 degrees, aircraft use 0.05, since vehicles are closer together.
+"""The cases by name. The parameters are the paper's, with one exception: cases with a fixed eps have 0.05 degrees
+instead of the paper's 0.01. Aircraft are farther apart than the paper's vehicles.
 """
 
 
@@ -72,7 +74,8 @@ def case_of(figure: int) -> str:
 def measured_case(name: str, size: PaperSize, data: Path | None) -> dict[str, Any]:
     """Measure the time of the contenders for a case. Return one entry per number of queries and group.
 
-    Raises RuntimeError if labels differ, or if cases that vary the patterns have queries whose results are too similar.
+    Raises RuntimeError if the labels of contenders differ. Raises RuntimeError if eps or min_samples vary, but the
+    queries find too similar numbers of clusters.
     """
     case = CASES[name]
     stream = aircraft(data, size.points)
@@ -110,8 +113,8 @@ class _Group:
         self.clusters: list[int] = []
 
     def measured(self) -> dict[str, Any]:
-        """Return figures by contender. Above a number of queries, figures of Extra-N are extrapolated, but never the
-        engine's.
+        """Return figures by contender. For many queries, the figures of Extra-N are extrapolated from fewer queries.
+        The engine's figures are never extrapolated.
         """
         points, size = self._size.points, self._size
         searches, visits, search_us = self._checked()
@@ -130,7 +133,7 @@ class _Group:
 
     def _extrapolate(self, figures: Mapping[str, dict[str, float]]) -> None:
         """Estimate the figures of Extra-N for all queries from its figures for some queries. The cost of shared
-        searches does not grow.
+        searches is the same for any number of queries.
         """
         share = len(self._queries) / len(self._some)
         once_us = figures["search_us"][EXTRA_N_SHARED]
@@ -151,8 +154,8 @@ class _Group:
         }
 
     def _checked(self) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
-        """Return searches, visits and the time of searches by contender, after a check that all contenders agree. The
-        check also warms the contenders up.
+        """Check that all contenders find the same windows. Return, by contender, the number of searches, the number of
+        visits, and the microseconds of searches per point. The check also warms the contenders up.
         """
         values, queries, some = self._values, self._queries, self._some
         asc_windows, own_some = Windows(), Windows()
@@ -182,11 +185,11 @@ class _Group:
 
 
 def _incremental(values: Floats, queries: Sequence[BenchQuery], size: PaperSize) -> tuple[dict[str, list[float]], int]:
-    """Return the figures of incdbscan, one per query of a few queries, and the number of points that it labels
-    differently. Return no figures if it is not installed.
+    """Measure incdbscan for a few queries. Return one value per query for each figure, and the number of points that
+    incdbscan labels differently. Return no figures if incdbscan is not installed.
 
-    It processes fewer points than the other contenders. Its figures are extrapolated to all points, since its cost per
-    record is constant.
+    Incdbscan processes fewer points than the other contenders. Its searches and visits are extrapolated to all points,
+    because its cost per record is constant.
     """
     if missing(INCDBSCAN) is not None:
         return {}, 0

@@ -30,13 +30,15 @@ _MODULES = {"scikit-learn": "sklearn"}
 
 
 def missing(peer: str) -> str | None:
-    """Return the reason why a peer cannot be measured, or None if it can."""
+    """Return the reason why a peer cannot be measured. Return None if the peer is installed."""
     package = PACKAGES[peer]
     return None if find_spec(_MODULES.get(package, package)) else f"{package} is not installed"
 
 
 def versions() -> dict[str, str | None]:
-    """Return the version of each peer's package, or None if the package is not installed."""
+    """Return the versions of the peers' packages, by package. The version of a package that is not installed
+    is None.
+    """
     return {package: None if missing(peer) else version(package) for peer, package in PACKAGES.items()}
 
 
@@ -44,7 +46,8 @@ def versions() -> dict[str, str | None]:
 class Peer:
     """A package that clusters the points of one window for one setting.
 
-    ``is_exact``: true if its labels equal ours number for number; otherwise only the clusters are compared.
+    ``is_exact``: true if the package gives each point the same label number as the engine. If false, only the clusters
+    are compared.
     """
 
     name: str
@@ -77,8 +80,8 @@ def peers() -> list[Peer]:
 def hdbscan_cuts(points: Floats, min_samples: int, radii: Sequence[float]) -> list[Numbers]:
     """Return the clusters of HDBSCAN's hierarchy at several radii, from one tree for all radii.
 
-    HDBSCAN does not count a point among its own neighbours, and has no border points. So a cluster of one point is
-    noise there.
+    HDBSCAN does not count a point as a neighbour of itself, and has no border points. So HDBSCAN labels a cluster of
+    one point as noise.
     """
     import hdbscan
 
@@ -95,8 +98,8 @@ def hdbscan_cuts(points: Floats, min_samples: int, radii: Sequence[float]) -> li
 
 
 class Incremental:
-    """The contender incdbscan, with one clustering per query. It inserts the new points of a window and deletes the
-    expired points.
+    """The contender incdbscan, with one clustering per query. For each window, it inserts the new points and deletes
+    the expired points.
 
     Points with equal values are one object with a count. ``searches`` and ``visits``: the numbers of range searches and
     of neighbours found. ``take`` receives the query's index, the end of a window, and its labels.
@@ -123,7 +126,9 @@ class Incremental:
                 self._count(clustering)
 
     def advance(self, low: int, high: int) -> None:
-        """Process the next points, and label the windows that end after the last of them. No window ends in between."""
+        """Process the points before ``high``, and label the windows that end at ``high``. No window may end between
+        ``low`` and ``high``.
+        """
         del low
         for place, (query, clustering) in enumerate(zip(self._queries, self._clusterings, strict=True)):
             if not query.is_due(high):

@@ -13,7 +13,7 @@ from workloads.aircraft import simulated
 
 AIRCRAFT_FILE = Path("adsb", "adsb_switzerland.csv.gz")
 EAST_SHARE = 0.68
-"""The length of a degree of longitude over Switzerland, in degrees of latitude."""
+"""The length of a degree of longitude over Switzerland, as a share of the length of a degree of latitude."""
 
 _DURATION_S = 10_800
 """The length of the simulated reports in seconds."""

@@ -66,7 +66,7 @@ class Ranges:
 
 
 def step_of(queries: Sequence[BenchQuery]) -> int:
-    """Return the longest step whose multiples include the ends of all windows.
+    """Return the longest step such that every window of the queries ends at a multiple of the step.
 
     >>> step_of([BenchQuery(1.0, 2, 1500, 1000), BenchQuery(1.0, 2, 2000, 500)])
     500

@@ -25,14 +25,14 @@ from bench.dbscan_sizes import RatioSize
 from bench.dbscan_turns import Windows, run_through, slides
 
 NAMES: Mapping[str, str] = {**PACKAGES, SKLEARN: "sklearn", EXTRA_N: "extra-n"}
-"""The names of rivals in the names of goals."""
+"""The name that each rival has within the names of goals."""
 
 
 def many(key: str, size: RatioSize, share: float, eps: tuple[float, float], data: Path | None) -> dict[str, Any]:
-    """Return the cost of a slide for many different queries, from points to labels, compared with peers.
+    """Measure the processor time of a slide for many different queries, from points to labels, and the time of peers.
 
-    Windows are 20 to 100 % of the largest window, in slides of a tenth of it. Peers run a sample of the queries that
-    covers all sizes.
+    Windows are 20 to 100 % of the largest window, and each slide is a tenth of the largest window. Peers run a sample
+    of the queries, which covers all sizes of windows. Their times are extrapolated to all queries.
     """
     largest = round(10_000 * size.share * share)
     slide = max(1, largest // 10)
@@ -87,7 +87,9 @@ def _warm(points: Floats, query: BenchQuery) -> None:
 
 
 def _some(queries: Sequence[BenchQuery], count: int) -> dict[int, BenchQuery]:
-    """Return a sample of the queries by index: every k-th query in the order of window and eps."""
+    """Return a sample of the queries by index. The sample has every k-th query of the queries sorted by
+    window and eps.
+    """
     order = sorted(range(len(queries)), key=lambda place: (queries[place].window, queries[place].eps))
     chosen = [order[len(order) * number // count] for number in range(min(count, len(order)))]
     return {place: queries[place] for place in chosen}
@@ -96,8 +98,8 @@ def _some(queries: Sequence[BenchQuery], count: int) -> dict[int, BenchQuery]:
 def _peer_slide(
     peer: Peer, values: Floats, end: int, some: Mapping[int, BenchQuery], windows: Windows
 ) -> tuple[float, int]:
-    """Return the processor time of a peer for a sample of queries at the end of one slide, and the number of points
-    that it labels differently.
+    """Run a peer for the queries ``some``, on their windows that end at ``end``. Return the processor time, and the
+    number of points that the peer labels differently from ``windows``.
     """
     spent_s, others = 0.0, 0
     for place, query in some.items():
@@ -117,7 +119,7 @@ def _compared(peer: Peer, own: Labels, found: Any) -> int:
 
 
 def settings(size: RatioSize) -> dict[str, Any]:
-    """Return the cost of the labels for many settings over one window, compared with peers."""
+    """Measure the processor time to label one window for many settings, and the time of peers."""
     stream = heaps(round(100_000 * size.share))
     radii = np.linspace(0.002, 0.02, 10).tolist()
     asked = [Setting(radius, least) for least in range(2, 31) for radius in radii]
@@ -156,8 +158,9 @@ def settings(size: RatioSize) -> dict[str, Any]:
 def _hierarchies(
     points: Floats, radii: Sequence[float], labels_by_setting: Mapping[Setting, Labels]
 ) -> tuple[float, int]:
-    """Return the processor time of hdbscan for all settings, from two of its 29 trees, and the number of core points
-    that it labels differently.
+    """Measure hdbscan, which needs one tree for each of the 29 values of min_samples. Return the processor time of all
+    trees, extrapolated from two trees. Also return the number of core points that hdbscan labels differently in these
+    two trees.
     """
     spent_s, others, asked = 0.0, 0, (5, 20)
     for least in asked:
@@ -173,9 +176,11 @@ def _hierarchies(
 
 
 def single(key: str, size: RatioSize, neighbours: int, data: Path | None) -> dict[str, Any]:
-    """Return the cost of a slide of one query, from messages to records, compared with peers for the query's window.
+    """Measure the processor time of a slide of one query, from messages to records, and the time of peers to label the
+    window.
 
-    ``neighbours``: the number of neighbours of a point; 0 for the parameters of the other rows.
+    ``neighbours``: the number of neighbours that eps gives a point of generated heaps. With 0, the points are aircraft,
+    and eps is fixed.
     """
     window = round(10_000 * size.share)
     slide = window // 10
@@ -204,13 +209,17 @@ def single(key: str, size: RatioSize, neighbours: int, data: Path | None) -> dic
 
 
 def _radius(points: Floats, neighbours: int) -> float:
-    """Return the radius within which a point has ``neighbours`` neighbours, as the median over some points."""
+    """Return the radius within which a point has ``neighbours`` neighbours. The radius is the median over every
+    fiftieth point.
+    """
     distances = [np.sort(np.hypot(*(points - points[row]).T))[neighbours - 1] for row in range(0, len(points), 50)]
     return float(np.median(distances))
 
 
 def ratios_of(row: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of a row by the name of their goal. For several streams, yield the lowest ratio."""
+    """Yield the ratios of a row, each with the name of its goal. If a row has several streams, yield the lowest ratio
+    of the streams.
+    """
     results: list[Any] = row["results"]
     for peer, name in NAMES.items():
         own = [each["slide_s"] for each in results]

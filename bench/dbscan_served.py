@@ -1,5 +1,5 @@
-"""Part ``served`` of the DBSCAN benchmark: the throughput of a Kafka backlog through a daemon, without queries and with
-many.
+"""Part ``served`` of the DBSCAN benchmark: the throughput of a Kafka backlog through a daemon, without DBSCAN queries
+and with many.
 """
 
 from __future__ import annotations
@@ -38,15 +38,17 @@ _FETCHED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class WindowRate:
-    """The throughput of windows: source records per second, and the number of records that the windows produced."""
+    """The throughput of a backlog until all its windows are written: the source records per second, and the number of
+    records that the windows produced.
+    """
 
     records_per_s: float
     outputs: int
 
 
 def served(size: ServedSize, data: Path | None) -> dict[str, Any]:
-    """Return the records per second that the daemon routes without DBSCAN queries and with them, and the rate of the
-    windows.
+    """Return the records per second that a daemon routes without DBSCAN queries, and with DBSCAN queries. Also return
+    the source records per second until all windows are written.
 
     All queries have one WHERE. Raises RuntimeError if a window is missing.
     """
@@ -125,15 +127,16 @@ def _standing(queries: Sequence[BenchQuery]) -> Iterator[RegisteredQuery]:
 
 
 def _expected(queries: Sequence[BenchQuery], records: int) -> int:
-    """Return the number of windows that end within ``records`` points."""
+    """Return the number of windows of all queries that end within ``records`` points."""
     return sum((records - query.window) // query.slide + 1 for query in queries if query.window <= records)
 
 
 def _routed(daemon: DaemonProcess, backlog: Path, records: int, *, windows: int) -> float:
-    """Return the records per second that a daemon routes, once it has written so many windows.
+    """Return the records per second that a daemon routes. The time begins when the daemon has written ``windows``
+    windows.
 
-    The first batch, in which code is generated and compiled, is no part of the time. RuntimeError if the backlog is
-    over before the windows are written.
+    The first batch, in which code is generated and compiled, is no part of the time. Raises RuntimeError if the backlog
+    is routed before the windows are written.
     """
     send_ready(daemon.bootstrap_servers, daemon.source, backlog)
     with daemon.running():
@@ -147,7 +150,7 @@ def _routed(daemon: DaemonProcess, backlog: Path, records: int, *, windows: int)
 
 
 def _drained(daemon: DaemonProcess, points: Path, records: int, expected: int) -> WindowRate:
-    """Return the rate of all windows of a backlog, from the time when the daemon is ready."""
+    """Return the source records per second from the time when the daemon is ready until all windows are written."""
     send_ready(daemon.bootstrap_servers, daemon.source, points)
     with daemon.running():
         ready = time.monotonic()
@@ -160,9 +163,9 @@ def _last_window(daemon: DaemonProcess, expected: int) -> tuple[float, int]:
     """Return the time at which the last of ``expected`` windows was written, and the number of records written until
     then.
 
-    Records dated a day later, which no query accepts, advance the watermark. The topic is read after all windows are
-    written, and the time is the timestamp of its last record. A reader beside the daemon would take a share of the
-    processors.
+    Records dated a day later, which no query accepts, advance the watermark. The returned time is the newest timestamp
+    of the records in the topic of windows. The topic is read only after all windows are written, because an earlier
+    reader would take processor time from the daemon.
     """
     from confluent_kafka import Producer
 
@@ -179,7 +182,9 @@ def _last_window(daemon: DaemonProcess, expected: int) -> tuple[float, int]:
 
 
 def _await_windows(own: DaemonProcess, expected: int, between: Callable[[], None] = lambda: None) -> None:
-    """Wait until the daemon has written so many windows, and call ``between`` before each look."""
+    """Wait until the daemon has written ``expected`` windows. Call ``between`` after each check that finds fewer
+    windows.
+    """
     give_up = time.monotonic() + _WINDOWS_S
     while (written := _windows_written(own)) < expected:
         if time.monotonic() > give_up:
@@ -189,14 +194,14 @@ def _await_windows(own: DaemonProcess, expected: int, between: Callable[[], None
 
 
 def _windows_written(own: DaemonProcess) -> int:
-    """Return the number of written windows in the daemon's report."""
+    """Return the number of windows that the daemon reports as written."""
     written: int = own.status()["operators"].get(OP, {}).get("outputs", {}).get("window", 0)
     return written
 
 
 def _read(bootstrap_servers: str, topic: str, expected: int) -> tuple[int, int]:
-    """Return the timestamp in milliseconds of the last of ``expected`` windows in a topic, and the number of the
-    topic's records.
+    """Read a topic until ``expected`` windows are read. Return the newest timestamp of the records in milliseconds, and
+    the number of records read.
 
     Raises RuntimeError if a window is missing.
     """

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RatioSize:
-    """The size of part ``ratios``: a share of the windows, the queries of a row, the queries for slow peers, timed
-    runs, and the slides of a long run.
+    """The size of part ``ratios``. ``share``: the factor by which windows are shortened. ``queries``: the number of
+    queries of a row. ``peer_queries``: the number of queries that a peer runs. ``runs``: the number of timed runs.
+    ``slides``: the number of slides before a late slide.
 
     ``is_quick``: true if the run is a quick test, whose times are not meaningful.
     """
@@ -25,9 +26,10 @@ class RatioSize:
 class PaperSize:
     """The size of the paper's experiments.
 
-    It has the points of a stream, the fewer points for incdbscan, groups of queries, timed runs, and a share of the
-    windows. It also has the numbers of queries of the general case and of the scaling case, and the largest number of
-    queries that Extra-N runs without extrapolation.
+    ``points``: the points of a stream. ``incremental_points``: the points for incdbscan. ``groups``: the groups of
+    queries. ``runs``: the timed runs. ``share``: the factor by which windows are shortened. ``counts`` and ``scales``:
+    the numbers of queries of the general case and of the scaling case. ``most_queries``: the largest number of queries
+    that Extra-N runs without extrapolation.
     """
 
     points: int
@@ -48,8 +50,8 @@ QUICK_PAPER = PaperSize(1_000, 600, 1, 1, 0.1, (20, 40, 60), (10, 20), 10, is_qu
 
 @dataclass(frozen=True, slots=True)
 class ServedSize:
-    """The size of part ``served``: records that are routed, records whose windows are timed, records of a batch,
-    queries, rounds, and a share of the windows.
+    """The size of part ``served``. ``routed``: the number of routed records. ``records``: the number of records whose
+    windows are timed. ``batch``: the records of a batch. ``share``: the factor by which windows are shortened.
     """
 
     routed: int

@@ -1,5 +1,5 @@
-"""Rows of part ``ratios`` that advance slide by slide: incdbscan and Extra-N, heaps, messages, state, and
-late slides.
+"""Rows of part ``ratios`` of the DBSCAN benchmark: incremental contenders, dense heaps, the sizes of messages and
+state, and late slides.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _EPS, _LEAST = 0.02, 5
 
 
 def incremental(key: str, size: RatioSize, window: int, slide: int, data: Path | None) -> dict[str, Any]:
-    """Return the cost of a slide of one query, from messages to records, compared with incremental contenders."""
+    """Measure the processor time of a slide of one query, from messages to records, and the time of incdbscan and
+    Extra-N.
+    """
     window, slide = round(window * size.share), max(1, round(slide * size.share))
     window -= window % slide
     count = window + (size.runs + 1) * slide
@@ -61,8 +63,8 @@ def incremental(key: str, size: RatioSize, window: int, slide: int, data: Path |
 
 
 def dense_heaps(size: RatioSize) -> dict[str, Any]:
-    """Return the cost of the labels of 12 heaps, and the additional memory. Dense heaps are the known worst case of
-    storing all pairs.
+    """Measure the processor time to label 12 dense heaps, and the memory that this takes in addition to the points.
+    Dense heaps are the worst case for an algorithm that stores all pairs of neighbours.
     """
     random = np.random.default_rng(0)
     own = [random.normal((1_000 * heap, 0), 40, (round(15_000 * size.share), 2)) for heap in range(12)]
@@ -89,7 +91,7 @@ def dense_heaps(size: RatioSize) -> dict[str, Any]:
 
 
 def _grown_bytes(points: Floats, asked: list[Setting]) -> int:
-    """Return the bytes by which the peak memory of this process grows while labels are computed."""
+    """Compute labels, and return the bytes by which the peak memory of this process exceeds the memory before."""
     # The most memory so far is forgotten.
     Path("/proc/self/clear_refs").write_text("5")
     before = _memory_bytes("VmRSS")
@@ -103,7 +105,7 @@ def _memory_bytes(name: str) -> int:
 
 
 def sizes(size: RatioSize, data: Path | None) -> dict[str, Any]:
-    """Return the bytes of a feed message, and of the state of many queries with one WHERE."""
+    """Measure the bytes of the largest feed message, and the bytes of the state of many queries with one WHERE."""
     window = round(10_000 * size.share)
     slide = window // 10
     queries = Ranges((0.005, 0.05), (2, 30), (window // 5, window), slide, slide).group(size.queries, 2)
@@ -122,9 +124,10 @@ def sizes(size: RatioSize, data: Path | None) -> dict[str, Any]:
 
 
 def later(size: RatioSize, data: Path | None) -> dict[str, Any]:
-    """Return the cost and the state of a late slide compared with an early slide, over repetitions of the same points.
+    """Measure the processor time and the bytes of state of a late slide and of an early slide. The stream repeats the
+    same points.
 
-    A window is ten slides, so every tenth window has the same points in the same order.
+    The stream repeats after ten slides, so every tenth window has the same points in the same order.
     """
     window, slide = 1_000, 100
     queries = Ranges((0.02, 0.1), (2, 30), window, slide, slide).group(20, 3)
@@ -150,7 +153,7 @@ def later(size: RatioSize, data: Path | None) -> dict[str, Any]:
 
 
 def figures_of(row: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of the rows that have no ratio to a peer."""
+    """Yield the figures of a row that are no ratios to a peer, each with the name of its goal."""
     if row["key"] == "heaps":
         yield "heaps-bytes", row["results"][0]["above_bytes"] / 1e6
     elif row["key"] == "sizes":

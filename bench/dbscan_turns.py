@@ -1,4 +1,6 @@
-"""Streaming contenders that run in turns: the time of each, its peak memory, and a check that all results are equal."""
+"""Streaming contenders that run alternately: the time and the peak memory of each, and a check that all results are
+equal.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ class Streaming(Protocol):
 
 
 Make = Callable[[], Streaming]
-"""A function that makes a contender before its first point."""
+"""A function that makes a contender that has received no point."""
 
 
 def run_through(contender: Streaming, points: int, step: int, begin: int = 0) -> None:
@@ -32,8 +34,8 @@ def run_through(contender: Streaming, points: int, step: int, begin: int = 0) ->
 
 
 def cpu_in_turns(contenders: Mapping[str, Make], points: int, step: int, runs: int) -> dict[str, float]:
-    """Return the median seconds of processor time of each contender for all points. The contenders take turns, and each
-    run begins anew.
+    """Return the median seconds of processor time of each contender for all points. The contenders run alternately, and
+    each run begins with a new contender.
     """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(runs):
@@ -47,8 +49,8 @@ def cpu_in_turns(contenders: Mapping[str, Make], points: int, step: int, runs: i
 
 
 def memory_of(make: Make, points: int, step: int) -> tuple[int, int]:
-    """Return a contender's peak memory while it processes all points, and its largest memory between steps. Both count
-    only its own objects and arrays.
+    """Return the peak memory of a contender while it processes all points, and the largest memory between two steps.
+    Both count only the contender's Python objects and arrays.
     """
     gc.collect()
     tracemalloc.start()
@@ -74,7 +76,7 @@ class Windows:
         self.found[place, end] = Labels(labels.labels.copy(), labels.is_core.copy(), labels.clusters)
 
     def check_same(self, name: str, others: Windows) -> None:
-        """Raise RuntimeError if another contender found other windows, labels or core points."""
+        """Raise RuntimeError if another contender, ``name``, found other windows, labels or core points."""
         if self.found.keys() != others.found.keys():
             raise RuntimeError(f"{name}: {len(others.found):,} windows in place of {len(self.found):,}")
         for where, own in self.found.items():

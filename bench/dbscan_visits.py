@@ -1,4 +1,6 @@
-"""Counts of the neighbours that the engine's computation of labels visits, made outside of its measured time."""
+"""Counts of the neighbours that the engine visits to compute labels. Counting is no part of the engine's
+measured time.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ Array = Any
 def visits_of(points: Floats, settings: Sequence[Setting], neighbours: Neighbours, rows: Ints) -> int:
     """Return the number of neighbours that :func:`asc.operators.dbscan.labels.labelled` visits for the same arguments.
 
-    Pairs of a window are visited twice as they are gathered and once in each list. Then each chain visits the
-    neighbours from which it counts, unites and labels. Settings that use cells visit no listed neighbour, and count 0.
+    The pairs of a window are visited twice when they are gathered, and again in the list of each point. Then each chain
+    visits neighbours to count them, to unite clusters and to label points. Settings that use cells visit no stored
+    neighbour, and count 0.
     """
     places = {setting: neighbours.rank(setting.radius) for setting in dict.fromkeys(settings)}
     stored = [(setting, rank) for setting, rank in places.items() if rank is not None and setting.first < len(points)]
@@ -66,7 +69,7 @@ def _of_chain(pairs: WindowPairs, chain: Sequence[Step]) -> int:
 
 @compiled
 def _within(starts: Array, ranks: Array, rank: int, asked: Array) -> int:
-    """Count the neighbours of the points ``asked`` up to a rank."""
+    """Count the neighbours up to ``rank`` of the points that ``asked`` marks."""
     count = 0
     for point in range(asked.size):
         if asked[point]:
@@ -79,8 +82,8 @@ def _within(starts: Array, ranks: Array, rank: int, asked: Array) -> int:
 
 @compiled
 def _counting(starts: Array, ranks: Array, rank: int, least: int) -> int:
-    """Count the neighbours that are visited until each point is known to be core at the first step, or not
-    to be core.
+    """Count the neighbours that are visited to find out from which rank each point is core. The visit of a point's
+    neighbours ends at ``rank``, or when ``least - 1`` of them are counted.
     """
     count = 0
     for point in range(starts.size - 1):
@@ -95,7 +98,9 @@ def _counting(starts: Array, ranks: Array, rank: int, least: int) -> int:
 
 @compiled
 def _listed(starts: Array, first: int, number: int) -> int:
-    """Count the neighbours that are visited to list the nearest neighbours of each point."""
+    """Count the neighbours that are visited to list the ``number`` nearest neighbours of each point from
+    ``first`` on.
+    """
     count = 0
     for point in range(first, starts.size - 1):
         count += min(starts[point + 1] - starts[point], number)

@@ -1,4 +1,4 @@
-"""The time that the monitor gains for alerts over slowly changing streams, measured with the executor alone on one
+"""The time that the monitor gains for alerts over slowly changing streams, measured with only the executor, on one
 thread.
 """
 
@@ -46,8 +46,8 @@ Case = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A kind of queries and of drift. ``queries`` makes the queries from a number and a seed, ``drift`` the stream's
-    drift from a number of segments and a seed.
+    """A kind of queries and a kind of drift. ``queries`` makes queries from a number of queries and a seed. ``drift``
+    makes the drift of a stream from a number of segments and a seed.
     """
 
     title: str
@@ -67,8 +67,9 @@ SCENARIOS = {
         lambda segments, seed: turning(segments, measures=MEASURES, places=PLACES, seed=seed),
     ),
 }
-"""The scenarios by name. If alerts may constrain any attribute, nearly all constructs must be evaluated in every order,
-so no order can gain. If a few attributes rule out most alerts, the data determines which.
+"""The scenarios by name. ``any``: alerts constrain any attributes. Nearly all constructs must then be evaluated in
+every order, so no order can gain. ``placed``: a few attributes exclude most alerts, and the data determines which
+attributes do.
 """
 
 
@@ -128,7 +129,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def _settings(size: Size, rows: int) -> MonitorConfig:
-    """Return the default settings adapted to a stream of few tuples, with a monitor that may use a whole core.
+    """Return the default settings of the monitor, adapted to a stream of few tuples. The monitor may use a whole core.
 
     The monitor measures as often as the stream changes. In a daemon such a slow change takes hours, so that the
     monitor's default share of a core suffices.
@@ -137,7 +138,7 @@ def _settings(size: Size, rows: int) -> MonitorConfig:
 
 
 def _case(scenario: Scenario, queries: int, seed: int, size: Size) -> dict[str, Any]:
-    """Run one stream, and return the time of every contestant."""
+    """Run all contestants over one stream, and return the time of each."""
     workload, drift = scenario.queries(queries, seed), scenario.drift(size.segments, seed)
     plan, rows = compile_plan(workload.standing_queries()), size.cases[queries][1]
     stream = drift.batches(size.batches, rows, domain=workload.domain, seed=seed)
@@ -240,8 +241,8 @@ def _wrapped(line: str) -> list[str]:
 
 
 def verdicts(summary: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the statistically certain results about the gain, by kind of alerts and number of queries. Certain results
-    hold for the whole interval.
+    """Return a line of text about the gain for each kind of alerts and number of queries. A line says faster or slower
+    only if this holds for the whole interval.
     """
     return [
         f"{own['scenario']}, {own['queries']:,} queries: the monitor on is "

@@ -35,8 +35,8 @@ from monitor.sample import Sample
 
 OFF, MACRO, HYBRID, BEST, ON = "static", "macro", "hybrid", "best fixed", "monitor on"
 CONTESTANTS = (OFF, MACRO, HYBRID, BEST, ON)
-"""The names of the contestants. ``static`` is the plan as compiled, which also runs with the monitor off, so that one
-run measures both.
+"""The names of the contestants. ``static`` is the plan as compiled. A daemon with the monitor off runs the same plan,
+so ``static`` also measures the monitor off.
 """
 
 Batch = Sequence[pa.ChunkedArray]
@@ -62,8 +62,9 @@ def drawn_from(batches: Sequence[Batch], tuples: int) -> Batch:
 def fixed_plans(plan: Plan, first: Batch, whole: Batch) -> dict[str, Plan]:
     """Return variants of a plan with fixed orders.
 
-    They are the plan itself, and the plan with the macro- and the refined hybrid-sequence found on the batch ``first``.
-    The last one has the macro-sequence found in hindsight on ``whole`` and improved by moves.
+    Three variants are the plan itself, the plan with the macro-sequence found on the batch ``first``, and the plan with
+    the refined hybrid-sequence found on ``first``. The fourth variant has the macro-sequence found in hindsight on
+    ``whole`` and improved by moves.
     """
     return {
         OFF: plan,
@@ -97,8 +98,8 @@ def _improved(block: Block, sample: Sample) -> Order:
 class Drawing:
     """The seconds that a worker takes to draw tuples of a batch, without the seconds to count the batch.
 
-    A worker counts with the monitor off as well. ``now``: as measured. ``steady``: with as few tuples as the default
-    period requires.
+    Counting is no cost of the monitor, because a worker also counts with the monitor off. ``now``: the seconds with the
+    present settings. ``steady``: the seconds if only as few tuples are drawn as the default settings require.
     """
 
     now: float
@@ -106,9 +107,9 @@ class Drawing:
 
 
 class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
-    """A plan with the broker's own monitor, but without Spark, which would transfer the plan and the tallies.
+    """A plan with the broker's monitor but without Spark. In a daemon, Spark transfers the plan and the tallies.
 
-    ``settings`` have the same meaning as in a daemon. ``folder`` is for the files of a running plan.
+    ``settings``: the settings of the monitor, as in a daemon. ``folder``: the folder for the files of a running plan.
     """
 
     def __init__(self, plan: Plan, settings: MonitorConfig, folder: Path) -> None:
@@ -131,12 +132,12 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
 
     @property
     def own_s(self) -> float:
-        """The processor time that the monitor's thread reports for itself."""
+        """The processor time in seconds that the monitor's thread has used so far."""
         return self._monitor.totals.monitor_s
 
     @property
     def rearrangements(self) -> int:
-        """The number of rearrangements: sequences that the monitor put in place."""
+        """The number of sequences that the monitor has replaced so far."""
         return sum(self._monitor.totals.rearrangements.values())
 
     def tell(self, batch: Batch, matches: Matches) -> Drawing:
@@ -153,7 +154,9 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
         return Drawing(taken - counting, steady - counting)
 
     def _tallied(self, batch: Batch, matches: Matches, sampling: Sampling | None) -> tuple[float, Tally | None]:
-        """Return the seconds that a worker takes to count a batch and to draw from it, and the worker's tally."""
+        """Count a batch as a worker does, and draw tuples from the batch if ``sampling`` is not None. Return the
+        seconds, and the worker's tally.
+        """
         self._arrived.value = None
         begun = time.perf_counter()
         task = TaskTally(Tallying(self._arrived, 1, sampling))
@@ -166,8 +169,9 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
 class Course:
     """The result of a stream: the microseconds per tuple of each contestant, batch by batch.
 
-    For the monitor it also has the microseconds of workers that draw tuples, the microseconds of the monitor's thread,
-    and the number of rearrangements. ``steady_us``: the microseconds of drawing as seldom as with the default settings.
+    For the contestant with the monitor, it also has three costs of the monitor, in microseconds per tuple.
+    ``drawing_us``: drawing tuples in workers. ``steady_us``: drawing as few tuples as the default settings require.
+    ``own_us``: the monitor's thread.
     """
 
     matching_us: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in CONTESTANTS})
@@ -205,9 +209,9 @@ def contest(
 ) -> Course:
     """Run every batch ``runs`` times with each contestant in turn. The median of the runs counts.
 
-    The monitor first receives the batches ``first``, so that it begins with their information like the other
-    contestants. The order of the contestants changes from batch to batch, because each finds data in the caches that
-    the previous one used. Raises RuntimeError if two contestants differ in the number of matches.
+    The monitor first receives the batches ``first``, because the fixed orders were also found on these batches. The
+    order of the contestants changes from batch to batch, because each contestant finds data in the caches that the
+    previous contestant used. Raises RuntimeError if two contestants differ in the number of matches.
     """
     for batch in first:
         monitored.tell(batch, match(monitored.plan, batch, len(batch[0])))

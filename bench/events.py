@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 INSIDE = 0.1
-"""The share of objects that queries accept. In each batch, one of twenty accepted and one of twenty other objects
-crosses.
+"""The share of objects that queries accept. In each batch, one object in twenty is drawn again, and is then accepted
+with this probability.
 """
 
 _TRACK = "t"
@@ -53,8 +53,8 @@ _MESSAGE_DDL = "t STRING, k STRING, e BIGINT, p INT, o BIGINT, s ARRAY<STRING>"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the number of objects, each with one record per batch, and the number of measured
-    batches, which follow an unmeasured one.
+    """The size of the measurement: the number of objects, and the number of measured batches. Each object has one
+    record per batch. One unmeasured batch precedes the measured batches.
     """
 
     objects: int
@@ -68,9 +68,9 @@ QUICK = Size(400, 2)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``events.json`` into the folder, and return the content of the file.
 
-    The same observations go through Spark's state store in two ways: with a state per part, as in the broker, and with
-    a group and a state per object. The function of the latter supports only enter and exit. They also go through both
-    functions without Spark. Raises RuntimeError if the two ways output different events.
+    Spark processes the same observations in two ways: with a state per part, as in the broker, and with a group and a
+    state per object. The function for one object supports only enter and exit. The observations also go through both
+    functions without Spark. Raises RuntimeError if the two ways output different numbers of events.
     """
     size = QUICK if quick else FULL
     batches = list(_observations(size))
@@ -148,7 +148,9 @@ def _write_feed(folder: Path, batches: list[list[Observation]]) -> None:
 
 
 def _streamed(spark: SparkSession, folder: Path, way: str, made: Callable[[DataFrame], DataFrame]) -> tuple[float, int]:
-    """Return the median seconds of a batch, without the first batch, and the number of events."""
+    """Process the feed with Spark. Return the median seconds of a batch, without the first batch, and the number of
+    events.
+    """
     session = spark.newSession()
     for name, value in STATE_OPTIONS.items():
         session.conf.set(name, value)
@@ -192,7 +194,9 @@ def _by_object(feed: DataFrame) -> DataFrame:
 
 
 def object_task(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
-    """Emit enter and exit events of one object, as a simple Spark program would: without dwell, lost and position."""
+    """Emit the enter and exit events of one object, as a simple Spark program would do. The events have no position,
+    and dwell and lost events are not supported.
+    """
     inside, last, newest = state.get if state.exists else (False, -1, -1)
     rows = pd.concat(list(frames)).sort_values("o")
     events = []
@@ -209,10 +213,11 @@ def object_task(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -
 
 
 def _in_python(batches: list[list[Observation]]) -> list[dict[str, Any]]:
-    """Measure microseconds per record in Python: with the broker's function, and with a plain dictionary of objects.
+    """Measure microseconds per record in Python without Spark: with the broker's function, and with a plain dictionary
+    of objects.
 
-    The time of the broker's function includes reading messages and its state. The dictionary supports only enter and
-    exit, and its time begins with read messages.
+    The time of the broker's function includes decoding the messages, and reading and writing the state. The time of the
+    dictionary includes neither, and the dictionary supports only enter and exit.
     """
     texts = [[each.text().encode() for each in batch] for batch in batches]
     records = sum(map(len, batches[1:]))

@@ -33,12 +33,14 @@ Line = tuple[Sequence[float], Sequence[float]]
 
 
 def seeds_of(scale: float) -> tuple[int, ...]:
-    """Return the seeds of a run of a share of the full size. A full run has all seeds."""
+    """Return the seeds of a run of the share ``scale`` of the full size. A full run has all seeds, a smaller run only a
+    few.
+    """
     return SEEDS if scale >= 1 else SEEDS[:FEW_SEEDS]
 
 
 def seeds_in(cases: Iterable[Mapping[str, Any]]) -> list[int]:
-    """Return the seeds of the given cases in order."""
+    """Return the distinct seeds of the cases, in the order of the cases."""
     return list(dict.fromkeys(case["seed"] for case in cases))
 
 
@@ -47,8 +49,8 @@ class Claim:
     """A claim of the paper compared with the measured result.
 
     ``holds``: the claim holds for the means over the seeds. ``certain``: the whole interval has the same result, so
-    that other seeds would hardly change it. ``seeds``: the number of seeds for which the claim holds. ``evidence``:
-    other measured facts that explain why it does not hold.
+    that other seeds would hardly change the result. ``seeds``: the number of seeds for which the claim holds.
+    ``evidence``: other measured facts that explain why the claim does not hold.
     """
 
     claim: str
@@ -76,7 +78,9 @@ def verdict(holds: bool, certain: bool) -> str:
 
 
 def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
-    """Return the claim that one figure is at most another figure, compared for each seed."""
+    """Return the claim that the figure ``left`` is at most the figure ``right``. Both have one value per seed, and are
+    compared seed by seed.
+    """
     lower, upper = statistics.fmean(left), statistics.fmean(right)
     above = Interval.of([a - b for a, b in zip(left, right, strict=True)])
     held = sum(a <= b for a, b in zip(left, right, strict=True))
@@ -87,8 +91,8 @@ def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float
 
 
 def close_to(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
-    """Return the claim that a figure is close to SEQ_best's: at most ``CLOSE`` times as large, compared for
-    each seed.
+    """Return the claim that the cost ``left`` is at most ``CLOSE`` times SEQ_best's cost ``right``. Both have one value
+    per seed, and are compared seed by seed.
     """
     decided = at_most(claim, paper, left, [CLOSE * cost for cost in right], evidence)
     own, best = statistics.fmean(left), statistics.fmean(right)
@@ -102,7 +106,8 @@ def close_to(claim: str, paper: str, left: Sequence[float], right: Sequence[floa
 def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence: str = "") -> Claim:
     """Return the claim that a figure rises (``sign`` 1) or falls (-1), by the slope of a line fitted for each seed.
 
-    If the means go the other way in some step, the claim says so.
+    If the claim holds, but the means change in the other direction between two neighbouring points, the claim's text
+    says so.
     """
     slopes = [statistics.linear_regression(xs, ys).slope for xs, ys in lines]
     points = [(statistics.fmean(x), statistics.fmean(y)) for x, y in _places(lines)]
@@ -117,7 +122,7 @@ def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence:
 
 
 def _places(lines: Sequence[Line]) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
-    """Return for each position the x and the y values of all seeds."""
+    """Return, for each position along the lines, the x values and the y values of all seeds."""
     xs, ys = (zip(*series, strict=True) for series in zip(*lines, strict=True))
     return list(zip(xs, ys, strict=True))
 
@@ -154,7 +159,9 @@ def claims_text(result: Result) -> str:
 
 
 def columns_text(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format columns as wide as their widest cell, the first aligned left, the others right."""
+    """Format a table as text, with columns as wide as their widest cell. The first column is aligned left, the others
+    right.
+    """
     widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
 
     def line(cells: Sequence[str]) -> str:

@@ -60,11 +60,11 @@ def fixed_sequences(block: Block, sample: Sample, *, exact_constructs: int = EXA
 
 
 def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:
-    """Return the numbers of tuples alive after each subset of the constructs (bit i: construct i), int64[2^n], and the
-    least cost of each tuple.
+    """Return two arrays. The first, int64[2^n], has the number of tuples alive after each subset of the n constructs;
+    bit i of the index represents construct i. The second has the least cost of each tuple.
 
-    The least cost is the smallest number of constructs that drop the tuple, n if no subset does. No order costs less
-    for this tuple.
+    The least cost is the smallest number of constructs that together drop the tuple, or n if no subset does. No order
+    costs less for this tuple.
 
     Cost: 2^n * n word operations and 8 * 2^n bytes for every 64 tuples, for any number of conjuncts; 20 constructs take
     about a second for 5,000 tuples.
@@ -80,11 +80,11 @@ def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:
 
 @allocating
 def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least: Array) -> None:
-    """Count the tuples alive after each subset, sixty-four tuples at a time: a bit of ``after[S]`` says that its tuple
-    is alive after the subset S.
+    """Count the tuples alive after each subset of the constructs, sixty-four tuples at a time. Each bit of ``after[S]``
+    represents one tuple, and is 1 if the tuple is alive after the subset S.
 
-    First only the largest such subsets are marked: all constructs that one conjunct passes. Then every subset takes
-    over the marks of its supersets.
+    First, for each conjunct, only the largest such subset is marked: all constructs on which the tuple passes the
+    conjunct. Then every subset receives the marks of its supersets.
     """
     constructs, tuples = regions.shape
     subsets = alive.size
@@ -143,7 +143,7 @@ def _extreme(alive: Counts, sign: int) -> tuple[int, ...]:
 
 @compiled
 def _path_costs(alive: Array, sign: int, costs: Array) -> None:
-    """Compute the cost of the best or worst order of each subset."""
+    """Compute the cost of the best (``sign`` -1) or worst (1) order of each subset, and write it into ``costs``."""
     costs[0] = 0
     for subset in range(1, alive.size):
         best = np.int64(0)

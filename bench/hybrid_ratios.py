@@ -1,5 +1,5 @@
-"""The ratio of the costs of Hybrid and SEQ_best by number of queries and of p-attributes, which shows where the paper's
-claim holds.
+"""The ratio of Hybrid's cost to SEQ_best's cost, by number of queries and of p-attributes. The ratio shows where the
+paper's claim holds.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ DATA_SETS = (D1, D2)
 QUERIES = (10, 30, 100)
 ATTRIBUTES = (5, 8, 10, 12, 20)
 FEW, MANY = "2 to 4", "half to all"
-"""The numbers of predicates of a query: as in Figure 7 for any number of p-attributes, or from half of the p-attributes
-to all.
+"""The two choices for the number of predicates of a query. ``FEW``: 2 to 4, as in Figure 7, for any number of
+p-attributes. ``MANY``: from half of the p-attributes to all p-attributes.
 """
 PREDICATES = (FEW, MANY)
 KINDS: tuple[Kind, ...] = (HYBRID, REFINED)
@@ -47,8 +47,8 @@ WIDEST = 0.4
 
 _TUPLES = 24_000
 _EXACT_SHARE = 0.4
-"""The share of a sample's tuples on which SEQ_best is found. All subsets of 20 constructs take a second for these
-tuples.
+"""The share of a sample's tuples on which SEQ_best is found. The search over all subsets of 20 constructs takes a
+second for so many tuples.
 """
 
 Cell = Mapping[str, Any]
@@ -101,7 +101,7 @@ def _exact_tuples(scale: float) -> int:
 
 
 def predicates_of(predicates: str, attributes: int) -> tuple[int, int]:
-    """Return the smallest and the largest number of comparisons in a query."""
+    """Return the smallest and the largest number of comparisons in a query. ``predicates``: FEW or MANY."""
     return (2, 4) if predicates == FEW else ((attributes + 1) // 2, attributes)
 
 
@@ -123,8 +123,8 @@ def _case(scale: float, data: DataSet, place: Place, seed: int) -> dict[str, Any
 
 
 def cells_of(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the cells of the table. A cell has the ``ratios`` of the costs for each seed, their mean and
-    its interval.
+    """Return the cells of the table. The ``ratios`` of a cell have, for each kind of sequence, the mean over the seeds
+    of the ratio to SEQ_best's cost, with its interval.
     """
     groups: dict[Place, list[Mapping[str, Any]]] = {}
     for case in cases:
@@ -144,20 +144,20 @@ def cells_of(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def is_below(cell: Cell, kind: str) -> bool:
-    """Return True if the whole interval of a cell is below 1. The cell of a single seed has no interval, and returns
-    False.
+    """Return True if the whole interval of a cell is below 1. Return False if the cell has a single seed, and so no
+    interval.
     """
     return bool(cell["seeds"] > 1 and cell["ratios"][kind]["high"] < 1)
 
 
 def is_above(cell: Cell, kind: str) -> bool:
-    """Return True if the whole interval of a cell is above 1."""
+    """Return True if the whole interval of a cell is above 1. Return False if the cell has a single seed."""
     return bool(cell["seeds"] > 1 and cell["ratios"][kind]["low"] > 1)
 
 
 def verdict(cells: Sequence[Cell], kind: str) -> str:
-    """Return the text that says in which cells a kind of sequence certainly costs less than SEQ_best, and the result
-    for the most queries.
+    """Return the text that says in which cells a kind of sequence certainly costs less than SEQ_best. The text also
+    says in how many cells with the largest number of queries this holds.
     """
     below = [cell for cell in cells if is_below(cell, kind)]
     above = sum(is_above(cell, kind) for cell in cells)
@@ -176,7 +176,7 @@ def verdict(cells: Sequence[Cell], kind: str) -> str:
 
 
 def _grouped(cells: Sequence[Cell]) -> list[str]:
-    """Return cells as lines of text, with the numbers of p-attributes of otherwise equal cells on one line."""
+    """Return cells as lines of text. Cells that differ only in the number of p-attributes share one line."""
     groups: dict[tuple[str, str, int], list[int]] = {}
     for cell in cells:
         groups.setdefault((cell["data_set"], cell["predicates"], cell["queries"]), []).append(cell["attributes"])
@@ -187,7 +187,9 @@ def _grouped(cells: Sequence[Cell]) -> list[str]:
 
 
 def _claims(cells: Sequence[Cell], cases: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Return the claim about all cells. One cell whose whole interval is above 1 refutes the claim."""
+    """Return one claim for each kind of sequence: it costs less than SEQ_best in all cells. One cell whose whole
+    interval is above 1 refutes the claim.
+    """
     claims = []
     for kind, paper in ((HYBRID, "Fig. 7: 'Hybrid performs better than SEQ best'"), (REFINED, OURS)):
         holds = all(cell["ratios"][kind]["mean"] < 1 for cell in cells)

@@ -20,8 +20,8 @@ _REQUEST_S = 600.0
 
 @contextmanager
 def idle_daemon(spark: SparkSession, folder: Path, stream: str, schema_file: Path) -> Iterator[Daemon]:
-    """Yield a daemon that is ready, with one JSON stream without records. Raise RuntimeError if it does not become
-    ready in two minutes.
+    """Start a daemon with one JSON stream without records, and yield the daemon when it is ready. Raise RuntimeError if
+    the daemon is not ready within two minutes.
     """
     with EmbeddedKafka(folder / "kafka") as kafka:
         config = parse_config(

@@ -28,11 +28,15 @@ from broker.runtime.spark import spark_session
 from workloads.subscribers import DELIVERIES
 
 _WARM_S = 20.0
-"""The warm-up of a load in seconds. Later deliveries count as the latency of the load, earlier ones as its start."""
+"""The warm-up of a load in seconds, which is at most a third of the load. The latency of the load excludes records
+created during the warm-up.
+"""
 
 _FIRST_S = 1.0
 _FEWEST = 0.9
-"""The least share of the expected deliveries. Fewer deliveries are no random variation, but late or lost."""
+"""The least share of the expected deliveries. If fewer arrive, this is no random variation: deliveries are late or
+lost.
+"""
 
 _LAST_S = 5.0
 """The seconds without a delivery after which all deliveries count as received."""
@@ -42,9 +46,10 @@ _LAST_S = 5.0
 class Size:
     """The size of the measurement.
 
-    It has the numbers of standing queries, loads in records per second, and the duration of a load. One more load runs
-    amid a number of changes of queries, with the first number of queries that allows them. Another one, of single
-    records, runs with the smallest number of queries. The size also has the loads for the minimum of a micro-batch.
+    ``queries``: the numbers of standing queries. ``rates``: the loads in records per second, each of which lasts
+    ``seconds``. ``changed_rate``: the load during which ``changes`` queries are changed. This load runs with the first
+    number of queries that is not smaller than ``changes``. ``single_rates``: loads of a few records per second, with
+    the smallest number of queries. ``floor_rates``: the loads for the minimum of a micro-batch.
     """
 
     queries: tuple[int, ...]
@@ -63,9 +68,10 @@ QUICK = Size((10,), (100,), 10.0, 100, 10, (), (100,))
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``latency.json`` and its plot into the folder, and return the content of the file.
 
-    For each number of queries and each load, a daemon starts with queries that are stored in its registry, and the load
-    begins when it is ready. Kafka is warm. The result also has the minimum: the smallest Spark jobs that read, cross
-    into Python and write. Raises RuntimeError if a daemon does not become ready, or delivers nothing.
+    For each number of queries and each load, a daemon starts with queries that are stored in its registry. The load
+    begins when the daemon is ready. Kafka is warm. The result also has the minimum: the latency of the smallest Spark
+    jobs that read from Kafka, call Python and write. Raises RuntimeError if a daemon does not become ready, or delivers
+    nothing.
     """
     size = QUICK if quick else FULL
     runs = []
@@ -124,13 +130,17 @@ def table(result: dict[str, Any]) -> str:
 
 
 def timeline(found: Received, start: float, seconds: float) -> list[dict[str, float]]:
-    """Return the spread of the deliveries in each second of a load, by creation time of the record."""
+    """Return the spread of the latencies for each second of a load. A delivery belongs to the second in which its
+    record was created.
+    """
     found_in = (found.between(start + second, start + second + 1).latency for second in range(int(seconds)))
     return [{"second": second, **spread(each)} for second, each in enumerate(found_in) if len(each)]
 
 
 def histogram(latency: Seconds) -> dict[str, list[float]]:
-    """Return a histogram of latencies: ``counts`` between neighbouring ``edges_s``, from 10 ms to 100 s."""
+    """Return a histogram of latencies from 10 ms to 100 s. ``counts``: the number of latencies between each two
+    neighbouring values of ``edges_s``.
+    """
     edges = np.geomspace(0.01, 100, 81)
     counts, _ = np.histogram(np.clip(latency, edges[0], edges[-1]), edges)
     return {"edges_s": [round(edge, 4) for edge in edges.tolist()], "counts": counts.tolist()}
@@ -166,8 +176,8 @@ def _loaded(daemon: DaemonProcess, queries: int, rate: float, seconds: float, ch
 
 
 def _change(daemon: DaemonProcess, changes: int, seconds: float, took: list[float], ended: threading.Event) -> None:
-    """Make ``changes`` changes of queries, spread over ``seconds``. Append the seconds until the answer to each to
-    ``took``.
+    """Make ``changes`` changes of queries, spread over ``seconds``. For each change, append the seconds until its
+    answer to ``took``.
     """
     begin = time.monotonic()
     for number in range(changes):
@@ -179,7 +189,7 @@ def _change(daemon: DaemonProcess, changes: int, seconds: float, took: list[floa
 
 
 def _use(kafka: EmbeddedKafka, size: Size) -> None:
-    """Send records to Kafka for some seconds. A Kafka that has just started is slow, and its start is not measured."""
+    """Warm Kafka up by sending records for some seconds, because a Kafka that has just started is slow."""
     make_topics(kafka.bootstrap_servers, "used")
     with receiving(kafka.bootstrap_servers, ["used"]) as receiver:
         send_paced(kafka.bootstrap_servers, "used", size.changed_rate, size.seconds / 5)

@@ -31,8 +31,8 @@ Contender = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the tuples for the engine, the evaluations (tuples x queries) for its rivals, and
-    the runs of each.
+    """The size of the measurement: the tuples for the engine, the evaluations (tuples x queries) for each rival, the
+    numbers of queries, and the runs of each contender.
     """
 
     tuples: int
@@ -50,8 +50,8 @@ WORKLOADS: dict[str, Callable[[int], Workload]] = {"D1": d1_workload, "HEM-like"
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``match.json`` and its plot into the folder, and return the content of the JSON file.
 
-    The contenders take turns, so that a slow moment of the machine affects all contenders. Raises RuntimeError if two
-    contenders disagree on the number of matches.
+    The contenders run alternately, so that a slow moment of the machine affects all contenders. Raises RuntimeError if
+    two contenders disagree on the number of matches.
     """
     size = QUICK if quick else FULL
     cases = [(name, queries) for name in WORKLOADS for queries in size.queries]
@@ -107,8 +107,8 @@ def _measured(name: str, workload: Workload, size: Size) -> dict[str, Any]:
 
 
 def _build_times(workload: Workload, queries: list[Query], plan: Plan, repetitions: int) -> dict[str, float]:
-    """Measure milliseconds to compile all queries from normal form, to compile all from text, and to add one query to
-    the plan.
+    """Measure three times in milliseconds: to compile all queries from normal form, to compile all queries from text,
+    and to add one query to the plan.
     """
     schema = Schema.from_arrow(workload.schema())
     texts = workload.texts()

@@ -25,8 +25,8 @@ class PeakMemory:
 
     @contextmanager
     def watching(self, root: int | None) -> Iterator[None]:
-        """Measure the memory once a second, and once at the end of the block. For None, measure this process and its
-        descendants.
+        """Measure the memory of the process ``root`` and its descendants once a second, and once at the end of the
+        block. For None, measure this process and its descendants.
         """
         with background_load(partial(self._look, root)):
             yield
@@ -41,7 +41,9 @@ class PeakMemory:
 
 
 def _share_bytes(pid: int) -> int:
-    """Return the proportional share of a process, or 0 if the process has ended."""
+    """Return the memory of a process in bytes, with a proportional share of the memory that it shares with other
+    processes. Return 0 if the process has ended.
+    """
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8").splitlines()
     except OSError:

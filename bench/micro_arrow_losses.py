@@ -17,16 +17,16 @@ Array = npt.NDArray[Any]
 
 
 def by_dropping_ratio(block: Block, found: HybridSequence) -> HybridSequence:
-    """Return the hybrid-sequence with only those micro-arrows that were chosen by dropping ratio, not by conditional
-    selectivity.
+    """Return the hybrid-sequence without the micro-arrows that were chosen by conditional selectivity. The micro-arrows
+    chosen by dropping ratio remain.
     """
     chosen = [arrow for arrow in found.micro_arrows if arrow.measure is Measure.DROPPING_RATIO]
     return HybridSequence.of(block, found.order.sequence.tolist(), chosen)
 
 
 def cost_at_own_level(block: Block, sample: Sample, hybrid: HybridSequence) -> float:
-    """Return the cost of a tuple if it follows a micro-arrow only at the micro-arrow's level. The level is the number
-    of constructs evaluated before, for which the micro-arrow was measured.
+    """Return the mean cost of a tuple if tuples follow a micro-arrow only at the micro-arrow's level. The level is the
+    number of constructs that the tuples had evaluated when the micro-arrow was measured.
     """
     targets = np.full((len(block.matrix), 2), -1, dtype=np.int64)
     for arrow in hybrid.micro_arrows:

@@ -105,7 +105,7 @@ def _claims(cases: list[dict[str, Any]]) -> list[Claim]:
 
 
 def _lines(cases: list[dict[str, Any]], key: str) -> list[Line]:
-    """Return the figure by realised deviation, one line per seed."""
+    """Return the figure ``key`` of the cases by their realised deviation, with one line per seed."""
     own = [[case for case in cases if case["seed"] == seed] for seed in seeds_in(cases)]
     return [([case["realised"]["deviation"] for case in line], [case[key] for case in line]) for line in own]
 

@@ -23,10 +23,10 @@ VARIANTS: tuple[Variant, ...] = ("foreachBatch", "sink")
 def floor(
     spark: SparkSession, kafka: EmbeddedKafka, variant: Variant, *, rate: float, seconds: float, name: str = "floor"
 ) -> dict[str, Any]:
-    """Return the latency of the smallest job under a load, after the first third of the time.
+    """Run the smallest job under a load, and return the latency of its records without the first third of the time.
 
-    The job ``foreachBatch`` writes each batch like the daemon, and ``sink`` lets Spark write by itself. Every record is
-    written once and unchanged.
+    With the variant ``foreachBatch``, the job writes each batch itself, like the daemon. With ``sink``, Spark's Kafka
+    sink writes. Every record is written once and unchanged.
     """
     source, target = f"{name}-{variant}-in", f"{name}-{variant}-out"
     make_topics(kafka.bootstrap_servers, source, target)

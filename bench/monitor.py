@@ -1,4 +1,6 @@
-"""The cost of the monitor, from batches through Spark alternately with and without it, and the time that it gains."""
+"""The cost of the monitor, measured with Spark batches that run alternately with and without the monitor, and the time
+that the monitor gains.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,9 @@ from broker.runtime.warm_up import compile_kernels
 from workloads.synthetic import d1_workload, non_uniform_tuples, uniform_tuples
 
 MODES = ("off", "measuring", "on")
-"""The modes of the monitor. ``off``: nothing is counted, although a daemon counts with its monitor off. ``measuring``:
-the monitor counts, draws, measures and ships the plan anew, but leaves the sequences unchanged, so that only the cost
-shows.
+"""The modes of the monitor. ``off``: nothing is counted, although a daemon counts even with its monitor off.
+``measuring``: the monitor counts, draws, measures and ships the plan again. It leaves the sequences unchanged, so that
+it has a cost and no gain. ``on``: the monitor also changes the sequences.
 """
 
 
@@ -91,9 +93,9 @@ def cost(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure the monitor's cost, write ``monitor.json`` and its plot into the folder, and return the content of the
     file.
 
-    Batches alternate between uniform and skewed tuples, and the monitor measures after every batch. The new sequence
-    comes too late for the next batch, so that there is only cost and no gain. Kafka is not involved: the time to read
-    and write topics would only lower the monitor's share.
+    Batches alternate between uniform and skewed tuples, and the monitor measures after every batch. A new sequence fits
+    the last batch but not the next batch, so the monitor has only a cost and no gain. Kafka is not involved: the time
+    to read and write topics would only lower the monitor's share.
     """
     size = QUICK if quick else FULL
     # After a first measurement that compiled kernels the monitor would rest for the whole run.
@@ -128,8 +130,8 @@ def cost_text(result: dict[str, Any]) -> str:
     costs.
 
     The share is computed from the processor time of all processes and from elapsed time, each with its 95 % confidence
-    interval. Elapsed time ends when the monitor has processed the batch, although it works in parallel with the next
-    batch. So this time is the upper bound of the cost.
+    interval. The elapsed time of a batch ends when the monitor has processed the batch. In a daemon, the monitor works
+    in parallel with the next batch. So the share by elapsed time is an upper bound of the cost.
     """
     rows = result["input"]["rows"]
     lines = [f"{result['rounds']} batches of {rows:,} rows x 20 ints in each mode, in turns; rows/s are medians", ""]
@@ -167,7 +169,9 @@ class _Pipeline:
         self.monitor.start()
 
     def batch(self, frame: DataFrame) -> None:
-        """Run a batch, and wait until the monitor has processed it, so that its cost does not affect another mode."""
+        """Run a batch, and wait until the monitor has processed the batch. So the cost of the monitor does not affect
+        another mode.
+        """
         plan = self._running.plan
         if self._shipped is None or self._shipped.plan is not plan:
             old = self._shipped
@@ -187,8 +191,8 @@ class _Pipeline:
 
 
 class _Measured(RunningPlan):
-    """A running plan that ignores the sequences found. It is shipped anew all the same, since this is a part of the
-    monitor's cost.
+    """A running plan that ignores the sequences that the monitor finds. The plan is nevertheless shipped again, because
+    shipping is a part of the monitor's cost.
     """
 
     def arrange(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:

@@ -38,7 +38,9 @@ Reals = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the numbers of objects, of measured ticks, and of runs of each contender."""
+    """The size of the measurement: the numbers of objects, and the number of measured ticks. Each contender runs as
+    many times as there are measured ticks.
+    """
 
     objects: tuple[int, ...]
     ticks: int
@@ -144,7 +146,7 @@ def _by_str_tree(x: Reals, y: Reals) -> int:
     """Count the pairs with shapely's tree: find all points within a number of degrees, then compute the distance of
     each pair.
 
-    The number of degrees is that of the distance at the northernmost latitude.
+    The number of degrees is the length of ``DISTANCE_M`` in degrees of longitude at the northernmost point.
     """
     points: npt.NDArray[Any] = np.asarray(shapely.points(x, y))
     degrees = DISTANCE_M / (EARTH_RADIUS_M * math.pi / 180) / math.cos(math.radians(float(np.abs(y).max()))) * 1.001

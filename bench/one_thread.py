@@ -17,9 +17,10 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 
 def in_one_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return the result of a module's function, run in a new process. Its errors are raised here.
+    """Run a function of a module in a new process, and return its result. An exception of the function is raised in
+    this process.
 
-    Numba reads kernels compiled earlier from its cache.
+    In the new process, each library uses one thread. Numba reads kernels compiled earlier from its cache.
     """
     with _one_each(), ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *args, **kwargs).result()

@@ -23,8 +23,8 @@ def loss_of(measured: Sequence[float], base: Sequence[float]) -> Loss:
     """Compute the loss from paired times: one minus the ratio of their sums.
 
     The loss uses sums instead of medians, because a high cost in one batch of ten counts as well. The interval is a
-    bootstrap over the pairs, which assumes no distribution of the times. Cost: ten thousand draws of as many pairs. The
-    seed is fixed, so the same times give the same interval.
+    bootstrap over the pairs, which assumes no distribution of the times. Cost: ten thousand samples, each of as many
+    pairs as were measured. The seed is fixed, so the same times give the same interval.
 
     >>> loss_of([1.0, 1.0, 2.0], [1.0, 1.0, 1.0]).share
     0.25

@@ -30,8 +30,8 @@ WORKLOAD = "log lines"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the numbers of queries and lines, the most (line, query) pairs in one run of a
-    rival, and the runs of each contender.
+    """The size of the measurement: the numbers of queries, the number of lines, and the runs of each contender.
+    ``looks``: the largest number of (line, query) pairs in one run of a rival.
     """
 
     queries: tuple[int, ...]
@@ -48,7 +48,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``patterns.json`` and its plot into the folder, and return the content of the JSON
     file.
 
-    Contenders take turns. A rival processes as many of the lines as the pairs of ``Size.looks`` permit. Raises
+    Contenders run alternately. A rival processes as many of the lines as the limit ``Size.looks`` permits. Raises
     RuntimeError if the numbers of matches differ.
     """
     size = QUICK if quick else FULL
@@ -120,7 +120,9 @@ def _measured(queries: Sequence[LineQuery], lines: pa.Table, size: Size) -> list
 
 
 def _search_each(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], int]:
-    """Compile a search query by query: the level is checked first, then the fragments are searched in order."""
+    """Return a function that counts the matches query by query: it first checks the level of a line, and then searches
+    for the fragments in order.
+    """
     texts = [text for query in queries for text in (*query.fragments, *([query.not_in] if query.not_in else []))]
     counts = [len(query.fragments) + (query.not_in is not None) for query in queries]
     messages = lines["message"].combine_chunks()
@@ -140,7 +142,9 @@ def _search_each(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], 
 
 @compiled
 def _place(data: Any, begin: int, end: int, texts: Any, first: int, last: int) -> int:  # noqa: PLR0917
-    """Return the end of the first occurrence of a text within some bytes, or -1 if there is none."""
+    """Search the bytes from ``begin`` to before ``end`` for the text from ``first`` to before ``last``. Return the end
+    of the first occurrence, or -1 if there is none.
+    """
     length = last - first
     for start in range(begin, end - length + 1):
         if data[start] == texts[first]:
@@ -175,7 +179,9 @@ def _search(  # noqa: PLR0917
 
 
 def _join(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], int]:
-    """Return a join of the lines with the queries, which are a table of patterns and levels."""
+    """Return a function that counts the matches by a join in DuckDB. The join is between the lines and a table of
+    patterns and levels, with one row per query.
+    """
     import duckdb
 
     connection = duckdb.connect()

@@ -37,8 +37,8 @@ the file.
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the numbers of queries, the tuples of the file, the timed runs, and the longest
-    total time of one contender's runs.
+    """The size of the measurement: the numbers of queries, the tuples of the file, and the timed runs. ``limit_s``: the
+    longest total time that one contender may take for a number of queries.
     """
 
     queries: tuple[int, ...]
@@ -58,8 +58,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
     Every contender runs in a separate process with its default number of threads (the engine and the loops: one). The
     time includes reading the file, but not the work that is done once for the queries. A contender that exceeds the
-    time limit is stopped, and not run with more queries. Raises RuntimeError if two contenders differ in the number of
-    pairs.
+    time limit is stopped, and does not run with more queries. Raises RuntimeError if two contenders differ in the
+    number of pairs.
     """
     size = QUICK if quick else FULL
     results: list[dict[str, Any]] = []
@@ -135,8 +135,8 @@ def _scan(path: Path, workload: Workload) -> Callable[[], int]:
 
 
 def _joined_sql(workload: Workload, tuples: str, queries: str) -> str:
-    """Return SQL that joins the tuples with a table of predicates, which has the least and the greatest value of each
-    attribute.
+    """Return SQL that joins the table ``tuples`` with the table ``queries``, and counts the pairs. The table
+    ``queries`` has the least and the greatest accepted value of each attribute.
     """
     inside = (f"t.{name} BETWEEN q.low{i} AND q.high{i}" for i, name in enumerate(workload.names))
     return f"SELECT count(*) FROM {tuples} t JOIN {queries} q ON {' AND '.join(inside)}"
@@ -198,8 +198,8 @@ CONTENDERS: Mapping[str, Runs] = {
 
 
 def _measured(contender: str, path: Path, case: tuple[str, int], size: Size) -> dict[str, Any] | None:
-    """Measure microseconds per tuple, and return them with the pairs found. Return None if the contender
-    was stopped.
+    """Run a contender in a separate process. Return the median microseconds per tuple, the number of pairs found, and
+    the seconds of each run. Return None if the contender was stopped.
     """
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe(duplex=False)

@@ -86,8 +86,8 @@ def plot_search(result: dict[str, Any], path: Path) -> bool:
 def _over_time(
     axes: Any, lines: Mapping[str, Sequence[dict[str, Any]]], parameters: dict[str, Any], names: Sequence[str]
 ) -> None:
-    """Draw the mean over the seeds of each group of runs with its 95 % interval, the settled cost below, and a line at
-    each change of the stream.
+    """Draw, for each group of runs, the mean cost over the seeds with its 95 % interval. Also draw the settled cost of
+    each sub-stream as a dotted line, and a vertical line at each change of the stream.
     """
     point, length = parameters["point_tuples"], parameters["length"]
     for number, (label, runs) in enumerate(lines.items()):

@@ -23,7 +23,7 @@ def plot_drifting(result: dict[str, Any], path: Path) -> bool:
     """Draw a row of panels for each kind of alerts.
 
     The first panel has microseconds per tuple over the number of queries, with the intervals of the table. The next
-    panels, one per number of queries, have times over the stream, relative to the mean time of the static sequence.
+    panels, one per number of queries, have microseconds per tuple over the stream.
     """
     scenarios: dict[str, str] = result["scenarios"]
     counts = sorted({own["queries"] for own in result["summary"]})
@@ -57,7 +57,9 @@ def _over_queries(axes: Any, summary: list[dict[str, Any]], title: str) -> None:
 
 
 def _over_stream(axes: Any, cases: list[dict[str, Any]], size: dict[str, Any], title: str) -> None:
-    """Draw for each batch the mean over the seeds."""
+    """Draw a line for each contestant over the batches of the stream: the mean over the seeds of the microseconds per
+    tuple.
+    """
     for name, (label, colour, _) in STYLES.items():
         courses = zip(*(case["course_us"][name] for case in cases), strict=True)
         means = [statistics.fmean(batch) for batch in courses]

@@ -9,7 +9,7 @@ from bench.interval import Interval
 from bench.plot import saved
 
 _RANGE = 0.1
-"""The distance from 1, above and below, at which the colours end."""
+"""The colours of the heat map cover ratios from 1 minus this value to 1 plus this value."""
 
 
 def plot_hybrid_ratios(result: dict[str, Any], path: Path) -> bool:

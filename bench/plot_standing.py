@@ -14,7 +14,9 @@ _PANELS = {
 
 
 def plot_standing(result: dict[str, Any], path: Path) -> bool:
-    """Draw the times to load, to start and of single changes over the number of queries."""
+    """Draw three times over the number of queries: the time to load, the time to start, and the time of
+    single changes.
+    """
     runs = result["results"]
 
     def draw(figure: Any) -> None:

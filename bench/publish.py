@@ -46,8 +46,8 @@ QUICK = Size(2_000, 1)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``publish.json`` into the folder, and return the content of the file.
 
-    Each contender is a process, timed from its start to its end, beside a daemon that reads the records. The next
-    contender begins when the daemon has processed these records. Raises RuntimeError if a contender fails.
+    Each contender is a process, timed from its start to its end, while a daemon reads the records. The next contender
+    begins when the daemon has processed all records of this contender. Raises RuntimeError if a contender fails.
     """
     size = QUICK if quick else FULL
     took: dict[str, list[float]] = {}
@@ -134,7 +134,7 @@ def _process(send: Callable[[str, str, Path], None], daemon: DaemonProcess, file
 
 
 def send_ready(bootstrap_servers: str, topic: str, file: Path) -> None:
-    """Send the lines of a file as fast as librdkafka accepts them, without converting them."""
+    """Send each line of a file unchanged as a record, as fast as librdkafka accepts records."""
     from confluent_kafka import Producer
 
     producer = Producer({"bootstrap.servers": bootstrap_servers, "acks": "all", "enable.idempotence": True})

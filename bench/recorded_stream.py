@@ -21,8 +21,8 @@ from workloads.synthetic import Workload
 class RecordedStream:
     """All tuples of an experiment and the plan of its predicates.
 
-    The plan has one block with exact regions for any number of queries: the paper's constructs. ``columns`` are the
-    columns of the plan's p-attributes; ``whole`` are the regions of their tuples. Cost: 2 bytes per tuple and
+    For any number of queries, the plan has one block with exact regions: the paper's constructs. ``columns``: the
+    columns of the plan's p-attributes. ``whole``: the regions that each tuple visits. Cost: 2 bytes per tuple and
     construct.
     """
 
@@ -45,13 +45,13 @@ class RecordedStream:
         return len(self.whole)
 
     def part(self, start: int, stop: int) -> Sample:
-        """Return the tuples from ``start`` to ``stop``."""
+        """Return the tuples from ``start`` to before ``stop``."""
         regions = np.ascontiguousarray(self.whole.regions[:, start:stop])
         return Sample(frozen(regions), self.whole.known, self.whole.region_counts)
 
     def drawn(self, count: int, rng: np.random.Generator, start: int = 0, stop: int | None = None) -> Sample:
-        """Draw at most ``count`` of the tuples from ``start`` to ``stop`` uniformly, and return them in
-        stream order.
+        """Draw at most ``count`` of the tuples from ``start`` to before ``stop`` uniformly, and return them in stream
+        order. Without ``stop``, the tuples up to the end of the stream count.
         """
         end = len(self) if stop is None else stop
         if end - start <= count:
@@ -66,5 +66,5 @@ class RecordedStream:
         return RecordedStream(self.plan, columns, self.part(start, len(self)))
 
     def columns_between(self, start: int, stop: int) -> Sequence[pa.ChunkedArray]:
-        """Return the columns of the tuples from ``start`` to ``stop`` in the form that the executor takes."""
+        """Return the columns of the tuples from ``start`` to before ``stop`` in the form that the executor takes."""
         return [column.slice(start, stop - start) for column in self.columns]

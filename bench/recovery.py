@@ -25,13 +25,15 @@ from broker.runtime.java import find_java
 WAYS = ("started again", "a standby takes over")
 _STANDING_BY = "standing by for another daemon"
 _UNDER_WAY_S = 0.5
-"""The seconds after the kill in which a received record counts as delivered before the kill."""
+"""A record that is received within so many seconds after the kill counts as delivered before the kill."""
 
 _CAUGHT_UP_S = 1.0
-"""The largest latency in seconds of a record that did not wait for earlier records."""
+"""The latency in seconds below which a record counts as not delayed by earlier records."""
 
 _SENT_S = 10.0
-"""The seconds that a sending process runs. Until its successor has started there is a gap of less than a second."""
+"""The seconds that a sending process runs before the next sending process replaces it. The gap between the records of
+the two processes is shorter than a second.
+"""
 
 _LOOK_S = 0.5
 _LIMIT_S = 240.0
@@ -39,8 +41,9 @@ _LIMIT_S = 240.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement. It has the numbers of standing queries, the ways to recover, and the number of kills
-    in each way. It also has the records per second, and the seconds that they flow before a kill.
+    """The size of the measurement: the numbers of standing queries, and the ways to recover. ``times``: the number of
+    kills per way and number of queries. ``rate``: the records per second. ``before_s``: the seconds for which records
+    arrive before a kill.
     """
 
     queries: tuple[int, ...]
@@ -57,8 +60,8 @@ QUICK = Size((500,), WAYS, 1, 50.0, 3.0)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``recovery.json`` into the folder, and return the content of the file.
 
-    A daemon in a separate process is killed (SIGKILL) while records arrive; its embedded Kafka keeps running. Raises
-    RuntimeError if the daemon does not become ready, or does not catch up while records arrive.
+    A daemon in a separate process is killed (SIGKILL) while records arrive. Kafka keeps running. Raises RuntimeError if
+    the daemon does not become ready, or does not catch up while records arrive.
     """
     size = QUICK if quick else FULL
     runs = []
@@ -103,10 +106,10 @@ def table(result: dict[str, Any]) -> str:
 
 
 def recovery(deliveries: Received, killed: float) -> dict[str, float] | None:
-    """Return the seconds from a kill until a record was delivered again, and until a record was delivered within a
-    second of being sent.
+    """Return two times in seconds since a kill. ``delivered_s``: until a record was delivered again. ``caught_up_s``:
+    until a record sent after the kill was delivered within a second.
 
-    Return None if no record was delivered in time yet.
+    Return None if no record sent after the kill has been delivered within a second yet.
     """
     order = np.argsort(deliveries.received, kind="stable")
     sent, received, latency = deliveries.sent[order], deliveries.received[order], deliveries.latency[order]
@@ -119,8 +122,8 @@ def recovery(deliveries: Received, killed: float) -> dict[str, float] | None:
 
 
 def _killed(daemons: list[DaemonProcess], way: str, size: Size, register: int) -> dict[str, float]:
-    """Kill the first of two daemons, after the registration of ``register`` queries. If the other daemon takes over, it
-    becomes the first of the list.
+    """Register ``register`` queries, then kill the first daemon of ``daemons``, and measure the recovery. If the other
+    daemon takes over, it becomes the first daemon of the list.
     """
     serving, other = daemons
     with ExitStack() as started:

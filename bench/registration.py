@@ -45,7 +45,9 @@ _TOPIC = "matches"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the standing queries, the requests of each kind, and the runs of each command."""
+    """The size of the measurement: the number of standing queries, the number of requests of each kind, and the number
+    of runs of each command.
+    """
 
     queries: int
     requests: int
@@ -59,8 +61,8 @@ QUICK = Size(500, 5, 5)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``registration.json`` and its plot into the folder, and return the content of the file.
 
-    The kinds of change take turns, so that a slow moment of the machine affects all kinds. Every run counts. Raises
-    RuntimeError if a change is refused, or is answered before the running plan contains it.
+    The kinds of change alternate, so that a slow moment of the machine affects all kinds. No run is excluded as a
+    warm-up. Raises RuntimeError if a change is refused, or is answered before the running plan contains the change.
     """
     size = QUICK if quick else FULL
     # As the daemon makes its own.
@@ -98,7 +100,9 @@ def table(result: dict[str, Any]) -> str:
 
 
 def _measured(spark: SparkSession, folder: Path, size: Size) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the times of each kind of change, and the version and the number of queries of the plan at the end."""
+    """Measure all kinds of change. Return the times of each kind, and the version and the number of queries of the last
+    running plan.
+    """
     schema_file = folder / "d1.ddl"
     workload = d1_workload(size.queries + 3 * size.requests + 2 * size.commands)
     schema_file.write_text(Schema.from_arrow(workload.schema()).ddl(), "utf-8")
@@ -133,8 +137,8 @@ def _one_of_each(changes: _Changes, number: int, texts: Iterator[str]) -> None:
 
 
 class _Changes:
-    """A client that changes the standing queries, and stores the time of each change. After each, it checks the running
-    plan.
+    """A client that changes the standing queries, and stores the time of each change. After each change, the client
+    checks that the running plan contains the change.
     """
 
     def __init__(self, client: httpx.Client) -> None:
@@ -153,8 +157,8 @@ class _Changes:
         self._planned(what, more, answer.json()["version"])
 
     def command(self, what: str, more: int, arguments: Sequence[str]) -> None:
-        """Time one ``asc`` command, from the start of its process to the end. It increases the number of queries by
-        ``more``.
+        """Time one ``asc`` command, from the start of its process to the end. The command increases the number of
+        queries by ``more``.
         """
         line = [sys.executable, "-c", "from cli.main import main; main()", *arguments]
         ended = self._timed(what, lambda: subprocess.run(line, capture_output=True, text=True, check=False))

@@ -38,9 +38,9 @@ SMALL_BATCH = 256
 class Size:
     """The size of the measurement.
 
-    It has the numbers of queries, tuples of a batch, evaluations (tuples x queries) for the rivals, and runs of each.
-    It also has the largest number of pairs in a batch. A batch with more pairs is shortened, but not below the small
-    batch.
+    ``queries``: the numbers of queries. ``batch``: the tuples of a batch. ``evaluations``: the evaluations (tuples x
+    queries) of a rival. ``repetitions``: the runs of each contender. ``pairs``: the largest number of pairs in a batch.
+    A batch with more pairs is shortened, but not below the small batch.
     """
 
     queries: tuple[int, ...]
@@ -56,10 +56,11 @@ QUICK = Size((300,), 500, 200_000, 1, 1_000_000)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Contest:
-    """A workload of the contest: queries, and the same queries in codes. A predicate i of query ``owner[i]`` holds if
-    the code of its attribute lies in one of the ranges ``first[i]`` to ``first[i + 1]``. ``tuples`` makes a number of
-    tuples, with their codes int32[attributes, rows]. ``dense`` has the bounds int32[attributes, queries] if each
-    predicate is one range, otherwise None.
+    """A workload of the contest: queries, and the same queries as ranges of codes. Predicate i belongs to query
+    ``owner[i]``. The predicate has the ranges from ``first[i]`` to before ``first[i + 1]``, and holds if the code of
+    its attribute lies in one of these ranges. ``tuples`` is a function that makes a number of tuples, and their codes
+    int32[attributes, rows]. ``dense`` has two arrays int32[attributes, queries], the least and the greatest accepted
+    codes, if each predicate is one range. Otherwise, ``dense`` is None.
     """
 
     queries: list[Query]
@@ -105,9 +106,9 @@ def run(*, quick: bool, output_dir: Path, data: Path | None = None) -> dict[str,
     """Measure everything, write ``scale.json`` and its plot into the folder, and return the content of the JSON file.
 
     ``data``: the folder of recorded tuples (:mod:`workloads.real_data`). The result names the recorded tuples that the
-    folder lacks and that are not packaged. The contenders take turns, so that a slow moment of the machine affects all
-    contenders. Raises RuntimeError if two contenders disagree on the number of matches, and WorkloadError for a damaged
-    file.
+    folder lacks and that are not packaged. The contenders run alternately, so that a slow moment of the machine affects
+    all contenders. Raises RuntimeError if two contenders disagree on the number of matches, and WorkloadError for a
+    damaged file.
     """
     size = QUICK if quick else FULL
     results: list[dict[str, Any]] = []
@@ -209,7 +210,9 @@ def _measured(name: str, contest: _Contest, size: Size) -> dict[str, Any]:
 
 
 def _rows_within(plan: Plan, columns: list[pa.Array], size: Size) -> int:
-    """Return the number of tuples for a batch, estimated from the matches of a small batch."""
+    """Return the number of tuples for a batch with at most ``size.pairs`` pairs. The number is estimated from the
+    matches of a small batch.
+    """
     small = min(size.batch, SMALL_BATCH)
     found = len(match(plan, [column.slice(0, small) for column in columns], small))
     return min(size.batch, max(small, size.pairs * small // max(1, found)))
@@ -218,8 +221,8 @@ def _rows_within(plan: Plan, columns: list[pa.Array], size: Size) -> int:
 def _contenders(
     plan: Plan, columns: list[pa.Array], contest: _Contest, codes: Values
 ) -> Iterator[tuple[str, tuple[Callable[[], int], int]]]:
-    """Yield the name of each contender with a function that returns the number of matches, and with the number of
-    tuples that the function evaluates.
+    """Yield each contender: its name, a function that returns the number of matches, and the number of tuples that the
+    function evaluates.
     """
     rows, few = len(columns[0]), codes.shape[1]
     small = [column.slice(0, min(rows, SMALL_BATCH)) for column in columns]

@@ -21,17 +21,17 @@ KINDS: tuple[Kind, ...] = (MACRO, HYBRID, REFINED)
 QUERIES = (100, 1_000, 4_096)
 TUPLES = 10_000
 REPETITIONS = 5
-"""The number of measured runs of each kind of sequence for each seed. An unmeasured run precedes them."""
+"""The number of measured runs of each kind of sequence for each seed. One unmeasured run precedes the measured runs."""
 
 LIMIT_QUERIES = 1_000
 LIMIT_S = 1.0
 
 
 def search(scale: float, output_dir: Path) -> Result:
-    """Measure the seconds to find a macro-, a hybrid- and a refined hybrid-sequence from the sample.
+    """Measure the seconds to find a macro-, a hybrid- and a refined hybrid-sequence from a sample.
 
-    The time of a hybrid-sequence includes the time of its macro-sequence. The tuples are uniform (D1): the search is
-    slowest there, since constructs drop the fewest tuples early.
+    The time of a hybrid-sequence includes the time of its macro-sequence. The tuples are uniform (D1). For uniform
+    tuples the search is slowest, because few tuples are dropped early.
     """
     tuples = max(500, round(TUPLES * scale))
     wanted = [(queries, seed) for queries in QUERIES for seed in seeds_of(scale)]

@@ -20,7 +20,7 @@ _JOIN = (
 
 
 def version() -> str | None:
-    """Return the version of the installed SedonaDB, or None if it is not installed."""
+    """Return the version of SedonaDB. Return None if SedonaDB is not installed."""
     try:
         return version_of("sedonadb")
     except PackageNotFoundError:

@@ -16,7 +16,7 @@ JAR_VARIABLE = "ASC_SEDONA_JAR"
 
 
 def session_options() -> dict[str, str]:
-    """Return the Spark options that a session needs for Sedona, or none if no jar is named."""
+    """Return the Spark options that a session needs for Sedona. Return no options if ``ASC_SEDONA_JAR`` is not set."""
     jar = os.environ.get(JAR_VARIABLE)
     return {"spark.jars": jar} if jar else {}
 

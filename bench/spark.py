@@ -48,8 +48,9 @@ transport.
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: rows of the input, numbers of predicates for all contenders, larger numbers for
-    ``broker.match`` and the bare transport alone, and warm runs of each.
+    """The size of the measurement: the rows of the input, and the measured runs of each contender. ``predicates``: the
+    numbers of predicates for all contenders. ``many``: the numbers of alerts, with which only ``broker.match`` and the
+    bare transport run.
     """
 
     rows: int
@@ -65,13 +66,13 @@ QUICK = Size(100_000, (10, 100), (1_000,), 2)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``spark.json`` and its plot into the folder, and return the content of the file.
 
-    The contenders take turns, so that a slow minute of the machine affects all contenders. Raises RuntimeError if two
-    contenders disagree on the number of matches.
+    The contenders run alternately, so that a slow minute of the machine affects all contenders. Raises RuntimeError if
+    two contenders disagree on the number of matches.
 
-    All contenders run up to 1,000 predicates of D1, where plain Spark exceeds the time limit. With more, up to 100,000,
-    only ``broker.match`` and the bare transport take turns, with alerts. Alerts wait for rare values: 41 of 100,000
-    accept a row. They are ranges of ints, so that the same 20 columns cross into Python. Of the mixed workload 900 of
-    100,000 accept a row, and the time would mostly be the time to write ids.
+    All contenders run up to 1,000 predicates of D1, where plain Spark exceeds the time limit. With up to 100,000
+    alerts, only ``broker.match`` and the bare transport run. Alerts wait for rare values: 41 of 100,000 alerts accept a
+    row. Alerts are ranges of ints, so the same 20 columns cross into Python. The mixed workload is not used: 900 of its
+    100,000 queries accept a row, and most of the time would be the time to write ids.
     """
     size = QUICK if quick else FULL
     spark = spark_session(
@@ -146,11 +147,11 @@ def _compiling_text(what: str, compiling_s: dict[str, float]) -> str:
 
 
 def ratios(results: dict[str, Any]) -> dict[str, Any]:
-    """Return the ratios at the largest number of predicates, run by run: seconds of ``broker.match`` to the bare
-    transport's, and of Spark's own filter to those of ``broker.match``.
+    """Return two ratios of times at the largest number of predicates. ``match_to_bare``: ``broker.match`` to the bare
+    transport, from paired runs. ``filter_to_match``: Spark's own filter to ``broker.match``, from medians.
 
-    ``over``: true if the filter was stopped, so that its time is a lower bound. A ratio is None if a time that it needs
-    is missing because its contender was stopped.
+    ``over``: true if the filter was stopped, so that its time is a lower bound. A ratio is None if it lacks a time
+    because a contender was stopped.
     """
     count = max(results, key=int)
     matched, filtered = (results[count][name] for name in (MATCH, FILTER))
@@ -165,10 +166,11 @@ def ratios(results: dict[str, Any]) -> dict[str, Any]:
 
 
 def many_ratios(many: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return for each number of alerts the ratio to the bare transport, run by run, and whether the ratio meets the
-    goal.
+    """Return, for each number of alerts, the ratio of ``broker.match`` to the bare transport from paired runs, and
+    whether the ratio meets the goal.
 
-    Without a goal the latter is None. A number of alerts is excluded if either of the two contenders was stopped.
+    ``met`` is None if the number of alerts has no goal. A number of alerts is excluded if either of the two contenders
+    was stopped.
     """
     rows = []
     for count, measured in many.items():
@@ -206,8 +208,8 @@ def _compared_many(spark: SparkSession, frame: DataFrame, alerts: Workload, repe
 
 
 def _results(contenders: list[Contender]) -> dict[str, Any]:
-    """Return the matches and times of each contender, and the ratio of ``broker.match`` to the bare transport, run by
-    run.
+    """Return the matches and the times of each contender. ``broker.match`` also has the ratio to the bare transport,
+    from paired runs.
     """
     results = {contender.name: contender.result() for contender in contenders}
     own, base = (next(each.seconds for each in contenders if each.name == name) for name in (MATCH, BARE))
@@ -235,8 +237,8 @@ def _named(workload: Workload) -> dict[str, str]:
 
 
 def _compiling_s(frame: DataFrame, workload: Workload, repetitions: int) -> float:
-    """Measure the median seconds to compile the texts into a plan, which ``broker.match`` spends before
-    Spark begins.
+    """Measure the median seconds to compile the texts of predicates into a plan. ``broker.match`` compiles before Spark
+    begins.
     """
     schema = schema_of(frame)
     texts = workload.texts()
@@ -252,7 +254,7 @@ def _same(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
 
 
 def _filtered(frame: DataFrame, queries: dict[str, str]) -> DataFrame:
-    """Return a DataFrame with the ids of all predicates that hold, as one array per row."""
+    """Return the rows for which some predicate holds, each with an array of the ids of all predicates that hold."""
     ids = ", ".join(f"if({text}, '{query_id}', NULL)" for query_id, text in queries.items())
     accepted = sf.expr(f"filter(transform(array({ids}), id -> id), id -> id IS NOT NULL)")
     return frame.withColumn("queries", accepted).filter("size(queries) > 0")

@@ -13,18 +13,18 @@ from pyspark.sql import DataFrame, SparkSession
 from tqdm import tqdm
 
 TIME_LIMIT_S = 60.0
-"""The time limit in seconds. A run that exceeds it is stopped, and its contender does not run again with this number of
-predicates.
+"""The time limit of a run in seconds. A run that exceeds the limit is stopped, and its contender does not run again
+with this number of predicates.
 """
 
 
 @dataclass(slots=True)
 class Contender:
-    """A contender that does the work in one way. ``pairs`` counts the (row, query) pairs of its result, or is None if
-    the contender finds no pairs.
+    """A contender that does the work in one way. ``frame`` makes its result. ``pairs`` counts the (row, query) pairs of
+    the result; it is None if the contender finds no pairs.
 
-    ``in_python``: true if the contender runs in Spark's Python workers. Spark ends these after an idle minute, so an
-    unmeasured run immediately precedes each measured run.
+    ``in_python``: true if the contender runs in Spark's Python workers. Spark ends idle Python workers after a minute,
+    so an unmeasured run immediately precedes each measured run.
     """
 
     name: str
@@ -41,8 +41,8 @@ class Contender:
 
 
 def run_in_turns(spark: SparkSession, contenders: Sequence[Contender], repetitions: int, description: str) -> None:
-    """Run each contender once to warm up and to count its pairs, then ``repetitions`` times with measured elapsed time,
-    in turns.
+    """Run each contender once, to warm up and to count its pairs. Then measure the elapsed time of ``repetitions`` runs
+    of each contender. The contenders run alternately.
 
     Raises RuntimeError if two contenders disagree on the number of pairs.
     """
@@ -77,7 +77,9 @@ def _drain(frame: DataFrame) -> None:
 
 
 def _within_limit(spark: SparkSession, contender: Contender, work: Callable[[], None]) -> float | None:
-    """Measure the seconds that the work took. Return None, and mark the contender, if it was stopped at the limit."""
+    """Measure the seconds of ``work``. If the limit is exceeded, stop the work, mark the contender as stopped, and
+    return None.
+    """
     group = "asc-bench"
     spark.sparkContext.setJobGroup(group, contender.name)
     expired = threading.Event()

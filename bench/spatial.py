@@ -48,8 +48,10 @@ _MEETS = Constraint((((1, 0), (1, 1)),))
 class Size:
     """The size of the measurement.
 
-    It has numbers of fences, positions of a batch, runs of each, vertices of the star and positions in the star, and
-    fences and records through Spark. It also has the number of fences added over HTTP; with 0, no daemon is started.
+    ``fences``: the numbers of fences. ``positions``: the positions of a batch. ``repetitions``: the runs of each
+    contender. ``star_vertices`` and ``star_positions``: the vertices of the star, and the positions that are matched
+    with the star. ``spark_fences`` and ``spark_rows``: the fences and the records of the measurement with Spark.
+    ``more``: the number of fences added over HTTP; with 0, no daemon is started.
     """
 
     fences: tuple[int, ...]
@@ -69,10 +71,11 @@ QUICK = Size((50, 400), 500, 1, 500, 50, 400, 2_000, 0)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``spatial.json`` and its plot into the folder, and return the content of the JSON file.
 
-    All contenders use one thread and take turns, over the same positions in the order of their cells, which is also the
-    fastest order for shapely. Shapely's tree, and its prepared shapes, are made in advance. SedonaDB runs if it is
-    installed, Sedona on Spark if its jar is named. Raises RuntimeError if the numbers of matches differ from shapely's.
-    The matches of SedonaDB are reported separately, because close to the edges it gives other answers than GEOS.
+    All contenders run alternately on one thread, over the same positions. The positions are in the order of their
+    cells, which is also the fastest order for shapely. Shapely's tree and its prepared shapes are made in advance.
+    SedonaDB runs if it is installed. Sedona on Spark runs if its jar is named. Raises RuntimeError if the numbers of
+    matches differ from shapely's. The matches of SedonaDB are reported separately, because close to the edges it gives
+    other answers than GEOS.
     """
     size = QUICK if quick else FULL
     folder = os.environ.get(VARIABLE)
@@ -189,10 +192,10 @@ def _measured(shapes: npt.NDArray[Any], places: Reals, size: Size) -> list[dict[
 
 
 def _rivals(shapes: npt.NDArray[Any], places: Reals) -> dict[str, Callable[[], int]]:
-    """Return the two rivals that use shapely: a tree that finds the shapes containing a point, and a tree of boxes
-    followed by prepared shapes.
+    """Return the two rivals that use shapely. The first uses a tree that finds the shapes that contain a point. The
+    second uses a tree of boxes, and then checks the prepared shapes that the tree finds.
 
-    Like the engine, both receive coordinates, and make points of them.
+    Like the engine, both receive coordinates. They make the points from the coordinates within the measured time.
     """
     tree = shapely.STRtree(shapes)
     prepared = shapes.copy()
@@ -209,7 +212,7 @@ def _rivals(shapes: npt.NDArray[Any], places: Reals) -> dict[str, Callable[[], i
 
 
 def _star(size: Size) -> dict[str, Any]:
-    """Measure one shape whose edges all pass near its middle."""
+    """Measure one star, a shape with very many vertices whose edges all pass near its middle."""
     random = np.random.default_rng(0)
     angle = np.sort(random.random(size.star_vertices)) * 2 * np.pi
     reach = random.uniform(1.0, 10.0, size.star_vertices)

@@ -21,10 +21,10 @@ _POSITION = "ST_Point(a, b)"
 
 
 def one_more(shapes: npt.NDArray[Any], changes: int, *, quick: bool = False) -> dict[str, Any]:
-    """Measure the seconds of single registrations, each of a new fence, while the fences ``shapes`` are registered.
+    """Register most of the fences ``shapes`` in one request, and then the last ``changes`` fences one by one. Return
+    the seconds of the request, and the median and the maximum of the single registrations.
 
-    Measure also the load of these fences in one request. Raises RuntimeError if the daemon does not become ready or
-    refuses a fence.
+    Raises RuntimeError if the daemon does not become ready, or if it refuses the request.
     """
     texts = shapely.to_wkt(shapes, rounding_precision=-1)
     written = (f"ST_Contains(ST_GeomFromText('{text}'), {_POSITION})" for text in texts)

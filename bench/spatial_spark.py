@@ -32,8 +32,8 @@ FENCES, PLAIN, SEDONA = "fences", "one plain predicate", "Sedona on Spark"
 def through_spark(
     plan: Plan, shapes: npt.NDArray[Any], positions: npt.NDArray[np.float64], rows: int, repetitions: int
 ) -> dict[str, Any]:
-    """Measure the seconds of the fences and of a plain predicate over ``rows`` records, for which the positions are
-    repeated.
+    """Measure the seconds that Spark takes to match ``rows`` records with the fences of a plan, and with one plain
+    predicate. The positions are repeated until there are so many records.
 
     The plain predicate accepts half of the records. If Sedona's jar is named, also measure Sedona's join with the
     shapes of the plan's queries.

@@ -22,15 +22,15 @@ from workloads.synthetic import Integers, alerts_workload, hem_workload, uniform
 
 PARTS = 2
 _COMPARED = 256
-"""The number of tuples whose matches are compared with those of the whole plan."""
+"""The number of tuples for which the matches of the parts are compared with the matches of the whole plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
     """The size of the measurement: the numbers of queries, the tuples of a batch, the runs of each contender, and the
-    most pairs of a batch.
+    largest number of pairs of a batch.
 
-    A batch that would exceed the most pairs has fewer tuples.
+    A batch that would have more pairs has fewer tuples.
     """
 
     queries: tuple[int, ...]
@@ -64,11 +64,11 @@ WORKLOADS: dict[str, Callable[[int, int], Made]] = {"HEM-like": _hem, "mixed": _
 
 
 def measured(name: str, queries: int, size: Size) -> dict[str, Any]:
-    """Return figures of a workload's plan with ``queries`` queries, compared with two plans that each have every second
-    query.
+    """Measure the plan of a workload with ``queries`` queries, and two plans that each have every second query.
 
-    The figures are bytes, seconds to compile, and microseconds of processor time per tuple. The elapsed times compare
-    two ways to use two threads: by records and by predicates.
+    The figures of each plan are its bytes, the seconds to compile it, and the microseconds of processor time per tuple.
+    Elapsed times compare two ways to use two threads. By records, each thread evaluates half of the records with the
+    whole plan. By predicates, each thread evaluates all records with one of the two plans.
 
     Raises RuntimeError if the matches of the two parts together differ from those of the whole plan.
     """
@@ -144,8 +144,8 @@ def _done(work: Callable[[], int]) -> int:
 
 
 def _pairs(plan: Plan, tuples: pa.Table) -> Integers:
-    """Return the sorted pairs of row and query number, each as one integer, which are independent of the division into
-    plans.
+    """Return the sorted matches, each as one integer made of the row and the number in the query's id. These integers
+    are independent of the division into plans.
     """
     found = match(plan, _columns(plan, tuples), tuples.num_rows)
     numbers = np.array([int(query_id[1:]) for query_id in plan.query_ids.to_pylist()], dtype=np.int64)

@@ -25,8 +25,8 @@ class StandaloneCluster:
     """A cluster of a master and workers on 127.0.0.1, which runs within a ``with`` block.
 
     A worker offers ``cores`` and ``memory_mib`` to executors, and has a separate folder for their files. It inherits
-    only Java's options from the environment of this process. ``path`` is the search path of its programs. The Pythons
-    found there have no package that the caller did not install.
+    only Java's options from the environment of this process. ``path`` is the search path of its programs. The Python
+    installations on this path have only the packages that the caller installed.
     """
 
     def __init__(
@@ -64,21 +64,21 @@ class StandaloneCluster:
         return tuple(sorted(self._workers))
 
     def start_worker(self, number: int) -> None:
-        """Start a worker with a number that no worker has."""
+        """Start a worker with the given number. No running worker may have this number."""
         work = str(self.work_folder(number))
         options = ("--host", "127.0.0.1", *self._capacity, "--work-dir", work, self.url)
         self._workers[number] = self._launch(f"worker-{number}", _WORKER, *options)
 
     def kill_worker(self, number: int) -> None:
-        """Kill a worker with its executors (SIGKILL), as when their host is gone."""
+        """Kill a worker and its executors by SIGKILL, as if their host failed."""
         worker = self._workers.pop(number)
         # Its executors, and the Python workers of these, are of its session.
         os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
 
     def work_folder(self, number: int) -> Path:
-        """Return the folder in which a worker's executors run. It has a folder per application, which has a folder per
-        executor.
+        """Return the folder in which a worker's executors run. The folder has a subfolder per application, and each
+        subfolder has a folder per executor.
         """
         return self._folder / f"work-{number}"
 

@@ -37,8 +37,8 @@ _STORED_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the numbers of standing queries and, for each, the single changes, the bulk changes,
-    and the records per second meanwhile.
+    """The size of the measurement: the numbers of standing queries, and, for each number of queries, the single changes
+    and the bulk changes. ``rate``: the records per second during the changes.
     """
 
     queries: tuple[int, ...]
@@ -134,7 +134,9 @@ def _timed(work: Callable[[], None]) -> float:
 
 
 def _change(daemon: DaemonProcess, number: int, where: str) -> None:
-    """Add a query, replace it, or remove it, depending on ``number``. The query accepts almost no record."""
+    """Add, replace or remove a query: of three successive numbers, the first adds a query, the second replaces the
+    query, and the third removes the query. The query accepts almost no record.
+    """
     query_id = f"changed-{number // 3}"
     if number % 3 == 2:
         daemon.remove(query_id)
@@ -143,8 +145,8 @@ def _change(daemon: DaemonProcess, number: int, where: str) -> None:
 
 
 def _lines(daemon: DaemonProcess, number: int) -> Sequence[str]:
-    """Return the lines of a bulk change. Its queries are new, or replace the queries of the last bulk
-    change but one.
+    """Return the lines of bulk change ``number``. The first two bulk changes add queries. Each later bulk change
+    replaces the queries of the last bulk change but one.
     """
     topic = daemon.destinations[0]
     return [

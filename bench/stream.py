@@ -31,7 +31,7 @@ BARE = "bare Spark job"
 LOOP = "kafka-python, one predicate after the other"
 
 _LOOP_S = 20.0
-"""The seconds after which the loop in Python stops. It returns the number of records processed by then."""
+"""The seconds after which the loop in Python stops, even if records remain."""
 
 _LOOP_RECORDS = 20_000
 _CONDITION = re.compile(r"zone < (\d+) AND (\w) BETWEEN (\d+) AND (\d+)")
@@ -39,8 +39,8 @@ _CONDITION = re.compile(r"zone < (\d+) AND (\w) BETWEEN (\d+) AND (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the numbers of standing queries, each with the records of its backlog, and the
-    records of a batch.
+    """The size of the measurement. ``backlogs``: pairs of a number of standing queries and the number of records of the
+    backlog. ``batch``: the records of a batch.
     """
 
     backlogs: tuple[tuple[int, int], ...]
@@ -56,8 +56,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``stream.json`` into the folder, and return the content of the file.
 
     The backlog exists before a job starts; the time excludes the first batch, in which code is generated and compiled.
-    Memory is that of the daemon's process and its descendants, Spark's JVM and its workers. Raises RuntimeError if a
-    daemon does not become ready or does not finish.
+    The memory is the memory of the daemon's process and its descendants, which are Spark's JVM and workers. Raises
+    RuntimeError if a daemon does not become ready or does not finish.
     """
     size = QUICK if quick else FULL
     spark = spark_session(app_name="asc-bench-stream")
@@ -148,8 +148,8 @@ def _drained(spark: SparkSession, daemon: DaemonProcess, queries: int, records: 
 
 
 def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, records: int, batch: int) -> dict[str, Any]:
-    """Measure a bare Spark job that decodes the records, filters them for ten topics, and writes the same number of
-    records.
+    """Measure a bare Spark job that decodes the records, filters them for ten topics, and writes as many records as the
+    daemon.
     """
     daemon = DaemonProcess(folder, kafka, "bare")
     publish_backlog(spark, kafka.bootstrap_servers, daemon.source, records)
@@ -178,8 +178,8 @@ def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, records: int,
 
 
 def _looped(kafka: EmbeddedKafka, queries: int, most: int) -> dict[str, float]:
-    """Measure a consumer that evaluates every predicate on each record, and sends the accepted records, until its time
-    ends.
+    """Measure a consumer that evaluates every predicate on each record, and sends the accepted records. The consumer
+    stops after ``most`` records or after ``_LOOP_S`` seconds.
     """
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 

@@ -20,11 +20,11 @@ ATTRIBUTES = (4, 8, 12, 16, 20)
 def run(
     *, scale: float, output_dir: Path, figure: int | None = None, ratios: bool = False, queries: int | None = None
 ) -> dict[str, Any]:
-    """Measure one figure, the table of ``ratios``, or all. Return the results by name. Each result is also written as
-    JSON, PNG and SVG into the folder.
+    """Measure one figure, only the table of ratios (``ratios``), or all figures and the table. Return the results by
+    name. Each result is also written as JSON, PNG and SVG into the folder.
 
-    ``queries``: the number of queries in the block, each of one conjunct; by default the number of the predicate sets.
-    The table has its own numbers.
+    ``queries``: the number of queries, each with one conjunct. For None, the predicate sets have their default number.
+    The table ignores ``queries``, because it varies the number of queries.
     """
     check_scale(scale)
     results = []

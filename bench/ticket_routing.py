@@ -17,12 +17,13 @@ Visits = npt.NDArray[np.uint16]
 
 
 def ticket_routing(block: Block, sample: Sample, *, seed: int = 1) -> Visits:
-    """Return the number of modules that each tuple visits, uint16[tuples], in the order of the tuples. A module is a
-    construct.
+    """Route the tuples of a sample in order, and return uint16[tuples]: the number of modules that each tuple visits. A
+    module is a construct.
 
-    A module gains a ticket for a tuple that it receives, and loses a ticket for a tuple that it returns. So its tickets
-    count the tuples that it dropped. The next module is drawn among the modules that the tuple has not visited, with a
-    chance proportional to the tickets, but at least that of one ticket. All modules begin without tickets.
+    A module gains a ticket for a tuple that it receives, and loses a ticket for a tuple that it returns. So the tickets
+    of a module count the tuples that the module dropped. The next module is drawn among the modules that the tuple has
+    not visited, with a chance proportional to the tickets, but at least that of one ticket. All modules begin without
+    tickets.
     """
     visits = np.empty(len(sample), dtype=np.uint16)
     tickets = np.zeros(len(block.slots), dtype=np.int64)

@@ -18,7 +18,7 @@ def timed(work: Callable[[], object], clock: Callable[[], float] | None = None) 
 def medians_in_turns(
     contenders: Mapping[str, Callable[[], object]], repetitions: int, clock: Callable[[], float] | None = None
 ) -> dict[str, float]:
-    """Return the median seconds of each contender. The contenders take turns, so that a slow moment of the machine
+    """Return the median seconds of each contender. The contenders run alternately, so that a slow moment of the machine
     affects all contenders.
 
     ``clock``: with ``time.process_time``, the time excludes other processes and sums all threads of this process.

@@ -1,4 +1,6 @@
-"""A sender at a steady rate and a receiver, each in a separate process, so that neither delays the measured system."""
+"""A sender with a steady rate, and a receiver. Each runs in a separate process, so that neither delays the measured
+system.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from workloads.subscribers import records
 Seconds = npt.NDArray[np.float64]
 
 _TICK_S = 0.005
-"""The seconds between two checks of the sender for records that are due."""
+"""The seconds between two checks in which the sender sends the records that are due."""
 
 _POLL_MS = 20
 _SETTLED_S = 120.0
@@ -27,10 +29,10 @@ _SENT = b'"sent":'
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The received deliveries in order of arrival: the times at which each record was created and received, in seconds
-    since the epoch.
+    """The received deliveries in order of arrival. For each delivery, it has the times at which the record was created
+    and received, in seconds since the epoch.
 
-    Both are arrays of equal length.
+    ``sent`` and ``received`` are arrays of equal length.
     """
 
     sent: Seconds
@@ -42,14 +44,16 @@ class Received:
         return self.received - self.sent
 
     def between(self, first: float, end: float) -> Received:
-        """Return the deliveries whose records were created in a span of time."""
+        """Return the deliveries of records that were created from ``first`` to before ``end``."""
         chosen = (self.sent >= first) & (self.sent < end)
         return Received(self.sent[chosen], self.received[chosen])
 
 
 @contextmanager
 def receiving(bootstrap_servers: str, topics: Sequence[str]) -> Iterator[Receiver]:
-    """Receive the future records of topics in another process, which is ready when the block begins."""
+    """Receive, in another process, the records that arrive in topics during the block. The process is ready when the
+    block begins.
+    """
     context = multiprocessing.get_context("spawn")
     connection, others = context.Pipe()
     process = context.Process(target=_receive, args=(others, bootstrap_servers, list(topics)), daemon=True)
@@ -65,19 +69,21 @@ def receiving(bootstrap_servers: str, topics: Sequence[str]) -> Iterator[Receive
 
 
 class Receiver:
-    """The client of the receiving process, which returns the deliveries so far."""
+    """A client of the receiving process. The client returns the deliveries received so far."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def count(self) -> int:
-        """Return the number of deliveries so far."""
+        """Return the number of deliveries since the last call of :meth:`taken`."""
         self._connection.send("count")
         found: int = self._connection.recv()
         return found
 
     def settle(self, quiet_s: float) -> None:
-        """Wait until something has been received and then nothing for ``quiet_s`` seconds, but at most two minutes."""
+        """Wait until at least one delivery has been received, and then no delivery for ``quiet_s`` seconds. Wait at
+        most two minutes.
+        """
         give_up, before = time.monotonic() + _SETTLED_S, 0
         while time.monotonic() < give_up:
             time.sleep(quiet_s)

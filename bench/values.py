@@ -1,5 +1,5 @@
-"""Queries that each compare a column with one value: posting lists by value compared with bitmaps, and the layout that
-the compiler chooses.
+"""The time of queries that each compare a column with one value. It is measured with posting lists by value and with
+bitmaps, and the result says which layout the compiler chooses.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Values = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A workload in which ``a_value`` queries accept each value of a column. With ``has_range``, each also constrains
-    another column to a range.
+    """A workload in which each value of a column is accepted by ``a_value`` queries. With ``has_range``, each query
+    also constrains another column to a range.
 
     ``asked``: the share of the records whose value some query accepts.
     """
@@ -58,9 +58,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: numbers of queries, records of a batch, and runs of each layout. From
-    ``plainest_from`` queries on, only the plainest cases run: one query per value, and a query for every record's
-    value.
+    """The size of the measurement: the numbers of queries, the records of a batch, and the runs of each layout. From
+    ``plainest_from`` queries on, only the cases run in which one query accepts each value, and some query accepts the
+    value of every record.
     """
 
     queries: tuple[int, ...]
@@ -85,7 +85,8 @@ CASES = tuple(
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``values.json`` and its plot into the folder, and return the content of the JSON file.
 
-    Both layouts run in turns on one thread over the same records. Raises RuntimeError if the numbers of matches differ.
+    Both layouts run alternately on one thread over the same records. Raises RuntimeError if the numbers of matches
+    differ.
     """
     size = QUICK if quick else FULL
     results: list[dict[str, Any]] = []
@@ -108,7 +109,9 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def _drawn(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the results for the plot: one panel for each number of queries per value, only of text columns."""
+    """Return the results for the plot: the workloads with a text column and a range. There is one such workload for
+    each number of queries per value.
+    """
     names = {case.name for case in CASES if case.column is _TEXT and case.has_range}
     return [row for row in results if row["workload"] in names]
 
@@ -188,8 +191,8 @@ def _text(value: int) -> str:
 
 
 def _listed(plan: Plan, queries: Sequence[Query], column: PAttribute) -> Plan:
-    """Return the plan with posting lists for all conjuncts, regardless of the compiler's choice. Handles
-    are ordinals.
+    """Return the plan with posting lists for all conjuncts, regardless of the compiler's choice. The handle of a query
+    is its index in ``queries``.
     """
     pairs = [(handle, conjunct) for handle, query in enumerate(queries) for conjunct in query.predicate.conjuncts]
     return replace(plan, blocks=(), dictionaries={}, listed=(ListedBlock.of(pairs, column),))
