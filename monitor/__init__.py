@@ -1,3 +1,3 @@
-"""The pure part of the monitor: statistics of samples, the search for sequences, and the rule for when to
-search again.
+"""The part of the monitor without input and output: statistics of samples, the search for sequences, and the rule that
+decides when to search again.
 """

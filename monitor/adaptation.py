@@ -1,5 +1,5 @@
-"""The rule that decides when to search for another sequence (section 5.2), from counts of tuples and
-constructs only.
+"""The rule that decides when to search for another sequence (section 5.2). It needs only counts of tuples and of
+evaluated constructs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Trigger(enum.Enum):
     DROPPING_RATIO = "dropping ratio"
     COST = "cost"
     UNMEASURED = "unmeasured"
-    """The current sequence was never measured, so that there are no figures to compare with."""
+    """The current sequence was never measured, so there are no initial figures for a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The cause of a rearrangement: the trigger, the figures before, and the figures of the last ``tuples`` tuples.
+    """The cause of a rearrangement. ``trigger``: the reason. ``now``: the figures of the sequence on the last
+    ``tuples`` tuples.
 
-    ``before``: the initial figures of the sequence; None if it was never measured.
+    ``before``: the initial figures of the sequence; None if the sequence was never measured.
     """
 
     trigger: Trigger
@@ -68,10 +69,10 @@ class Cause:
 class Adaptation:
     """The state of one block's sequence between two checks.
 
-    Represents the initial figures of the sequence in place (d_init and its cost) and the counts since the last check. A
-    check takes place as soon as lambda tuples are counted, over all counted tuples (a batch is not divided); then
-    counting starts again. ``thresholds`` may be replaced at any time and apply from the next count on. Cost: six
-    numbers.
+    The state has the initial figures of the current sequence (d_init and its cost), and the counts since the last
+    check. A check takes place as soon as at least lambda tuples are counted. It uses all counted tuples, because a
+    batch is not divided. Then counting starts again. ``thresholds`` may be replaced at any time and apply from the next
+    count on. Cost: six numbers.
 
     >>> state = Adaptation(Thresholds(recompute_tuples=100, rearrangement=0.5))
     >>> state.put_in_place(Figures(dropping_ratio=0.4, cost=3.0))
@@ -88,12 +89,12 @@ class Adaptation:
 
     @property
     def before(self) -> Figures | None:
-        """The initial figures of the sequence in place; None if it was never measured."""
+        """The initial figures of the current sequence; None if the sequence was never measured."""
         return self._before
 
     def put_in_place(self, figures: Figures | None) -> None:
-        """Start again with another sequence and its figures, which were measured on the sample that the sequence was
-        found from.
+        """Start again with another current sequence. ``figures``: the sequence's initial figures, measured on the
+        sample from which the sequence was found.
 
         The figures must be counted in the same way as the arguments of :meth:`count`. With None, the next check causes
         a rearrangement.
@@ -122,7 +123,9 @@ class Adaptation:
         return None if trigger is None else Cause(trigger, counted, self._before, now)
 
     def _fired(self, now: Figures) -> Trigger | None:
-        """Return the first trigger that fires. The dropping ratio is checked before the cost."""
+        """Return the first trigger that fires; the dropping ratio is checked first, then the cost. Return None if no
+        trigger fires.
+        """
         thresholds, before = self.thresholds, self._before
         if not (thresholds.dropping_trigger or thresholds.cost_trigger):
             return None
@@ -140,9 +143,9 @@ class Adaptation:
 
 
 def has_changed(initial: float, current: float, threshold: float) -> bool:
-    """Return whether a figure has changed by at least the share ``threshold`` of its initial value (eq. 5).
+    """Return True if a figure has changed by at least the share ``threshold`` of its initial value (eq. 5).
 
-    From 0, any increase is such a change. A threshold of 0 is always reached.
+    If the initial value is 0, any increase is such a change. A threshold of 0 is always reached, even without a change.
 
     >>> has_changed(0.5, 0.75, 0.5), has_changed(0.5, 0.4, 0.5), has_changed(0.0, 0.1, 9.0), has_changed(0.0, 0.0, 0.0)
     (True, False, True, True)

@@ -16,16 +16,16 @@ from monitor.sample import Sample
 from monitor.statistics import Measure
 
 MIN_VISITORS = 30
-"""The least number of tuples in a region for a meaningful measurement."""
+"""The least number of tuples that must visit a region so that a measurement of the region is meaningful."""
 
 
 @dataclass(frozen=True, slots=True)
 class MicroArrow:
     """A micro-arrow from a region of a construct to the construct ``target``, with its measurements.
 
-    ``level``: the number of constructs that the tuples had evaluated, 1 after the first. ``visitors``: the number of
-    tuples measured. ``value``: the measure of the target. ``macro_value``: the measure of the macro successors of these
-    tuples.
+    ``level``: the number of constructs that the measured tuples had evaluated, including ``construct``. ``visitors``:
+    the number of tuples measured. ``value``: the measure of the target. ``macro_value``: the measure of the macro
+    successors of these tuples.
     """
 
     construct: int
@@ -40,10 +40,10 @@ class MicroArrow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HybridSequence:
-    """A macro-sequence and the micro-arrows that are better than it, with their measurements, in the order in which
-    they were found.
+    """A macro-sequence with micro-arrows. ``micro_arrows`` has the micro-arrows with their measurements, in the order
+    in which they were found.
 
-    ``order`` is the resulting order of the block.
+    ``order``: the order of the block that results from the macro-sequence and the micro-arrows.
     """
 
     order: Order
@@ -51,8 +51,8 @@ class HybridSequence:
 
     @staticmethod
     def of(block: Block, sequence: Sequence[int], micro_arrows: Sequence[MicroArrow]) -> HybridSequence:
-        """Return the hybrid-sequence of a macro-sequence and micro-arrows. Raise PlanError if they do not fit the
-        block.
+        """Return the hybrid-sequence that has the macro-sequence ``sequence`` and the micro-arrows. Raise PlanError if
+        the macro-sequence or a micro-arrow does not fit the block.
         """
         arrows = ((arrow.construct, arrow.region, arrow.target) for arrow in micro_arrows)
         return HybridSequence(block.order_of(sequence, arrows), tuple(micro_arrows))
@@ -61,25 +61,27 @@ class HybridSequence:
 def hybrid_sequence(
     block: Block, sample: Sample, sequence: Sequence[int], min_visitors: int = MIN_VISITORS
 ) -> HybridSequence:
-    """Return the hybrid-sequence over a macro-sequence of the block, with all levels found from one sample.
+    """Find micro-arrows for a macro-sequence of the block, and return the resulting hybrid-sequence. One sample is used
+    for all levels.
 
     The tuples are evaluated level by level. A level evaluates one construct for every live tuple. It then groups the
-    remaining live tuples by the region just visited (the NULL region is one like the others). The rules for a group of
-    at least ``min_visitors`` tuples whose region has no micro-arrow yet:
+    remaining live tuples by the region just visited. The NULL region is treated like any other region. These rules
+    apply to a group of at least ``min_visitors`` tuples whose region has no micro-arrow yet:
 
     - Candidates are the constructs in the region's cab that no tuple of the group has evaluated and whose values were
       sampled. The cab does not depend on the GRB.
     - If every tuple of the group has evaluated a cover set, dropping ratios are compared, otherwise conditional
       selectivities. A conditional selectivity is the conjuncts left divided by the conjuncts targeted, both summed over
-      the tuples of the group. So a tuple counts by its targeted conjuncts.
-    - The macro successor of a tuple is the first construct of the macro-sequence that the tuple has not evaluated. Its
-      value is that of the group, with each tuple at its own successor.
-    - The best candidate (among equals, the first in the macro-sequence) gets the micro-arrow if it is strictly better
-      than the macro successor. Otherwise the region may get one at a later level.
+      the tuples of the group. So a tuple with more targeted conjuncts has a larger weight.
+    - The macro successor of a tuple is the first construct of the macro-sequence that the tuple has not evaluated. One
+      value is computed for the macro successors of a group: each tuple is counted at its macro successor.
+    - The best candidate (among equals, the first in the macro-sequence) becomes the target of the region's micro-arrow
+      if its value is strictly better than the value of the macro successors. Otherwise the region may get a micro-arrow
+      at a later level.
 
-    Then every tuple follows the micro-arrow of its region, new or old, unless the target is already evaluated;
-    otherwise it follows the macro-sequence. A construct whose values were not sampled excludes nothing, and its regions
-    get no arrow.
+    Then every tuple follows the micro-arrow of its region, whether found at this level or earlier. A tuple follows the
+    macro-sequence if its region has no micro-arrow, or if the tuple has already evaluated the target. A construct whose
+    values were not sampled excludes nothing, and its regions get no arrow.
 
     Cost: O(levels * live tuples * candidates * words) at most; 16 * words bytes per tuple. Raise MonitorError for a
     sample without tuples and for ``min_visitors`` below 1. Raise PlanError for a sequence that is no permutation of the
@@ -98,8 +100,8 @@ def hybrid_sequence(
 
 
 class _Descent:
-    """The state of a sample's tuples at one level: the next construct and the GRB of each tuple, and the
-    arrows so far.
+    """The state of a search at one level: the next construct and the GRB of each tuple of the sample, and the
+    micro-arrows found so far.
     """
 
     def __init__(self, block: Block, sample: Sample, sequence: Sequence[int]) -> None:
@@ -121,12 +123,12 @@ class _Descent:
         self.arrows = np.full(len(block.matrix), -1, dtype=np.int32)
 
     def visit(self) -> bool:
-        """Evaluate the next construct of each live tuple. Return whether any tuple is still live."""
+        """Evaluate the next construct of each live tuple. Return True if any tuple is still live."""
         self._keep(visit(self.sample, self.qubs, self.states))
         return len(self.states.live) > 0
 
     def decide(self, level: int, min_visitors: int) -> Iterator[MicroArrow]:
-        """Set and yield the new micro-arrows of a level."""
+        """Find the new micro-arrows of a level. Add each to the micro-arrows of the search, and yield it."""
         visitors = np.bincount(self.states.places[self.states.live], minlength=len(self.arrows))
         visitors[0] = 0  # no region: the constructs without known values are there
         regions = np.flatnonzero((visitors >= min_visitors) & (self.arrows < 0))
@@ -151,15 +153,17 @@ class _Descent:
             yield MicroArrow(construct, region, target, level, int(visitors[row]), kind, shares[0], shares[1])
 
     def follow(self) -> None:
-        """Set the next construct of every live tuple."""
+        """Set the next construct of every live tuple. Drop the tuples that have no next construct."""
         self._keep(follow(self.states, self.arrows, self.sequence))
 
     def _keep(self, live: int) -> None:
-        """Keep the first live tuples."""
+        """Keep the first ``live`` tuples of the live tuples, and drop the others."""
         self.states = self.states._replace(live=self.states.live[:live])
 
     def _measured(self, regions: npt.NDArray[np.intp]) -> GroupArrays:
-        """Return the groups at some matrix rows, with their measures."""
+        """Group the live tuples that visited one of the matrix rows ``regions``, and return the groups with their
+        measures.
+        """
         count, constructs = len(regions), len(self.qubs)
         groups = GroupArrays(
             of_row=np.full(len(self.arrows), -1, dtype=np.int64),

@@ -1,7 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Compiled loops that measure constructs on a sample. Callers guarantee the shapes and dtypes of the arrays.
 
-In all functions ``sample`` is a sample of tuples as one block sees them.
+In all functions, ``sample`` is a sample of tuples, reduced to the regions that the tuples visit in one block.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Array = npt.NDArray[Any]
 
 
 class SampleArrays(NamedTuple):
-    """A sample of tuples, and the block that they are evaluated by.
+    """A sample of tuples, and the block that evaluates the tuples.
 
-    ``regions`` uint16[constructs, tuples]: the sample. ``matrix`` uint64[rows, words]: that of the block. ``rows``
-    int64[constructs]: the row of each construct's first region. A construct without known values has row 0 and regions
-    0: this is the initial GRB, which excludes nothing.
+    ``regions`` uint16[constructs, tuples]: the regions of the sample. ``matrix`` uint64[rows, words]: the matrix of the
+    block. ``rows`` int64[constructs]: the row of each construct's first region. A construct whose values were not
+    sampled has row 0 and regions 0. Row 0 of the matrix is the initial GRB, which excludes nothing.
     """
 
     regions: Array
@@ -32,9 +32,9 @@ class SampleArrays(NamedTuple):
 class LevelArrays(NamedTuple):
     """The states of tuples that are evaluated level by level.
 
-    ``live`` int64[n]: the tuples whose GRB is not zero. By tuple: ``targets`` int32 is the next construct. ``grb`` and
-    ``missing`` uint64[words] are the conjuncts left and the conjuncts that no evaluated construct covers. ``geb``
-    bool[c] are the evaluated constructs. ``places`` int64 is the matrix row last visited.
+    ``live`` int64[n]: the tuples whose GRB is not zero. The other arrays have one entry per tuple. ``targets`` int32:
+    the next construct. ``grb`` uint64[words]: the GRB. ``missing`` uint64[words]: the conjuncts that no evaluated
+    construct covers. ``geb`` bool[c]: True for each evaluated construct. ``places`` int64: the matrix row last visited.
     """
 
     live: Array
@@ -46,12 +46,14 @@ class LevelArrays(NamedTuple):
 
 
 class GroupArrays(NamedTuple):
-    """The groups of the live tuples that visited the same row, and their measures.
+    """Groups of live tuples, and the measures of each group. The tuples of a group last visited the same row of the
+    matrix.
 
-    ``of_row`` int64[rows of the matrix]: the group of the tuples that visited a row, -1 if there is none.
-    ``candidates`` bool[g, c]: the constructs that a micro-arrow may lead to. ``covered`` bool[g]: whether every tuple
-    of the group has evaluated a cover set. ``left`` int64[g, c] and ``macro_left`` int64[g] count tuples if the group
-    is covered, otherwise conjuncts. ``targeted`` int64[g] counts the tuples of the group, or the conjuncts left before.
+    ``of_row`` int64[rows of the matrix]: the group of the tuples that visited a row, -1 if the row has no group.
+    ``candidates`` bool[g, c]: the constructs that a micro-arrow may lead to. ``covered`` bool[g]: True if every tuple
+    of the group has evaluated a cover set. ``left`` int64[g, c]: the count left after each candidate. ``macro_left``
+    int64[g]: the count left after the macro successors. ``targeted`` int64[g]: the count before. All three count tuples
+    if the group is covered, otherwise conjuncts.
     """
 
     of_row: Array
@@ -69,9 +71,10 @@ def walk_sample(
     """Evaluate every tuple along a hybrid-sequence (section 5.1), as ``asc.evaluation.block_kernels.walk`` does, but
     without emitting pairs.
 
-    ``sequence`` int32[c]; ``arrows`` int32[rows of the matrix], empty if there are no micro-arrows. Scratch: ``geb``
-    int64[c], ``grb`` uint64[words]. ``costs`` uint16[tuples] receives the number of constructs evaluated for each
-    tuple. Returns the number of tuples whose GRB became all zeros, and the number of micro-arrows followed.
+    ``sequence`` int32[c]: the macro-sequence. ``arrows`` int32[rows of the matrix]: the micro-arrows; empty if there
+    are none. ``geb`` int64[c] and ``grb`` uint64[words]: scratch memory. ``costs`` uint16[tuples] receives the number
+    of constructs evaluated for each tuple. Returns the number of tuples whose GRB became all zeros, and the number of
+    micro-arrows followed.
     """
     regions, matrix, rows = sample.regions, sample.matrix, sample.rows
     words = matrix.shape[1]
@@ -114,10 +117,10 @@ def walk_sample(
 
 @compiled
 def drop_by_each(sample: SampleArrays, prefix: Array, candidates: Array, grb: Array, dropped: Array) -> int:
-    """Return the number of tuples that ``prefix`` drops. Count in ``dropped`` the tuples that the prefix and each
-    candidate drop together.
+    """Return the number of tuples that the constructs ``prefix`` drop. For each candidate, add to ``dropped`` the
+    number of tuples that the prefix and this candidate together drop.
 
-    ``dropped`` int64[n] is zeros when called, and has one entry for each of ``candidates``.
+    ``dropped`` int64[n] has one entry for each of ``candidates``. The caller passes zeros.
     """
     regions, matrix, rows = sample.regions, sample.matrix, sample.rows
     words = matrix.shape[1]
@@ -153,8 +156,8 @@ def drop_by_each(sample: SampleArrays, prefix: Array, candidates: Array, grb: Ar
 
 @compiled
 def visit(sample: SampleArrays, qubs: Array, level: LevelArrays) -> int:
-    """Evaluate the next construct of every live tuple. Put the tuples whose GRB is not zero first in ``live``, and
-    return their number.
+    """Evaluate the next construct of every live tuple. Move the tuples whose GRB is still not zero to the front of
+    ``live``, and return the number of these tuples.
     """
     regions, matrix, rows = sample.regions, sample.matrix, sample.rows
     live, targets, places = level.live, level.targets, level.places
@@ -180,9 +183,9 @@ def visit(sample: SampleArrays, qubs: Array, level: LevelArrays) -> int:
 
 @compiled
 def narrow(level: LevelArrays, groups: GroupArrays) -> None:
-    """Remove from each group's ``candidates`` the constructs that a tuple of the group has evaluated.
+    """Remove from the ``candidates`` of each group every construct that some tuple of the group has evaluated.
 
-    ``covered`` becomes False if a tuple of the group has not evaluated a cover set yet.
+    Set ``covered`` of a group to False if some tuple of the group has not evaluated a cover set yet.
     """
     live, places, missing, geb = level.live, level.places, level.missing, level.geb
     of_row, candidates, covered = groups.of_row, groups.candidates, groups.covered
@@ -202,7 +205,7 @@ def narrow(level: LevelArrays, groups: GroupArrays) -> None:
 
 @compiled
 def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
-    """Return 1 if the GRB of a tuple still has a 1 after AND with a matrix row, otherwise 0."""
+    """Return 1 if the AND of a tuple's GRB and a matrix row is not zero, otherwise 0."""
     for word in range(matrix.shape[1]):
         if grb[number, word] & matrix[place, word] != 0:
             return 1
@@ -211,7 +214,7 @@ def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
 
 @compiled
 def _left(grb: Array, number: int, matrix: Array, place: int) -> Any:
-    """Return the number of ones of a tuple's GRB after AND with a matrix row."""
+    """Return the number of ones in the AND of a tuple's GRB and a matrix row."""
     left = np.uint64(0)
     for word in range(matrix.shape[1]):
         left += ones(grb[number, word] & matrix[place, word])  # type: ignore[call-arg]
@@ -220,9 +223,10 @@ def _left(grb: Array, number: int, matrix: Array, place: int) -> Any:
 
 @compiled
 def measure(sample: SampleArrays, sequence: Array, level: LevelArrays, groups: GroupArrays) -> None:
-    """Add up, by group, the count left after each candidate and after each tuple's macro successor.
+    """Compute the counts ``left``, ``macro_left`` and ``targeted`` of each group, each summed over the tuples of the
+    group.
 
-    ``left``, ``macro_left`` and ``targeted`` are zeros when called.
+    The caller passes zeros in these three arrays.
     """
     regions, matrix, rows = sample.regions, sample.matrix, sample.rows
     live, places, grb, geb = level.live, level.places, level.grb, level.geb
@@ -256,9 +260,10 @@ def measure(sample: SampleArrays, sequence: Array, level: LevelArrays, groups: G
 def follow(level: LevelArrays, arrows: Array, sequence: Array) -> int:
     """Set the next construct of every live tuple, and return the number of tuples that have one.
 
-    The next construct is the target of the region's micro-arrow, unless that is already evaluated. Then it is the first
-    unevaluated construct of the macro-sequence. ``arrows`` int32[rows of the matrix]. The tuples that have a next
-    construct are put first in ``live``.
+    The next construct is the target of the region's micro-arrow, if there is one and the tuple has not evaluated the
+    target. Otherwise, it is the first construct of the macro-sequence that the tuple has not evaluated. ``arrows``
+    int32[rows of the matrix]: the micro-arrows. The tuples that have a next construct are moved to the front of
+    ``live``.
     """
     live, places, geb, targets = level.live, level.places, level.geb, level.targets
     kept = 0

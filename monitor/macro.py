@@ -15,11 +15,11 @@ from monitor.statistics import Measure, covered, dropped_by_each, passed
 
 @dataclass(frozen=True, slots=True)
 class MacroStep:
-    """A step of the search: the construct appended, the measure used, its value, and the values of the other
-    candidates.
+    """A step of the search: the appended construct, the measure used, and the measure's value for this construct.
+    ``others``: the other candidates, each with its value.
 
-    ``measure`` is None if nothing was compared: for the last remaining construct, and for constructs whose values were
-    not sampled.
+    ``measure`` is None if no candidates were compared: for the last remaining construct, and for constructs whose
+    values were not sampled.
     """
 
     construct: int
@@ -30,7 +30,7 @@ class MacroStep:
 
 @dataclass(frozen=True, slots=True)
 class MacroSequence:
-    """All constructs of a block in the order found, with the step that appended each."""
+    """All constructs of a block in the order found, each with the step that appended it."""
 
     steps: tuple[MacroStep, ...]
 
@@ -40,16 +40,17 @@ class MacroSequence:
 
 
 class MacroSearch:
-    """The search for a macro-sequence, which appends one construct in each step, measured on that step's sample.
+    """The search for a macro-sequence. Each step appends one construct, and measures the candidates on the sample
+    passed to this step.
 
     While the appended constructs do not cover all conjuncts, the construct of lowest conditional selectivity is
     appended. Ties go to the construct that covers more uncovered conjuncts, then to the first in the order of
-    p-attributes. After that, the construct of highest dropping ratio is appended. Ties go to the construct of lowest
-    selectivity on its own, as the first step measured it, then to the first in the order of p-attributes.
+    p-attributes. After that, the construct of highest dropping ratio is appended. Ties go to the construct with the
+    lowest selectivity in the first step, then to the first in the order of p-attributes.
 
     A construct whose values were not sampled in some step is no longer measured, and comes at the end, in static order.
-    "All conjuncts" are then the conjuncts that the other constructs cover together, because no order of them covers
-    more. The last measured construct needs no step. So n constructs take n - 1 steps.
+    "All conjuncts" are then the conjuncts that the other constructs together cover, because these constructs cover no
+    more in any order. The last measured construct needs no step. So n constructs take n - 1 steps.
 
     Invariant: every construct of the block is appended, open, or no longer measured. Cost: a step measures each open
     construct once; O(n^2) measurements in all (eq. 4).
@@ -120,7 +121,7 @@ class MacroSearch:
 
 
 def macro_sequence(block: Block, sample: Sample) -> MacroSequence:
-    """Return the macro-sequence found from one sample, on which all steps are measured (sampled mode)."""
+    """Search for the macro-sequence with one sample for all steps (sampled mode), and return the macro-sequence."""
     search = MacroSearch(block)
     while not search.done:
         search.step(sample)

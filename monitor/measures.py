@@ -16,9 +16,9 @@ from monitor.statistics import check_distinct, covered, dropping_ratio, passed
 class ConstructMeasure:
     """A construct at its position in a sequence, with its measures.
 
-    ``conditional_selectivity`` (Definition 3): the share that pass the construct, among the conjuncts that no earlier
-    construct covers. It is None if the earlier constructs cover all conjuncts, or if the construct's values were not
-    sampled. ``dropping_ratio`` (Definition 4): the share of tuples whose GRB is all zeros after the construct.
+    ``conditional_selectivity`` (Definition 3): among the conjuncts that no earlier construct covers, the share that
+    passes the construct. It is None if the earlier constructs cover all conjuncts, or if the construct's values were
+    not sampled. ``dropping_ratio`` (Definition 4): the share of tuples whose GRB is all zeros after the construct.
     """
 
     construct: int
@@ -29,8 +29,8 @@ class ConstructMeasure:
 def measures(block: Block, sample: Sample, sequence: Sequence[int]) -> tuple[ConstructMeasure, ...]:
     """Return the measures of each construct of a block's sequence.
 
-    Raise MonitorError for an empty sample and for an invalid sequence. Cost: for each construct the sample is counted
-    once at its position and evaluated once up to it.
+    Raise MonitorError for an empty sample and for an invalid sequence. Cost: for each construct, one count of the
+    sample at this construct, and one evaluation of the sample from the first construct to this one.
     """
     check_distinct(block, sequence)
     return tuple(_measure(block, sample, sequence, place) for place in range(len(sequence)))

@@ -11,7 +11,7 @@ from monitor.sample import Sample
 from monitor.statistics import walked
 
 WORK = 1 << 27
-"""The number of words that one search may read, approximately: a tenth of a second."""
+"""The approximate number of words that one search may read. Reading them takes a tenth of a second."""
 
 _PASSES = 3
 _FEWEST = 100
@@ -20,16 +20,16 @@ _FEWEST = 100
 def moved(
     block: Block, sample: Sample, start: Sequence[int], *, raises: bool = False, work: int | None = WORK
 ) -> tuple[int, ...]:
-    """Return a sequence that no single move of a construct makes cheaper on the sample (with ``raises``: more
-    expensive).
+    """Move single constructs of the sequence ``start`` until no move makes the sequence cheaper on the sample. Return
+    the resulting sequence. With ``raises``, each move makes the sequence more expensive.
 
     The greedy search of section 4.2 never revises a choice. This search removes about half of the cost that the greedy
-    sequence has beyond the best fixed sequence. Each pass tries every position of each construct and takes the best
-    one. It ends when a pass finds nothing, or when the next construct's tries would read more than ``work`` words in
-    all. A block may be so wide that ``work`` does not allow two passes over the sample. Then only the first tuples are
-    used, at least a hundred, and the cost on these tuples never rises. Cost: a try evaluates those tuples once; a pass
-    has n^2 tries. Raise MonitorError for a sample without tuples. Raise PlanError for a sequence that is no permutation
-    of the constructs.
+    sequence has beyond the best fixed sequence. A pass tries, for each construct in turn, every position, and moves the
+    construct to the best position. The search ends when a pass moves no construct, or when the tries of the next
+    construct would exceed ``work`` words in total. A block may be so wide that ``work`` does not allow two passes over
+    the sample. Then only the first tuples are used, at least a hundred, and the cost on these tuples never rises. Cost:
+    each try evaluates the tuples once; a pass has n^2 tries. Raise MonitorError for a sample without tuples. Raise
+    PlanError for a sequence that is no permutation of the constructs.
     """
     sign = -1 if raises else 1
     order = tuple(start)

@@ -19,9 +19,9 @@ def refined(block: Block, sample: Sample, hybrid: HybridSequence) -> HybridSeque
     """Return the hybrid-sequence with only the micro-arrows that lower the cost of the sample.
 
     The measures of section 4.3 consider only the next step, on the tuples of one level. But the effect of a micro-arrow
-    on the cost depends on all later steps, and on the tuples that reach its region along other paths. So each arrow is
-    tried, in the order found, together with the arrows retained before it. It is retained if the tuples of its region
-    cost less with it.
+    on the cost depends on all later steps, and on the tuples that reach its region along other paths. So each
+    micro-arrow is tried, in the order found, together with the micro-arrows retained so far. A micro-arrow is retained
+    if it lowers the cost of the tuples that visit its region.
 
     The result costs the sample at most as much as the macro-sequence does. Cost: a micro-arrow changes only the cost of
     tuples in its region, so all tries together evaluate the sample once for each construct. Raise MonitorError for a
@@ -54,7 +54,7 @@ def refined(block: Block, sample: Sample, hybrid: HybridSequence) -> HybridSeque
 
 
 def _by_region(sample: Sample, hybrid: HybridSequence) -> dict[tuple[int, int], Places]:
-    """Return the tuples in each region that has a micro-arrow."""
+    """Return, for each (construct, region) that has a micro-arrow, the numbers of the tuples that visit the region."""
     members = {}
     for construct in {arrow.construct for arrow in hybrid.micro_arrows}:
         order = np.argsort(sample.regions[construct], kind="stable")

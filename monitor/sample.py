@@ -19,15 +19,15 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Tuples of a stream, as the regions that they visit in one block: all tuples of a period tau, or some of them
-    drawn uniformly.
+    """A sample of a stream, reduced to the regions that the tuples visit in one block. It has all tuples of a period
+    tau, or tuples that are drawn uniformly from the period.
 
     ``regions`` uint16[constructs, tuples]: the region that each tuple visits in each construct. The NULL region is
     ``region_counts[construct]``. ``known``: the constructs whose values were sampled, ascending; the row of any other
     construct is all zeros and has no meaning. A sample does not depend on the block's order and micro-arrows, so it may
     be measured after a swap of sequences.
 
-    Invariant: each region is a region of its construct. Cost: 2 bytes for each tuple and construct.
+    Invariant: each entry of ``regions`` is a valid region of its construct. Cost: 2 bytes for each tuple and construct.
     """
 
     regions: RegionIds
@@ -36,9 +36,10 @@ class Sample:
 
     @staticmethod
     def of(block: Block, region_ids: RegionIds, known_slots: Collection[int] | None = None) -> Sample:
-        """Return the sample of a block, from ``asc.evaluation.regions.region_ids`` of its plan.
+        """Return the sample of a block. ``region_ids``: the result of ``asc.evaluation.regions.region_ids`` for the
+        plan of the block.
 
-        ``known_slots``: the p-attributes whose values were sampled, by default all.
+        ``known_slots``: the p-attributes whose values were sampled; None for all.
         """
         slots = block.slots.tolist()
         if region_ids.ndim != 2 or len(region_ids) <= max(slots, default=-1):
@@ -56,7 +57,7 @@ class Sample:
         return Sample(frozen(regions), known, counts)
 
     def first(self, tuples: int) -> Sample:
-        """Return a sample of the first tuples; this sample if it has no more."""
+        """Return a sample of the first ``tuples`` tuples. Return this sample itself if it has no more tuples."""
         if tuples >= len(self):
             return self
         # Laid out as every sample is, so that no second kernel is compiled for it.
@@ -67,12 +68,14 @@ class Sample:
         return int(self.regions.shape[1])
 
     def arguments(self, block: Block) -> SampleArrays:
-        """Return the sample and a block as kernels read them. Raise MonitorError as :meth:`rows` does."""
+        """Return the sample and a block in the form that kernels read. Raise MonitorError in the same cases as
+        :meth:`rows`.
+        """
         return SampleArrays(regions=self.regions, matrix=block.matrix, rows=self.rows(block))
 
     def rows(self, block: Block) -> Rows:
-        """Return the matrix row of each construct's first region; for an unknown construct 0, the row of the initial
-        GRB.
+        """Return the matrix row of each construct's first region. For a construct whose values were not sampled, return
+        0, the row of the initial GRB.
 
         Raise MonitorError for a sample without tuples, and for a sample of a block with other constructs or regions.
         """
@@ -86,6 +89,6 @@ class Sample:
 
 
 def region_counts(block: Block) -> tuple[int, ...]:
-    """Return the number of regions of every construct, without NULL regions."""
+    """Return the number of regions of each construct, not counting the NULL region."""
     counts: list[int] = (np.diff(block.bases, append=len(block.matrix)) - 2).tolist()
     return tuple(counts)

@@ -29,10 +29,11 @@ class Measure(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The counts of an evaluation of a sample's tuples along a sequence.
+    """The counts that result from evaluating the tuples of a sample along a sequence.
 
-    ``evaluated``: the constructs evaluated, summed over the tuples. ``micro_arrows`` and ``macro_arrows``: the arrows
-    followed, one for every construct that a tuple evaluates after its first.
+    ``evaluated``: the number of constructs evaluated, summed over the tuples. ``micro_arrows`` and ``macro_arrows``:
+    the numbers of arrows followed. A tuple follows one arrow to each construct that it evaluates after its first
+    construct.
     """
 
     tuples: int
@@ -58,12 +59,13 @@ class Walk:
 
 
 def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int], candidate: int) -> float:
-    """Return the share of evaluation instances that pass ``candidate`` after ``prefix`` (Definition 3, equations 1 and
-    2).
+    """Return the conditional selectivity of the construct ``candidate`` after the constructs ``prefix`` (Definition 3,
+    equations 1 and 2). It is the share of evaluation instances that pass the candidate.
 
-    The instances are the live conjuncts that no construct of the prefix covers and whose GRB bits are still 1 when the
-    candidate is evaluated. Raise MonitorError if the prefix covers every conjunct, or if the candidate's values were
-    not sampled. This is the reference for the selectivities that :class:`monitor.macro.MacroSearch` compares.
+    An evaluation instance is a pair of a tuple and a live conjunct that no construct of the prefix covers. Its GRB bit
+    is still 1 when the candidate is evaluated. Raise MonitorError if the prefix covers every conjunct, or if the
+    candidate's values were not sampled. This is the reference for the selectivities that
+    :class:`monitor.macro.MacroSearch` compares.
     """
     check_distinct(block, [*prefix, candidate])
     if candidate not in sample.known:
@@ -76,8 +78,8 @@ def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int],
 
 
 def dropping_ratio(block: Block, sample: Sample, sequence: Sequence[int]) -> float:
-    """Return the share of tuples whose GRB is all zeros after ``sequence``, which may be incomplete (Definition 4, eq.
-    3).
+    """Return the share of tuples whose GRB is all zeros after the constructs ``sequence`` (Definition 4, eq. 3).
+    ``sequence`` may lack constructs of the block.
 
     The ratio is 0 unless the sequence contains a cover set. A construct whose values were not sampled excludes nothing.
     """
@@ -87,7 +89,7 @@ def dropping_ratio(block: Block, sample: Sample, sequence: Sequence[int]) -> flo
 
 
 def walked(block: Block, sample: Sample, order: Order) -> Walk:
-    """Evaluate the sample along an order of the block, independent of the block's present order, and return the counts.
+    """Evaluate the sample along ``order``, and return the counts. The block's current order does not matter.
 
     A construct whose values were not sampled is visited and excludes nothing. With such constructs ``evaluated`` may be
     too high and ``dropped`` too low, but never the reverse. Raise PlanError if the order does not fit the block.
@@ -99,18 +101,20 @@ def walked(block: Block, sample: Sample, order: Order) -> Walk:
 
 
 def costs_of(block: Block, sample: Sample, order: Order) -> Costs:
-    """Return the number of constructs evaluated for each tuple, uint16[tuples], as :func:`walked` counts them."""
+    """Evaluate the sample along ``order`` as :func:`walked` does. Return the number of constructs evaluated for each
+    tuple, uint16[tuples].
+    """
     return _walked(block, sample, order)[0]
 
 
 def covered(block: Block, constructs: Sequence[int]) -> Words:
-    """Return the conjuncts that some of the constructs cover: uint64[words]."""
+    """Return the conjuncts that at least one of the constructs covers, as a bitmap uint64[words]."""
     words: Words = np.bitwise_or.reduce(block.qubs[list(constructs)], axis=0)
     return words
 
 
 def passed(block: Block, sample: Sample, conjuncts: Words, construct: int) -> int:
-    """Return the evaluation instances of some conjuncts that pass one construct, summed over the tuples."""
+    """Return the number of evaluation instances, pairs of a tuple and one of ``conjuncts``, that pass one construct."""
     row = int(sample.rows(block)[construct])
     visitors = np.bincount(sample.regions[construct])
     visited = np.flatnonzero(visitors)
@@ -121,7 +125,9 @@ def passed(block: Block, sample: Sample, conjuncts: Words, construct: int) -> in
 def dropped_by_each(
     block: Block, sample: Sample, prefix: Sequence[int], candidates: Sequence[int]
 ) -> tuple[int, Counts]:
-    """Return the number of tuples dropped by a prefix, and the numbers dropped by the prefix and each candidate."""
+    """Return the number of tuples that the constructs ``prefix`` drop. Also return, for each candidate, the number of
+    tuples that the prefix and this candidate together drop.
+    """
     dropped = np.zeros(len(candidates), dtype=np.int64)
     places = np.array(prefix, dtype=np.int64), np.array(candidates, dtype=np.int64)
     grb = np.empty(block.matrix.shape[1], dtype=np.uint64)
@@ -130,7 +136,7 @@ def dropped_by_each(
 
 
 def check_distinct(block: Block, constructs: Sequence[int]) -> None:
-    """Raise MonitorError unless the numbers are those of distinct constructs of the block."""
+    """Raise MonitorError unless ``constructs`` are numbers of distinct constructs of the block."""
     if len(set(constructs)) < len(constructs) or not set(constructs) <= set(range(len(block.slots))):
         raise MonitorError("constructs", list(constructs), f"different ones out of the block's {len(block.slots)}")
 

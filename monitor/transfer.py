@@ -12,17 +12,18 @@ from asc.plan.order import Order
 from asc.plan.plan import Plan
 
 Regions = tuple[bool, bytes | tuple[Cut, ...]]
-"""The regions of a p-attribute: whether they are exact, and their boundaries as bytes. If the keys are labels, the
-boundaries are cuts, because labels may change from dictionary to dictionary while the cuts stay.
+"""The regions of a p-attribute in a form that can be compared between plans. The first element is True if the regions
+are exact. The second element has their boundaries as bytes. If the keys are labels, it has cuts instead, because the
+label of the same string may differ between dictionaries, but its cut does not.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class OrderByAttribute:
-    """The order of a block in terms that remain valid in other plans.
+    """The order of a block, expressed by p-attributes, which remain valid in other plans.
 
-    ``sequence``: the p-attributes in macro-sequence. ``micro_arrows``: (p-attribute, region, target p-attribute).
-    ``regions``: the regions of each p-attribute that a micro-arrow leads from.
+    ``sequence``: the p-attributes in the order of the macro-sequence. ``micro_arrows``: (p-attribute, region, target
+    p-attribute) of each micro-arrow. ``regions``: the regions of each p-attribute from which a micro-arrow leads.
     """
 
     sequence: tuple[PAttribute, ...]
@@ -31,7 +32,7 @@ class OrderByAttribute:
 
     @staticmethod
     def of(plan: Plan, number: int) -> OrderByAttribute:
-        """Return the current order of a block of a plan."""
+        """Return the current order of block ``number`` of a plan."""
         block = plan.blocks[number]
         attributes = [plan.p_attributes[slot] for slot in block.slots.tolist()]
         arrows = tuple(
@@ -47,12 +48,12 @@ class OrderByAttribute:
 
 
 def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
-    """Return an order for a block of another plan.
+    """Return the order for block ``number`` of another plan.
 
     Constructs that the block does not have are dropped. Constructs that the order does not have come last, in static
-    sequence. A micro-arrow is dropped if the block lacks one of its constructs, or if the regions that it leads from
+    sequence. A micro-arrow is dropped if the block lacks one of its constructs, or if the regions of its p-attribute
     have changed (other boundaries, other constants). It is also dropped if its target is no longer in the region's cab,
-    and so can exclude nothing. Another grid of the target does not matter.
+    and so can exclude nothing. A change of the target's regions does not matter.
     """
     block = plan.blocks[number]
     slots = block.slots.tolist()
@@ -74,18 +75,20 @@ def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
 
 
 def carried(old: Plan, new: Plan) -> Plan:
-    """Return the new plan with the orders of the old one.
+    """Return the new plan with the orders of the old plan.
 
-    If the new plan was compiled anew, each of its blocks takes over the parts of the old order that are still valid. A
-    plan that shares blocks with the old one already has their orders and is returned unchanged.
+    If the new plan was compiled from all queries, each of its blocks receives the parts of the old order that are still
+    valid. A new plan that results from changes shares blocks with the old plan, and so has their orders. It is returned
+    unchanged.
     """
     return new if new.changes else with_orders_from(old, new)
 
 
 def with_orders_from(old: Plan, new: Plan) -> Plan:
-    """Return the new plan, each block with the order of the old plan's block of the same number, if there is one.
+    """Return the new plan, in which each block has the order of the block with the same number in the old plan. A block
+    without such an old block keeps its order.
 
-    Each block takes over the parts of that order that are still valid (:func:`transferred`).
+    Only the parts of the old order that are still valid are transferred (:func:`transferred`).
     """
     orders = {
         number: transferred(OrderByAttribute.of(old, number), new, number)
