@@ -62,8 +62,8 @@ class Aircraft:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """Reports in order of time, as arrays of equal length. ``aircraft``: for each report, the index of its aircraft in
-    the list of aircraft.
+    """Reports in order of time, as arrays with one entry per report. ``seconds``: the time since BEGIN. ``aircraft``:
+    the index of the aircraft in the list of aircraft.
     """
 
     seconds: Doubles
@@ -79,8 +79,8 @@ class Reports:
 
 
 def simulated(count: int, *, duration_s: float = 7_200, seed: int = 2026) -> tuple[list[Aircraft], Reports]:
-    """Simulate ``count`` aircraft, and return them and their reports. The reports lie within the region and within
-    ``duration_s`` from BEGIN.
+    """Simulate ``count`` aircraft, and return the aircraft and their reports. All reports are from positions within the
+    region, and from the ``duration_s`` seconds after BEGIN.
 
     The same seed gives the same result.
 
@@ -100,7 +100,7 @@ def simulated(count: int, *, duration_s: float = 7_200, seed: int = 2026) -> tup
 
 
 def rows(aircraft: list[Aircraft], reports: Reports) -> Iterator[dict[str, Any]]:
-    """Yield each report as the dict of its JSON object, whose keys are the columns of SCHEMA."""
+    """Yield each report as a dict, whose keys are the columns of SCHEMA. The dict can be written as a JSON object."""
     columns = (
         reports.seconds,
         reports.aircraft,
@@ -126,8 +126,8 @@ def rows(aircraft: list[Aircraft], reports: Reports) -> Iterator[dict[str, Any]]
 
 
 def _legs() -> list[tuple[Place, Place]]:
-    """Return the legs that aircraft may fly: pairs of places whose great circle passes near the middle of
-    the region.
+    """Return the legs that aircraft may fly. A leg is a pair of places whose connecting great circle passes near the
+    middle of the region.
     """
     all_places = places()
     vectors = np.array([_vector(place) for place in all_places])
@@ -157,8 +157,8 @@ def _aircraft(rng: np.random.Generator, legs: list[tuple[Place, Place]], number:
 
 
 def _heard(rng: np.random.Generator, number: int, plane: Aircraft, duration_s: float) -> tuple[Doubles, ...]:
-    """Return the reports of one aircraft that the receiver hears: seconds, index of the aircraft, longitude, latitude,
-    feet, knots and track.
+    """Return the reports that the receiver hears of one aircraft, as seven arrays: seconds, index of the aircraft,
+    longitude, latitude, feet, knots and track.
     """
     first = _REPORT_S * float(np.ceil(max(plane.begin_s, 0.0) / _REPORT_S)) + float(rng.integers(0, _REPORT_S))
     seconds = np.arange(first, duration_s, _REPORT_S)
@@ -182,7 +182,9 @@ def _heard(rng: np.random.Generator, number: int, plane: Aircraft, duration_s: f
 
 
 def _way(own: Aircraft, flight_s: float, climb_s: float) -> tuple[Doubles, Doubles]:
-    """Return times of a leg, and for each time the share of the leg's distance that the aircraft has covered."""
+    """Return two arrays: times of a leg in seconds since departure, and the share of the leg's distance that the
+    aircraft has covered at each time.
+    """
     times = np.linspace(0, flight_s, 400)
     share = np.clip(np.minimum(times, flight_s - times) / climb_s, 0, 1)
     speed = _SLOW_KT + (own.cruise_kt - _SLOW_KT) * share

@@ -1,8 +1,8 @@
 """Ten integer columns of Census-Income (D3), packaged with the project.
 
-The paper used a million tuples of "US Census 1999" from the UCI archive, which are not available to us. Census-Income
-(KDD), the surveys of 1994 and 1995 from the same archive, replaces them (see ``data/README.md``). The command ``python
--m workloads.census census-income.csv.gz`` generates the packaged copy from that file.
+The paper used a million tuples of "US Census 1999" from the UCI archive, which are not available to us. They are
+replaced by Census-Income (KDD), the surveys of 1994 and 1995 from the same archive (see ``data/README.md``). The
+command ``python -m workloads.census census-income.csv.gz`` generates the packaged copy from that file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COLUMNS: Mapping[str, int] = MappingProxyType(
     }
 )
 """The packaged columns by name, each with the number of its column in the source. The source has twelve integer
-columns; own business and year are excluded, since they have three and two distinct values.
+columns. Own business and year are not packaged, because they have only three and two distinct values.
 """
 
 _REMEDY = "install asc-broker again, or make the file: python -m workloads.census census-income.csv.gz"
@@ -50,7 +50,7 @@ def census_path() -> Path:
 
 
 def census_tuples(path: Path | None = None) -> pa.Table:
-    """Return the 199,523 tuples in the order of the source, ten int32 columns without NULLs.
+    """Return the 199,523 tuples in the order of the source. They have ten int32 columns without NULLs.
 
     Raises WorkloadError if the file is missing or damaged.
     """
@@ -74,8 +74,8 @@ def distinct_values(table: pa.Table) -> list[Integers]:
 
 
 def write_census(source: Path, target: Path) -> int:
-    """Copy the ten columns from the whole table (CSV, gzipped or not, without header). Return the number of tuples
-    written.
+    """Copy the ten columns from the whole table ``source`` into the Parquet file ``target``, and return the number of
+    tuples written. ``source``: a CSV file without a header, gzipped or not.
 
     Values and order stay unchanged.
     """

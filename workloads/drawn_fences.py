@@ -25,8 +25,8 @@ Truth = bool | None
 
 @dataclass(frozen=True)
 class Asks:
-    """A predicate in two forms: SQL, and a function of a row that uses shapely's scalar functions and three-valued
-    logic.
+    """A predicate in two forms: SQL, and a function that evaluates the predicate for one row. The function uses
+    shapely's scalar functions and three-valued logic.
     """
 
     sql: str
@@ -54,7 +54,9 @@ def place_of(row: Row, names: Sequence[str]) -> tuple[float, float] | None:
 
 
 class Drawn:
-    """A generator of random predicates over shapes whose vertices are at the positions of the rows."""
+    """A generator of random predicates over shapes, and of random rows. The vertices of the shapes and the positions
+    (``lon``, ``lat``) of the rows are on the same grid.
+    """
 
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Standing queries whose constants are values of recorded tuples, so that queries look for values that occur.
+"""Standing queries whose constants are drawn from recorded tuples, so that queries look for values that occur.
 
 Every column has codes. A code is the rank of a value among the column's distinct values, or -1 for NULL. A
 :class:`DrawnWorkload` has the same predicates as SQL, in normal form, and as ranges of codes. Everything is
@@ -28,8 +28,8 @@ NULL_CODE = -1
 
 PREDICATES = (2, 5)
 FEW_VALUES = 64
-"""A number column with fewer distinct values is constrained like a string column: by equalities and lists, not by
-ranges.
+"""A number column with fewer distinct values than this is constrained like a string column: by equalities and lists,
+not by ranges.
 """
 
 _Ranges = tuple[tuple[int, int], ...]
@@ -38,12 +38,12 @@ _LIST_SHARE = 0.4
 _LISTED = (2, 6)
 _ONE_SIDED_SHARE = 0.3
 _WIDEST = 0.1
-"""On either side of its tuple's value, a range of numbers contains up to this share of the tuples."""
+"""The largest share of the tuples that a range contains on either side of the value around which the range is drawn."""
 
 _MOST_BITS = 6.0
 _SAMPLE = 100_000
 _TOGETHER = 65_536
-"""The number of queries whose columns are drawn at once. The chances of forty columns for a million queries at once
+"""The number of queries whose columns are drawn at once. For a million queries at once, the chances of forty columns
 would take gigabytes.
 """
 
@@ -76,7 +76,7 @@ class CodedColumn:
         return pa.types.is_string(self.values.type) or len(self.values) < FEW_VALUES
 
     def counts(self) -> Integers:
-        """Return the number of tuples with each code, NULL first."""
+        """Return the number of tuples with NULL, followed by the number of tuples with each code."""
         return np.bincount(self.codes - NULL_CODE, minlength=len(self.values) - NULL_CODE)
 
 
@@ -85,9 +85,9 @@ class DrawnWorkload:
     """A set of queries, each a conjunction of predicates over ``columns``.
 
     Predicate i belongs to query ``owner[i]``. It holds if the code of the column ``attribute[i]`` is in one of the
-    closed ranges ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to ``first[i + 1]``. The ranges are disjoint and
-    ascending; a single range of only -1 is ``IS NULL``. All arrays are int64 and ordered by query. No query has two
-    predicates on the same attribute.
+    closed ranges ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to before ``first[i + 1]``. The ranges of a
+    predicate are disjoint and ascending. The predicate ``IS NULL`` has a single range, which contains only -1. All
+    arrays are int64 and ordered by query. No query has two predicates on the same attribute.
     """
 
     columns: tuple[CodedColumn, ...]
@@ -130,7 +130,7 @@ class DrawnWorkload:
         return pa.schema([(each.name, each.values.type) for each in self.columns])
 
     def tuples(self, rows: int, seed: int = 2) -> tuple[pa.Table, Values]:
-        """Draw ``rows`` of the recorded tuples, and return them and their codes int32[columns, rows]."""
+        """Draw ``rows`` of the recorded tuples. Return the tuples, and their codes int32[columns, rows]."""
         recorded = len(self.columns[0].codes)
         drawn = np.random.default_rng(seed).choice(recorded, rows, replace=rows > recorded)
         codes = np.stack([each.codes[drawn] for each in self.columns])
@@ -154,15 +154,16 @@ def coded(tuples: pa.Table) -> tuple[CodedColumn, ...]:
 
 
 def drawn_workload(columns: Sequence[CodedColumn], queries: int, *, seed: int = 1) -> DrawnWorkload:
-    """Draw queries of 2 to 5 predicates. Each query is drawn around one tuple of the distinct recorded tuples.
+    """Draw queries of 2 to 5 predicates. The constants of a query are drawn around the values of one recorded tuple.
 
     A query looks for the unusual values of its tuple: the chance of a column grows with the information content (bits)
     of its value. A string, or a number with few distinct values, is constrained to equal the tuple's value. Two times
     in five this value is in a list with the values of up to five other tuples.
 
     Other numbers are constrained by a range around the tuple's value, which contains up to a tenth of the tuples on
-    either side. Or the range is one-sided: from the value up or down, in the direction with fewer tuples. Each constant
-    is a value that some tuple has. If the tuple has NULL, the predicate is ``IS NULL``.
+    either side of the value. Three in ten ranges are one-sided: they begin or end at the value, and extend in the
+    direction with fewer tuples. Each constant is a value that some tuple has. If the tuple has NULL, the predicate is
+    ``IS NULL``.
 
     Raises WorkloadError for fewer than two columns.
     """
@@ -195,8 +196,8 @@ def drawn_workload(columns: Sequence[CodedColumn], queries: int, *, seed: int = 
 
 
 def _distinct_rows(rng: np.random.Generator, columns: Sequence[CodedColumn]) -> Integers:
-    """Return the numbers of distinct tuples to draw from. Seven in ten connections of KDD Cup 99 repeat an
-    earlier one.
+    """Return the row numbers of distinct tuples. Queries are drawn from distinct tuples because seven in ten
+    connections of KDD Cup 99 repeat an earlier connection.
     """
     recorded = len(columns[0].codes)
     drawn = rng.choice(recorded, min(recorded, _SAMPLE), replace=False)
@@ -206,8 +207,8 @@ def _distinct_rows(rng: np.random.Generator, columns: Sequence[CodedColumn]) -> 
 
 
 def _asked(rng: np.random.Generator, columns: Sequence[CodedColumn], counts: Integers, of_query: Integers) -> Integers:
-    """Return the columns that the predicates of each query constrain, different for one query: ``counts[i]`` columns
-    for query i.
+    """Return the column numbers that the predicates constrain, query by query: ``counts[i]`` different columns for
+    query i. ``of_query``: the row number of the tuple around which each query is drawn.
     """
     # The rarer a value, the more it tells, and is asked for.
     bits = [np.log2(len(column.codes) / np.maximum(1, column.counts())) for column in columns]
@@ -223,8 +224,8 @@ def _asked(rng: np.random.Generator, columns: Sequence[CodedColumn], counts: Int
 def _listed(
     rng: np.random.Generator, others: Values, which: Integers, codes: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """Return (predicate, code, code) triples, sorted and distinct. A predicate has the code of its query's tuple and,
-    if it is a list, the codes of other tuples.
+    """Return three arrays: the predicate, the lower and the upper code of each range, sorted and distinct. Each range
+    contains one code. A predicate has the code of its query's tuple, and a list also has codes of other tuples.
     """
     wanted = np.where(rng.random(len(which)) < _LIST_SHARE, rng.integers(_LISTED[0], _LISTED[1] + 1, len(which)), 1)
     # NULL is no member of a list.
@@ -237,7 +238,9 @@ def _listed(
 
 
 def _ranges(rng: np.random.Generator, column: CodedColumn, codes: Integers) -> tuple[Integers, Integers]:
-    """Return ranges that contain the codes, with both bounds among the codes of the column."""
+    """Return the lower and the upper bounds of one range for each of ``codes``. The range contains the code, and both
+    bounds are codes of the column.
+    """
     counts = column.counts()[-NULL_CODE:]
     upto = np.cumsum(counts)
     before = upto - counts
@@ -253,7 +256,9 @@ def _ranges(rng: np.random.Generator, column: CodedColumn, codes: Integers) -> t
 
 
 def _literals(column: CodedColumn) -> list[str]:
-    """Return each value of a column as an SQL literal. An instant has no zone: the session's zone, UTC, applies."""
+    """Return each value of a column as an SQL literal. The literal of an instant has no time zone, so the session's
+    zone, UTC, applies.
+    """
     is_instant = pa.types.is_timestamp(column.values.type)
     values = column.values.cast(pa.timestamp("us")) if is_instant else column.values
     return [sql_literal(value) for value in values.to_pylist()]
@@ -281,8 +286,8 @@ def _constraint(keys: Sequence[Key], ranges: _Ranges) -> Constraint:
 
 
 def _interval(keys: Sequence[Key], low: int, high: int) -> Interval:
-    """Return the interval that the predicate's text has: a range from the least value, or to the greatest, is unbounded
-    on that side.
+    """Return the interval for the codes from ``low`` to ``high``, with the same bounds as in the predicate's text. If a
+    range includes the least or the greatest value of the column, it is unbounded on that side.
     """
     if low == high:
         return (keys[low], 0), (keys[high], 1)

@@ -19,8 +19,8 @@ _EPOCH = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
 class Drawn:
-    """A generator of predicates and rows whose columns each have ``values`` distinct values. The same seed gives the
-    same predicates and rows.
+    """A generator of predicates and rows. The predicates draw the constants of each column from about ``values``
+    distinct values. The same seed gives the same predicates and rows.
     """
 
     def __init__(self, seed: int, values: int) -> None:
@@ -28,7 +28,9 @@ class Drawn:
         self.values = values
 
     def predicate(self) -> str:
-        """Return a predicate. About one in four has a conjunct that is no equality or list of values."""
+        """Return a predicate. Most predicates are equalities and lists of values, alone or with a condition on ``alt``.
+        About one in five has a conjunct without an equality or a list of values.
+        """
         first, second, third = (self.equality() for _ in range(3))
         least = int(self.random.integers(0, 100))
         forms = [
@@ -49,14 +51,16 @@ class Drawn:
         return forms[self.random.integers(0, len(forms))]
 
     def equality(self) -> str:
-        """Return a predicate that a column equals a value or is in a list of a few values."""
+        """Return a predicate that holds if a column equals a value, or is in a list of a few values."""
         numbers = self.random.integers(0, self.values, int(self.random.choice([1, 1, 1, 2, 5]))).tolist()
         column = str(self.random.choice(["s", "s", "s", "n", "n", "b", "d", "c", "t"]))
         texts = list(dict.fromkeys(_text(column, number) for number in numbers))
         return f"{column} = {texts[0]}" if len(texts) == 1 else f"{column} IN ({', '.join(texts)})"
 
     def rows(self, count: int) -> pa.Table:
-        """Draw rows with values from the predicates' domain and beyond it, NULL, NaN and both zeros."""
+        """Draw rows. About four in five values are values that predicates may have, and the others are beyond these
+        values. The rows also contain NULL, NaN and both zeros.
+        """
         drawn = self.random.integers(0, self.values * 5 // 4, (6, count))
         absent = self.random.random((7, count)) < 0.08
         moments = [_EPOCH + timedelta(microseconds=number) for number in drawn[5].tolist()]
@@ -88,7 +92,9 @@ def _double(number: int) -> float:
 
 
 def _text(column: str, number: int) -> str:
-    """Return the value of a column that a number stands for, as SQL. Numbers far apart may give the same value."""
+    """Return the SQL literal that represents a number in a column. In some columns, numbers that are far apart have the
+    same literal.
+    """
     if column == "d":
         return {0: "0.0D", 2: "-0.0D"}.get(number, f"{number / 8}D")
     return {

@@ -1,5 +1,5 @@
-"""Streams whose distribution changes slowly: the skewed attributes, and the tail to which each is skewed, change from
-segment to segment.
+"""Streams whose distribution changes slowly. From segment to segment, the set of skewed attributes changes, and so does
+the tail to which each attribute is skewed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ TAIL = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drift:
-    """The skew of a stream's values at the beginning of each segment and at the end of the last one.
+    """The skew of a stream's values at the beginning of each segment, and at the end of the last segment.
 
-    ``low`` and ``high`` float64[segments + 1, attributes]: the chance that a value lies in the lowest and in the
-    highest hundredth of its domain; any other value lies anywhere. In the first quarter of a segment the tuples have
-    the distribution at its beginning, and in the last quarter the distribution at its end. Between them, the chance of
-    the latter grows from 0 to 1. So no batch differs much from the previous batch.
+    ``low`` float64[segments + 1, attributes]: the chance that a value is drawn from the lowest hundredth of its domain.
+    ``high`` float64[segments + 1, attributes]: the chance for the highest hundredth. All other values are drawn from
+    the whole domain. In the first quarter of a segment, the tuples have the distribution of the segment's beginning,
+    and in the last quarter the distribution of its end. Between these quarters, the chance that a tuple has the
+    distribution of the end grows from 0 to 1. So no batch differs much from the previous batch.
     """
 
     low: Chances
@@ -47,8 +48,9 @@ class Drift:
         return int(self.low.shape[1])
 
     def tuples(self, place: float, rows: int, *, domain: int, random: np.random.Generator) -> pa.Table:
-        """Draw tuples of ints ``a0``, ``a1``, ... in 0 .. ``domain`` - 1 as they are at ``place`` of the stream. Place
-        0 is the beginning of the first segment, 1.5 the middle of the second segment.
+        """Draw tuples with the distribution at position ``place`` of the stream. Position 0 is the beginning of the
+        first segment, and 1.5 is the middle of the second segment. The tuples have ints ``a0``, ``a1``, ... in 0 ..
+        ``domain`` - 1.
         """
         if not 0 <= place <= self.segments:
             raise WorkloadError("place in the stream", place, f"from 0 to {self.segments}, the number of segments")
@@ -66,7 +68,9 @@ class Drift:
         return pa.table(columns)
 
     def beginning(self, rows: int, *, domain: int = 1_000_000, seed: int = 1) -> pa.Table:
-        """Draw tuples with the distribution at the beginning of the stream. They are no tuples of the stream."""
+        """Draw tuples with the distribution at the beginning of the stream. They are not the same tuples as the first
+        tuples of the stream.
+        """
         return self.tuples(0, rows, domain=domain, random=np.random.default_rng([seed, rows]))
 
     def batches(self, each: int, rows: int, *, domain: int = 1_000_000, seed: int = 1) -> Iterator[pa.Table]:
@@ -95,12 +99,12 @@ def wandering(segments: int, *, attributes: int = 20, seed: int = 1) -> Drift:
 def turning(
     segments: int, *, measures: Sequence[int], places: Sequence[int], attributes: int = 20, seed: int = 1
 ) -> Drift:
-    """Return a drift in which, from segment to segment, the attributes ``measures`` change between no skew and half of
-    their values in the high tail.
+    """Return a drift in which the attributes ``measures`` alternate, from segment to segment, between no skew and half
+    of their values in the high tail.
 
-    While half of the measures' values are high, the attributes ``places`` have values in the low tail. So the
-    constructs that rule out the alerts of :func:`workloads.placed_alerts.placed_alerts` alternate between measures and
-    places. The stream begins with measures without skew. All other attributes drift as in :func:`wandering`.
+    While half of the measures' values are high, nearly all values of the attributes ``places`` are in the low tail. So
+    the constructs that exclude the alerts of :func:`workloads.placed_alerts.placed_alerts` alternate between measures
+    and places. The stream begins with measures without skew. All other attributes drift as in :func:`wandering`.
     """
     others = [own for own in range(attributes) if own not in {*measures, *places}]
     wanders = wandering(segments, attributes=len(others), seed=seed)

@@ -1,5 +1,5 @@
-"""Fences and positions. If data was recorded, the fences are shapes of Berlin at the positions of aircraft; otherwise
-both are generated.
+"""Fences and positions. If recorded data is available, the fences have shapes of Berlin, and the positions are
+positions of aircraft. Otherwise, shapes and positions are generated.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Reals = npt.NDArray[np.float64]
 _METRES_A_DEGREE = 111_195.0
 _LEAST_M, _GREATEST_M = 200.0, 2_000.0
 _BESIDE = 0.75
-"""The largest distance between the middle of a fence and the position, in each direction, as a multiple of the fence's
-width.
+"""The largest distance between the middle of a fence and the position near which the fence is placed. It applies to
+each axis, and is a multiple of the fence's width.
 """
 
 _MADE_SHAPES = 500
@@ -32,9 +32,11 @@ _SEED = 20_180_801
 
 @dataclass(frozen=True, slots=True)
 class Fences:
-    """Polygons, .2 to 2 km wide, near positions. Both are in degrees, longitude first.
+    """Fences, which are polygons 0.2 to 2 km wide, and the positions near which they are placed. Coordinates are in
+    degrees, longitude first.
 
-    ``recorded``: true if the positions are those of aircraft and the shapes those of a town's green areas.
+    ``recorded``: true if the positions are recorded positions of aircraft, and the fences have the shapes of green
+    areas of Berlin.
     """
 
     shapes: npt.NDArray[Any]
@@ -43,11 +45,11 @@ class Fences:
 
 
 def fences(count: int, data_dir: Path | None, seed: int = _SEED) -> Fences:
-    """Draw ``count`` fences, and return them with all positions in random order. Both are generated if the folder lacks
-    the files.
+    """Draw ``count`` fences, and return the fences with all positions in random order. A few fences are omitted because
+    they are invalid polygons. Shapes and positions are generated if the folder lacks one of the two files.
 
-    Each fence is a shape drawn from the shapes of the data, scaled to a random width, and moved near the position of an
-    aircraft. Of a hundred thousand fences, .4 accept a position on average.
+    Each fence is a shape drawn from all shapes, scaled to a random width, and moved near a position. Of a hundred
+    thousand fences, 0.4 fences contain a position on average.
     """
     import shapely
 

@@ -59,11 +59,11 @@ def sample_lines() -> Iterator[str]:
 
 
 def write_sample(source: Path, target: Path) -> int:
-    """Write the sample of the whole table: `SAMPLE_ROWS` rows drawn by a seed, in the table's order. Return the number
-    of rows.
+    """Draw a sample of `SAMPLE_ROWS` rows from the whole table ``source`` with a fixed seed, and write the sample into
+    ``target``. Return the number of rows. The rows keep the order of the table.
 
-    Rows stay unchanged except for missing values (a cancelled flight has no ``dep_time``): the table writes ``NA``, the
-    sample an empty field. The same source gives the same bytes.
+    Rows stay unchanged except for missing values (a cancelled flight has no ``dep_time``). For a missing value the
+    table has ``NA``, and the sample has an empty field. The same source gives the same bytes.
     """
     with gzip.open(source, "rb") as table:
         header, *rows = table.read().splitlines()

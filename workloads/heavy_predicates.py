@@ -38,8 +38,8 @@ _AROUND = {
     "decode": ("s", "decode({0}, 'a', city, 'b', '{1}', 'c')", "{0} = 'a'"),
     "division": ("n", "({0} / (m - {1}))", "{0} > 2"),
 }
-"""The parts of nested predicates by kind: the innermost operand, the expression put around it repeatedly, and the
-condition around the whole. {1} is a number.
+"""The three parts of nested predicates, by kind: an innermost operand, an expression that is repeatedly put around the
+operand, and a condition on the result. In each part, {0} is replaced by the text inside the part, and {1} by a number.
 """
 
 _TERMS = {
@@ -64,11 +64,13 @@ _TERMS = {
     "json": "get_json_object(s, '$.a{1}') = 'b'",
     "CASE": "CASE n WHEN m THEN x WHEN {1} THEN 3.5 END > 1",
 }
-"""Terms by kind. A predicate contains many copies of a term side by side."""
+"""Terms by kind. A chain contains many copies of one term, each with another number {1}, joined by AND or OR."""
 
 
 def heavy_predicates(seed: int, count: int) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the text of ``count`` predicates of at most LENGTH_CHARS characters, each near some limit."""
+    """Yield ``count`` predicates, each as its kind and its text. A text has at most LENGTH_CHARS characters, and most
+    predicates are near one of the limits.
+    """
     random = Random(seed)
     makers: list[Callable[[Random], tuple[str, str]]] = [_nested, _chained, _nested_chain, _listed]
     for number in range(count):
@@ -107,7 +109,7 @@ def _chain(random: Random, term: str, joint: str, room: int) -> str:
 
 
 def _nested_chain(random: Random) -> tuple[str, str]:
-    """Return a predicate of several deeply nested conditions and long chains, side by side."""
+    """Return the kind and the text of a predicate: several deeply nested conditions, and a long chain, joined by OR."""
     kinds = [random.choice(list(_AROUND)) for _ in range(random.randint(2, 6))]
     texts = []
     for kind in kinds:
@@ -119,7 +121,9 @@ def _nested_chain(random: Random) -> tuple[str, str]:
 
 
 def _listed(random: Random) -> tuple[str, str]:
-    """Return a predicate with long lists of numbers and strings, inside and outside of expressions."""
+    """Return the kind and the text of a predicate: IN or NOT IN with one long list. The values of the list are numbers,
+    strings or expressions.
+    """
     subject, form = random.choice(
         (("n", "{1}"), ("s", "'a{1}'"), ("n + m", "{1}"), ("s || city", "'a{1}'"), ("n", "m + {1}"), ("price", "{1}.5"))
     )

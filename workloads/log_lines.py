@@ -19,10 +19,10 @@ _CONSONANTS, _VOWELS = "bcdfghjklmnprstvwz", "aeiou"
 
 @dataclass(frozen=True, slots=True)
 class LineQuery:
-    """A query for lines that contain a fragment. If ``fragments`` has two, the second follows the first anywhere in the
-    line.
+    """A query for lines that contain a fragment. If ``fragments`` has two fragments, the lines contain both, the second
+    anywhere after the first.
 
-    If ``not_in`` is set, the line does not contain that word. Its level is from ``low`` to ``high``.
+    If ``not_in`` is set, the lines do not contain this word. The level of the lines is from ``low`` to ``high``.
     """
 
     fragments: tuple[str, ...]
@@ -42,17 +42,20 @@ class LineQuery:
 
 
 def log_lines(rows: int, seed: int = 1) -> pa.Table:
-    """Draw lines of twelve words with a Zipf distribution: the n-th word occurs 1 / n times as often as the first."""
+    """Draw lines of twelve words with a Zipf distribution: the n-th word of the vocabulary occurs 1 / n times as often
+    as the first.
+    """
     rng = random.Random(seed)
     messages = [" ".join(words) for words in _lines(rng, rows)]
     return pa.table({"message": messages, "level": pa.array([rng.randint(1, _LEVELS) for _ in messages], pa.int32())})
 
 
 def line_queries(queries: int, seed: int = 2) -> list[LineQuery]:
-    """Draw queries for words of other lines with the same distribution. Half of the queries also constrain the level.
+    """Draw queries for words of lines that have the same distribution as :func:`log_lines`. About seven in ten queries
+    also constrain the level.
 
-    Of ten queries, five ask for two adjacent words, and three for two words with other words between them. Two ask for
-    two adjacent words and the absence of a third word.
+    Of ten queries, five require two adjacent words. Three require two words in this order, with any text between them.
+    Two require two adjacent words and the absence of a third word.
     """
     rng = random.Random(seed)
     drawn = []
@@ -76,7 +79,7 @@ def _lines(rng: random.Random, lines: int) -> Iterator[Sequence[str]]:
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> tuple[str, ...]:
-    """Return distinct words of two to four syllables, which are independent of any seed."""
+    """Return distinct words of two to four syllables. The words are the same for all seeds."""
     rng = random.Random(0)
     found: dict[str, None] = {}
     while len(found) < _WORDS:

@@ -2,8 +2,9 @@
 
 The predicates are symmetric: every query has a mirror image, with attribute n - 1 - i in place of attribute i. So
 tuples and mirrored tuples (columns in reverse order) match equally many queries. But the first half of the attributes
-is drawn from the whole domain and drops many tuples. The second half is drawn from its first quarter and drops few. For
-mirrored tuples it is the reverse.
+is drawn from the whole domain, so its constructs drop many tuples. The second half is drawn from the first quarter of
+the domain, so its constructs drop few tuples. For mirrored tuples, the second half drops many tuples, and the first
+half drops few.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ def mirrored_workload(
     highest: tuple[float, float] = (0.05, 0.3),
     seed: int = 1,
 ) -> Workload:
-    """Draw ``pairs`` queries and their mirror images. A query has ``each_half`` comparisons ``a <= c`` on either half
-    of the attributes, with c drawn from a part of the domain.
+    """Draw ``pairs`` queries and their mirror images. A query has ``each_half`` comparisons ``a <= c`` on each half of
+    the attributes. The constants c are drawn from the part of the domain between the shares ``highest``.
     """
     half = attributes // 2
     if pairs < 1 or not 1 <= each_half <= half:
@@ -46,8 +47,8 @@ def mirrored_workload(
 
 
 def lopsided_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: int = 2) -> pa.Table:
-    """Draw tuples whose first half of the attributes is uniform over the domain, and the second half over the domain's
-    first quarter.
+    """Draw tuples. The first half of the attributes is uniform over the domain, and the second half is uniform over the
+    first quarter of the domain.
     """
     rng = np.random.default_rng(seed)
     names, _ = synthetic_columns(attributes, domain)
@@ -58,7 +59,7 @@ def lopsided_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed:
 
 
 def mirror_image(table: pa.Table) -> pa.Table:
-    """Return the tuples with their values in reverse order: the first attribute takes the value of the last one, and so
-    on.
+    """Return the tuples with their values in reverse order: the first attribute has the value of the last attribute,
+    and so on.
     """
     return pa.table(table.columns[::-1], names=table.schema.names)

@@ -21,7 +21,9 @@ from asc.predicate.normal_form.disjunctive_form import Predicate
 from workloads.synthetic import Integers, Values
 
 ZIPF_VALUES = (100, 200, 400, 800, 1_500, 3_000, 6_000, 10_000)
-"""The numbers of distinct values of the string attributes. The value of rank r has a chance proportional to 1 / r."""
+"""The numbers of distinct values of the string attributes. The value of rank r is drawn with a chance proportional to 1
+/ r.
+"""
 
 _FEW_VALUES = (5, 12)
 _DOMAIN = 1_000_000
@@ -35,16 +37,18 @@ _ROUND = 0.7
 _ROUND_TO = 1_000
 _SAMPLE = 100_000
 _WIDEST = 0.44
-"""The largest share of a number's values that a comparison accepts. The share is drawn uniformly up to this."""
+"""The largest share of a number's values that a comparison accepts. The share of a comparison is drawn uniformly from 0
+to this value.
+"""
 
 Draw = Callable[[np.random.Generator, int], Integers]
-"""A function that draws a number of codes at random."""
+"""A function that draws as many codes as its second argument says."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
-    """An attribute: its name and type, its values by code (None if numbers are their own codes), and the distribution
-    of its codes.
+    """An attribute of the tuples. ``values``: its values by code; None for a number, which is its own code. ``draw``: a
+    function that draws codes from the distribution of the attribute.
     """
 
     name: str
@@ -53,7 +57,7 @@ class Attribute:
     draw: Draw
 
     def key(self, code: int) -> Key:
-        """Return the value of a code as a constraint has it."""
+        """Return the value of a code in the form that a constraint contains."""
         if self.values is None:
             return code
         value = self.values[code]
@@ -78,8 +82,8 @@ class MixedWorkload:
     """A set of queries, each a conjunction of predicates over the 20 ``attributes``.
 
     Predicate i belongs to query ``owner[i]``. It holds if the code of ``attribute[i]`` is in one of the closed ranges
-    ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to ``first[i + 1]``. The ranges are disjoint and ascending. All
-    arrays are int64 and ordered by query. No query has two predicates on the same attribute.
+    ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to before ``first[i + 1]``. The ranges of a predicate are disjoint
+    and ascending. All arrays are int64 and ordered by query. No query has two predicates on the same attribute.
     """
 
     attributes: tuple[Attribute, ...]
@@ -116,7 +120,7 @@ class MixedWorkload:
         return pa.schema([(each.name, each.type) for each in self.attributes])
 
     def tuples(self, rows: int, seed: int = 2) -> tuple[pa.Table, Values]:
-        """Draw ``rows`` tuples, and return them and their codes int32[attributes, rows]."""
+        """Draw ``rows`` tuples. Return the tuples, and their codes int32[attributes, rows]."""
         rng = np.random.default_rng(seed)
         codes = [each.draw(rng, rows) for each in self.attributes]
         arrays = [each.array(own) for each, own in zip(self.attributes, codes, strict=True)]
@@ -133,8 +137,8 @@ def mixed_workload(queries: int, *, seed: int = 1) -> MixedWorkload:
     """Draw queries of 2 to 5 predicates, of which 40 % are equalities, 29 % lists and 31 % comparisons of numbers.
 
     A list has 2 to 8 distinct values. Of the comparisons 30 % are ``>=``, 30 % ``<=`` and 40 % ``BETWEEN``; 70 % of the
-    constants are round. Values that are frequent in tuples are frequent in queries. About .9 % of the queries accept a
-    tuple.
+    constants are round. Values that are frequent in tuples are also frequent in queries. On average, about 0.9 % of the
+    queries accept a tuple.
     """
     rng = np.random.default_rng(seed)
     attributes = _attributes()
@@ -200,7 +204,7 @@ _DRAWS: Mapping[str, Draw] = {"uniform": _evenly(_DOMAIN), "log-normal": _log_no
 
 
 def _weights(attributes: Sequence[Attribute]) -> npt.NDArray[np.float64]:
-    """Return for each attribute the weight by which a predicate chooses the attribute."""
+    """Return, for each attribute, the weight with which a predicate chooses the attribute."""
     shares = {"number": _NUMBER_SHARE, "boolean": _BOOLEAN_SHARE}
     kinds = [_kind(each) for each in attributes]
     rest = 1 - sum(shares.values())
@@ -214,8 +218,8 @@ def _kind(attribute: Attribute) -> str:
 
 
 def different_places(rng: np.random.Generator, counts: Integers, weights: npt.NDArray[np.float64]) -> Integers:
-    """Draw ``counts[i]`` different places for query i, and return the places query by query. The weights are common to
-    all queries or one row per query.
+    """Draw ``counts[i]`` different indices into the weights for query i, and return the indices query by query.
+    ``weights`` has one row for all queries, or one row per query.
     """
     # The places of the greatest of such numbers are a weighted draw without replacement.
     places = weights.shape[-1]
@@ -224,8 +228,8 @@ def different_places(rng: np.random.Generator, counts: Integers, weights: npt.ND
 
 
 def _comparisons(rng: np.random.Generator, values: Integers, count: int) -> tuple[Integers, Integers]:
-    """Draw ranges of numbers, most of them with round bounds. The share of the values that a range accepts
-    is uniform.
+    """Draw ``count`` ranges of numbers, most of them with round bounds. Return the lower and the upper bounds. The
+    share of ``values`` that a range accepts is drawn uniformly.
     """
     share = rng.uniform(0, _WIDEST, count)
     form = rng.choice(3, count, p=(0.3, 0.3, 0.4))
@@ -239,7 +243,9 @@ def _comparisons(rng: np.random.Generator, values: Integers, count: int) -> tupl
 
 
 def _points(rng: np.random.Generator, values: Integers, which: Integers, *, lists: bool) -> Integers:
-    """Draw (predicate, code) pairs, sorted and distinct: one code for an equality, several codes for a list."""
+    """Draw codes from ``values`` for the predicates ``which``: one code for an equality, and several codes for a list.
+    Return the distinct (predicate, code) pairs, sorted.
+    """
     wanted = np.ones(len(which), dtype=np.int64)
     if lists:
         is_list = rng.random(len(which)) < _LIST_SHARE / (1 - _NUMBER_SHARE - _BOOLEAN_SHARE)

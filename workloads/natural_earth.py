@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _DIGITS = 7
-"""The number of decimal digits of a coordinate in degrees: a centimetre. With fewer digits, more countries would become
-invalid polygons.
+"""The number of decimal digits of a coordinate in degrees, which is a precision of about a centimetre. With fewer
+digits, more countries would become invalid polygons.
 """
 
 _EUROPE = (-10.0, 35.0, 30.0, 62.0)
@@ -30,8 +30,8 @@ class Place(NamedTuple):
 
 
 def countries_path() -> Path:
-    """Return the path of the 177 countries as GeoJSON with the properties ``ADM0_A3`` and ``NAME``. One country is no
-    valid polygon.
+    """Return the path of the 177 countries as GeoJSON with the properties ``ADM0_A3`` and ``NAME``. The shape of one
+    country is no valid polygon.
     """
     return Path(__file__).parent / "data" / "countries.geojson.gz"
 
@@ -48,7 +48,9 @@ def places() -> list[Place]:
 
 
 def write_samples(countries: Path, ports: Path, folder: Path) -> None:
-    """Write both samples of the whole tables. Countries retain two properties and coordinates of seven digits."""
+    """Write the packaged countries and ports into a folder. ``countries`` and ``ports`` are the files with the whole
+    tables. Of a country, only two properties and coordinates with seven decimal digits are retained.
+    """
     kept = [
         {
             "type": "Feature",

@@ -1,4 +1,4 @@
-"""Alerts on rare values of a measure at certain places. Few attributes are measures or places."""
+"""Alerts on rare values of a measure at certain places. Only a few attributes are measures or places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MEASURES = (0, 1, 2, 3)
 PLACES = (4, 5, 6, 7)
 
 _MARGIN = 0.02
-"""The share of the domain at either end that no range of a query touches."""
+"""The share of the domain, at each of its two ends, that no interval of a query contains."""
 
 
 def placed_alerts(
@@ -23,14 +23,16 @@ def placed_alerts(
     width: float = 0.3,
     seed: int = 1,
 ) -> Workload:
-    """Draw queries for about the highest 1 % of one of the ``MEASURES`` and ``ranges`` (least, most) closed intervals.
+    """Draw queries. Each query accepts about the highest 1 % of one of the ``MEASURES``, and has from ``ranges[0]`` to
+    ``ranges[1]`` closed intervals on other attributes.
 
-    The intervals are ``width`` x ``domain`` wide: the first on one of the ``PLACES``, the others on attributes that are
-    neither.
+    The intervals are ``width`` x ``domain`` wide. The first interval is on one of the ``PLACES``. The others are on
+    attributes that are neither measures nor places.
 
     The queries resemble those of :func:`workloads.synthetic.alerts_workload`, but most of their predicates are on few
-    attributes, as with real standing queries. So four constructs can rule out all queries. The data determines which
-    four: the measures while high values are rare, the places while high values occur at other places only.
+    attributes, as with real standing queries. So four constructs can exclude all queries. The data determines which
+    four constructs do so. While high values are rare, these are the measures. While high values occur only at other
+    places, these are the places.
     """
     others = np.arange(len(MEASURES) + len(PLACES), attributes)
     if not 1 <= ranges[0] <= ranges[1] <= 1 + len(others):

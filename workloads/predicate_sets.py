@@ -19,10 +19,10 @@ from workloads.synthetic import Integers, Workload
 class PredicateShape:
     """The parameters of a predicate set.
 
-    ``queries``: their number. ``predicates``: the least and the greatest number of comparisons in a query, drawn
-    uniformly; all are on different attributes. ``widest``: a comparison admits a share of the attribute's values drawn
-    uniformly from (0, ``widest``]. ``concentration``: the chance that a comparison is around its attribute's hot value
-    instead of anywhere.
+    ``queries``: the number of queries. ``predicates``: the least and the greatest number of comparisons in a query. The
+    number is drawn uniformly, and all comparisons of a query are on different attributes. ``widest``: a comparison
+    admits a share of the attribute's values that is drawn uniformly from (0, ``widest``]. ``concentration``: the chance
+    that a comparison is around the hot value of its attribute, instead of at a random position.
 
     The concentration determines the standard deviation of the number of ones per region. If all comparisons are around
     one value, the value's region has a one for nearly every query, and distant regions have hardly any. The
@@ -49,12 +49,12 @@ class PredicateShape:
 def predicate_set(
     shape: PredicateShape, names: Sequence[str], values: Sequence[Integers], *, seed: int = 1
 ) -> Workload:
-    """Draw closed ranges over columns ``names``. ``values`` are the sorted distinct values of each column, none of them
-    negative.
+    """Draw a predicate set of closed ranges over the columns ``names``. ``values``: the sorted distinct values of each
+    column, which must not be negative.
 
-    Places and widths are counted in distinct values, so that a column whose few values lie far apart is constrained as
-    much as one whose values lie close together. The same seed gives the same predicates; sets that differ in their
-    ``concentration`` alone have the same attributes and widths.
+    Positions and widths of ranges are counted in distinct values. So a column with few values far apart is constrained
+    as much as a column with many values close together. The same seed gives the same predicates. Sets that differ only
+    in their ``concentration`` have the same attributes and widths.
     """
     least, most = shape.predicates
     if most > len(names):
@@ -92,9 +92,9 @@ def evenly(attributes: int, domain: int) -> list[Integers]:
 class Realised:
     """The realised figures of a compiled predicate set.
 
-    ``ones`` and ``deviation``: mean and standard deviation of the number of ones in the query-result bitmaps of the
-    regions of a construct (Table 1 of the paper). They are averaged over the constructs. Every region that contains a
-    value has the same weight; the region of NULL is not counted.
+    ``ones``: the mean number of ones in the query-result bitmaps of the regions of a construct (Table 1 of the paper).
+    ``deviation``: the standard deviation of this number. Both are averaged over the constructs. Every region that
+    contains a value has the same weight; the region of NULL is not counted.
     """
 
     queries: int
@@ -107,7 +107,7 @@ class Realised:
 
 
 def realised(plan: Plan) -> Realised:
-    """Measure the realised figures of a predicate set from a plan of one block of exact regions.
+    """Measure the realised figures of a predicate set from its plan. The plan must have one block with exact regions.
 
     Raises WorkloadError for any other plan.
     """

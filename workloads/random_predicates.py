@@ -241,7 +241,7 @@ _PATTERNS = (
 
 
 def random_atom(rng: random.Random) -> str:
-    """Return one comparison in one of all forms of comparison."""
+    """Return one comparison in a form that is drawn from all forms of comparisons."""
     makers: Sequence[tuple[float, Callable[[random.Random], str]]] = (
         (5, _same_type_comparison),
         (3, _numeric_comparison),
@@ -288,7 +288,7 @@ def _prefix_test(rng: random.Random) -> str:
 
 
 def _pattern_list(rng: random.Random) -> str:
-    """Return LIKE or ILIKE with a pattern, or with ANY or ALL of several patterns."""
+    """Return a comparison by LIKE or ILIKE with one pattern, or with ANY, SOME or ALL of several patterns."""
     word = f"{rng.choice(_TEXT)} {rng.choice(('', 'NOT '))}{rng.choice(('LIKE', 'ILIKE'))}"
     quantifier = rng.choice(("", "ANY", "SOME", "ALL"))
     if not quantifier:

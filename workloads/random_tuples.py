@@ -1,4 +1,4 @@
-"""Random tuples over a schema with every type: they compare the fast path with Spark.
+"""Random tuples over a schema with every type, used to compare the fast path with Spark.
 
 Values and literals are drawn from small overlapping pools with the extremes of each type, so that predicates hit their
 boundaries. The pools contain NULL, NaN, both zeros, infinities, the ends of every integer type, empty and non-ASCII
@@ -167,7 +167,9 @@ _ARROW_TYPES: dict[str, pa.DataType] = {
 
 
 def random_tuples(seed: int, rows: int, null_share: float = 0.15) -> pa.Table:
-    """Return a table of ``rows`` tuples over :data:`ALL_TYPES_DDL` with ``null_share`` NULLs at every level."""
+    """Return a table of ``rows`` random tuples over :data:`ALL_TYPES_DDL`. Columns, structs and fields of structs are
+    NULL with the chance ``null_share``.
+    """
     rng = random.Random(seed)
 
     def draw(path: str) -> Any:

@@ -1,8 +1,8 @@
 """Recorded tuples of three kinds: flights, network connections (KDD Cup 1999) and the census.
 
 The project packages a sample of the flights and ten columns of the census. The whole tables, and the connections, are
-read from a folder that the user names, with ``--data DIR`` of ``asc bench scale`` or the variable ``ASC_DATA_DIR``. It
-contains ``flights/flights.csv.gz``, ``kddcup99/kddcup.data_10_percent.gz`` and
+read from a folder. The user names the folder with ``--data DIR`` of ``asc bench scale``, or with the variable
+``ASC_DATA_DIR``. The folder contains ``flights/flights.csv.gz``, ``kddcup99/kddcup.data_10_percent.gz`` and
 ``census/census_income_1994_1995_train.csv.gz``.
 """
 
@@ -22,8 +22,8 @@ from workloads.census import census_tuples
 from workloads.errors import MissingDataError, WorkloadError
 
 VARIABLE = "ASC_DATA_DIR"
-"""The environment variable that names the folder of recorded tuples for tests, and for the benchmark
-without an option.
+"""The environment variable that names the folder of recorded tuples. Tests use it, and so does the benchmark without
+the option ``--data``.
 """
 
 FLIGHTS_FILE = Path("flights", "flights.csv.gz")
@@ -63,7 +63,8 @@ _KDD_REMEDY = (
 
 
 def flight_tuples(folder: Path | None = None) -> pa.Table:
-    """Return the 336,776 flights in the folder, or the packaged sample of 20,000 flights if the folder has none.
+    """Return the 336,776 flights of the folder. If the folder has no flights, return the packaged sample of 20,000
+    flights.
 
     The flights have 19 columns: ints, strings and a timestamp. A missing value is NULL (a cancelled flight did not
     depart).
@@ -73,11 +74,11 @@ def flight_tuples(folder: Path | None = None) -> pa.Table:
 
 
 def connection_tuples(folder: Path | None = None) -> pa.Table:
-    """Return the 494,021 connections in the folder (the tenth that the archive offers): ints, shares as doubles, and
-    strings.
+    """Return the 494,021 connections of the folder, which are the tenth of all connections that the archive offers. The
+    columns are ints, doubles and strings.
 
-    No connections are packaged. Raises MissingDataError for a folder without them; its message has the source of the
-    file.
+    No connections are packaged. Raises MissingDataError if the folder has no connections; the message says where the
+    file comes from.
     """
     file = _found(folder, CONNECTIONS_FILE)
     if file is None:
@@ -87,8 +88,8 @@ def connection_tuples(folder: Path | None = None) -> pa.Table:
 
 
 def survey_tuples(folder: Path | None = None) -> pa.Table:
-    """Return the whole census in the folder: 199,523 tuples of 42 columns. If the folder has none, return the packaged
-    ten int columns of the same tuples.
+    """Return the whole census of the folder: 199,523 tuples of 42 columns. If the folder has no census, return the
+    packaged ten int columns of the same tuples.
     """
     file = _found(folder, CENSUS_FILE)
     return census_tuples() if file is None else _read(file, CENSUS_DDL, missing=("?",), header=False)
@@ -97,7 +98,7 @@ def survey_tuples(folder: Path | None = None) -> pa.Table:
 REAL_DATA: Mapping[str, Callable[[Path | None], pa.Table]] = MappingProxyType(
     {"flights": flight_tuples, "KDD Cup 99": connection_tuples, "census": survey_tuples}
 )
-"""The functions that return the tuples of a data set, by the name of the data set."""
+"""By the name of each data set: the function that returns the tuples of the data set."""
 
 
 def _found(folder: Path | None, file: Path) -> Path | None:
@@ -105,8 +106,8 @@ def _found(folder: Path | None, file: Path) -> Path | None:
 
 
 def _read(file: Path, ddl: str, *, missing: tuple[str, ...], header: bool) -> pa.Table:
-    """Return a CSV file, gzipped or not, as a table with the types of the schema. Strings lose leading and trailing
-    blanks.
+    """Read a CSV file, gzipped or not, and return a table with the types of the schema. Leading and trailing blanks of
+    strings are removed.
     """
     schema = Schema.from_ddl(ddl).arrow
     # Strings become NULL after they are trimmed: the census has a blank after each comma.

@@ -1,4 +1,6 @@
-"""Generated sales, records with five text columns and numeric columns, and cubes over these sales."""
+"""Generated sales, and cubes over these sales. A sale is a record with a time, five text columns and three numeric
+columns.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ NARROW = (4, 5, 6, 3, 4)
 """The number of distinct values of each dimension in narrow sales: up to 1,440 groups."""
 
 BEGIN_US = 1_373_414_400_000_000
-"""The time of the first sale in microseconds since the epoch: 2013-07-10T00:00:00Z."""
+"""The beginning of the hour of the sales, in microseconds since the epoch: 2013-07-10T00:00:00Z."""
 HOUR_US = 3_600_000_000
 QUANTITIES = 20
 _AMOUNTS = 1_000
@@ -49,10 +51,10 @@ class SalesCube:
 
 
 def sales(count: int, values: Sequence[int], *, seed: int = 1, begin_us: int = BEGIN_US) -> pa.Table:
-    """Return ``count`` sales of one hour in the order of time.
+    """Draw ``count`` sales of one hour, and return the sales in the order of time.
 
-    ``values``: the number of distinct values of each dimension, drawn uniformly. One in a hundred statuses and amounts
-    is NULL.
+    ``values``: the number of distinct values of each dimension. The values are drawn uniformly. One in a hundred
+    statuses is NULL, and one in a hundred amounts is NULL.
 
     >>> sales(3, NARROW).column_names[:3]
     ['sold_at', 'region', 'shop']

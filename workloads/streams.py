@@ -1,4 +1,4 @@
-"""Streams composed of tables of tuples, and measured figures of such a table."""
+"""Streams that are composed of tables of tuples, and measured figures of a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from workloads.errors import WorkloadError
 
 
 def alternating(parts: Sequence[pa.Table], length: int, sub_streams: int) -> pa.Table:
-    """Interleave sub-streams of ``length`` tuples each, taken from ``parts`` in turn: D1, D2, D1, ...
+    """Return a stream of ``sub_streams`` sub-streams, each with ``length`` tuples of one of the ``parts``. The
+    sub-streams alternate between the parts: D1, D2, D1, ...
 
     Each part continues after its previous sub-stream, and begins again when its tuples are used up, as the paper
     repeats its data sets.
@@ -38,9 +39,9 @@ def alternating(parts: Sequence[pa.Table], length: int, sub_streams: int) -> pa.
 class RealisedTuples:
     """The measured figures of a table of integer tuples.
 
-    ``top_tenth``: the share of the tuples whose value is among the most frequent tenth of the attribute's range. It is
-    the mean over the attributes, and 0.1 if all values are equally frequent. ``correlation`` and ``strongest``: the
-    mean and the maximum of the absolute correlations of two attributes.
+    ``top_tenth``: the share of the tuples whose value is in the most frequent tenth of the values of the attribute's
+    range, as the mean over the attributes. It is 0.1 if all values are equally frequent. ``correlation``: the mean of
+    the absolute correlations of all pairs of attributes. ``strongest``: the maximum of these correlations.
     """
 
     tuples: int
@@ -51,7 +52,7 @@ class RealisedTuples:
 
 
 def realised_tuples(table: pa.Table) -> RealisedTuples:
-    """Measure the figures of a table over all tuples, whose values are integers from 0 on."""
+    """Measure the figures of a table over all its tuples. The values must be integers that are not negative."""
     values: npt.NDArray[np.int64] = np.stack([column.to_numpy() for column in table.columns]).astype(np.int64)
     top = []
     for own in values:
@@ -70,8 +71,8 @@ def realised_tuples(table: pa.Table) -> RealisedTuples:
 
 
 def _correlations(values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Compute ``numpy.corrcoef`` without the threads of its matrix product, which wait for each other on a busy
-    machine.
+    """Compute the same as ``numpy.corrcoef``, but on one thread. The matrix product of ``numpy.corrcoef`` uses threads,
+    which wait for each other on a busy machine.
     """
     scores = values - values.mean(axis=1, keepdims=True)
     scores /= np.sqrt((scores**2).sum(axis=1, keepdims=True))

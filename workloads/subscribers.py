@@ -20,7 +20,7 @@ ACCEPTED = 0.40
 """The share of the records that the queries accept."""
 
 DELIVERIES = 1.5
-"""The mean number of deliveries per record, each to a different topic."""
+"""The mean number of deliveries per record. All deliveries of a record go to different topics."""
 
 _DOMAIN = 1_000_000
 _ZONES = 100
@@ -32,11 +32,12 @@ _PLACES = ("SFO", "LAX", "JFK", "ORD", "ATL", "DFW", "SEA", "BOS", "MIA", "DEN")
 
 
 def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
-    """Yield the query of each of ``count`` subscribers: id, predicate, and the number of the destination topic as text.
+    """Yield the query of each of ``count`` subscribers: its id, its predicate, and the number of its destination topic
+    as text.
 
     The queries of a topic divide the records of the topic among them. So a record is accepted, and delivered, as often
-    with ten queries as with a million. Raises WorkloadError if ``count`` is less than one per topic, or more than the
-    topics can divide.
+    with ten queries as with a million. Raises WorkloadError if ``count`` is less than the number of topics, or so large
+    that some query would accept no value.
 
     >>> next(subscribers(10))
     ('q0000000', "zone < 40 AND a BETWEEN 0 AND 374999 AND dest <> ''", '0')
@@ -54,8 +55,8 @@ def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
 
 
 def records(seed: int = 1, now: Callable[[], float] = time.time) -> Iterator[bytes]:
-    """Yield JSON records of some 150 bytes without end. ``sent`` is the time ``now`` (s since the epoch) at which the
-    record was made.
+    """Yield JSON records of about 150 bytes without end. The field ``sent`` has the time at which the record was made,
+    in seconds since the epoch. ``now``: the function that returns this time.
     """
     rng = np.random.default_rng(seed)
     number = 0

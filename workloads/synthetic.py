@@ -26,8 +26,8 @@ Values = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload:
-    """A set of queries, each a conjunction of closed ranges over int columns ``names``. The values of a column are in 0
-    .. ``greatest``.
+    """A set of queries, each a conjunction of closed ranges over the int columns ``names``. ``greatest``: the greatest
+    value of each column; the least value is 0.
 
     Predicate i of the workload belongs to query ``owner[i]`` and is ``low[i] <= names[attribute[i]] <= high[i]``. The
     arrays are int64 and ordered by query. No query has two predicates on the same attribute.
@@ -89,10 +89,12 @@ def d1_workload(
     widest: float = 0.3,
     seed: int = 1,
 ) -> Workload:
-    """Draw queries of ``predicates`` (least, most) comparisons each, of different attributes drawn uniformly.
+    """Draw queries. A query has from ``predicates[0]`` to ``predicates[1]`` comparisons, on different attributes that
+    are drawn uniformly.
 
-    A comparison is, with the same chance, ``=``, ``<=``, ``>=`` or ``BETWEEN``; the last three admit a share of the
-    domain drawn uniformly from (0, ``widest``]. So a comparison admits about an eighth of the values.
+    A comparison is ``=``, ``<=``, ``>=`` or ``BETWEEN``, each with the same chance. The last three admit a share of the
+    domain that is drawn uniformly from (0, ``widest``]. With the default ``widest``, a comparison admits about an
+    eighth of the values on average.
     """
     rng = np.random.default_rng(seed)
     counts = rng.integers(predicates[0], predicates[1] + 1, queries)
@@ -116,7 +118,9 @@ def hem_workload(
     width: float = 0.4,
     seed: int = 1,
 ) -> Workload:
-    """Draw queries of ``predicates`` closed intervals each, ``width`` x ``domain`` wide, on different attributes."""
+    """Draw queries. A query has ``predicates`` closed intervals on different attributes, each ``width`` x ``domain``
+    wide.
+    """
     rng = np.random.default_rng(seed)
     owner = np.repeat(np.arange(queries), predicates)
     attribute = np.argsort(rng.random((queries, attributes)), axis=1)[:, :predicates].reshape(-1)
@@ -134,10 +138,10 @@ def alerts_workload(
     width: float = 0.3,
     seed: int = 1,
 ) -> Workload:
-    """Draw alerts on rare values. A query has a range of about the highest 1 % of one attribute, and ``ranges`` (least,
-    most) closed intervals.
+    """Draw alerts on rare values. A query accepts about the highest 1 % of one attribute, and has from ``ranges[0]`` to
+    ``ranges[1]`` closed intervals on other attributes.
 
-    The intervals are ``width`` x ``domain`` wide and on other attributes.
+    The intervals are ``width`` x ``domain`` wide.
     """
     rng = np.random.default_rng(seed)
     counts = rng.integers(ranges[0] + 1, ranges[1] + 2, queries)
@@ -150,7 +154,8 @@ def alerts_workload(
 def tail_and_ranges(
     rng: np.random.Generator, owner: Integers, domain: int, length: int, *, margin: int = 0
 ) -> tuple[Integers, Integers]:
-    """Return the least and the greatest value of each predicate.
+    """Draw ranges for the predicates of the queries ``owner``. Return the least and the greatest value that each
+    predicate accepts.
 
     The first predicate of a query accepts about the highest 1 % of the domain. The others accept ``length`` values,
     none of them within ``margin`` of the domain's ends.
@@ -177,14 +182,14 @@ def non_uniform_tuples(
     seed: int = 2,
     start: int = 0,
 ) -> pa.Table:
-    """Draw tuples of skewed and correlated ints, the data set D2: log-normal attributes in groups of correlated
-    attributes.
+    """Draw tuples of skewed and correlated ints: the data set D2. The attributes are log-normal, and the attributes of
+    a group are correlated.
 
     An attribute is ``median * exp(spread * z)``, cut off at the domain's end. Each attribute has its own median (2 % to
-    30 % of the domain) and spread (0.4 to 1.0); every second attribute counts from the far end of the domain. The ``z``
-    are standard normal. The ``z`` of ``group`` neighbouring attributes have the given ``correlation``; the correlation
-    of the values is a little weaker. The distribution of the attributes depends on the seed alone. ``start`` counts the
-    rows drawn before, so that another start gives other tuples of the same distribution.
+    30 % of the domain) and its own spread (0.4 to 1.0). Every second attribute is mirrored: its values are counted down
+    from the domain's end. The ``z`` are standard normal. The ``z`` of ``group`` neighbouring attributes have the given
+    ``correlation``; the correlation of the values is a little weaker. The distribution of the attributes depends only
+    on the seed. ``start``: the number of rows drawn before. Another start gives other tuples of the same distribution.
     """
     shape = np.random.default_rng(seed)
     medians, spreads = shape.uniform(0.02, 0.3, attributes) * domain, shape.uniform(0.4, 1.0, attributes)
@@ -200,7 +205,7 @@ def non_uniform_tuples(
 
 
 def synthetic_columns(attributes: int, domain: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return the names ``a0``, ``a1``, ... and the greatest value of each."""
+    """Return the names of the columns, ``a0``, ``a1``, ..., and the greatest value of each column."""
     return tuple(f"a{number}" for number in range(attributes)), (domain - 1,) * attributes
 
 
