@@ -20,12 +20,13 @@ from asc.operators.cube.source import Source, needed
 
 
 def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: Reserve = unbounded) -> dict[str, Any]:
-    """Return the answer to a question, from cells of the base cuboid, merged in the order of the parts.
+    """Return the answer to a question. ``parts``: cells of the base cuboid, which are merged in the order of the parts.
 
-    ``reserve`` is called before each step, with the bytes that the step holds besides the parts, and may raise.
+    ``reserve`` is called before each step with the number of bytes that the step holds in addition to the parts. It may
+    raise an exception, and then the step does not begin.
 
-    Cost: one pass over the cells of the interval, if this gives fewer groups by all dimensions that the question names.
-    Each cuboid is rolled up from the smallest finer cuboid.
+    Cost: one pass over the cells of the interval groups them by all dimensions that the question names, if this gives
+    fewer groups. Then each cuboid is rolled up from the smallest finer cuboid.
     """
     read = [part.between(question.first, question.end) for part in parts]
     source = needed(layout, read, question, reserve)
@@ -72,8 +73,8 @@ def _bits(places: Sequence[int]) -> int:
 
 
 def interval_of(layout: Layout, read: Sequence[Cells], question: Question) -> list[str] | None:
-    """Return the interval of a question as text. A bound that the question omits is taken from the cells. Return None
-    if the cube has no time.
+    """Return the interval of a question as text. If the question omits a bound, the cells determine the bound. Return
+    None if the cube has no time, or if no cell determines an omitted bound.
     """
     grain_us = layout.definition.grain_us
     some = [part.panes for part in read if part.count]
@@ -90,7 +91,7 @@ def interval_of(layout: Layout, read: Sequence[Cells], question: Question) -> li
 
 
 def answered_by(layout: Layout, read: Sequence[Cells]) -> dict[str, Any]:
-    """Return a description of the cells from which an answer is made."""
+    """Return a description of the cells from which an answer is computed."""
     definition = layout.definition
     panes = np.unique(np.concatenate([part.different_panes() for part in read]))
     cells = sum(part.count for part in read)

@@ -1,4 +1,4 @@
-"""Memory of answers: the bytes that each step holds, reserved before the step, so that a bound can refuse it."""
+"""Memory of answers. The bytes of a step are reserved before the step begins, so that a bound can refuse the step."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ The function may raise an exception, and then the step does not begin.
 """
 
 _WORK_BYTES = 72
-"""The bytes that merging takes for each cell: its number, its index, its slots in a table of numbers, or a sort of
-them.
+"""The bytes of working memory for each cell that is merged: the number and index of the cell, and either slots of a
+hash table or memory for sorting.
 """
 _VALUE_BYTES = 56
 """The bytes that ranking takes for each distinct value of variable width, besides the value: a table entry, a rank and
 an index.
 """
 _ROW_BYTES, _FIELD_BYTES = 480, 112
-"""The bytes of a row of an answer, and of each of its groups and measures, without the bytes of texts."""
+"""The bytes of a row of an answer, and the bytes of each group value or measure in the row. Texts are not included."""
 _TEXT_COPIES = 7
 """The bytes that a text takes in a row, for each byte that it takes in Arrow. A single rare character makes Python
 store four bytes for each character.
 """
 _BODY_BYTES, _NAME_BYTES = 480, 24
-"""The bytes of a question next to an answer, and of each of its names and fields. The texts of these belong to other
-objects.
+"""The bytes of one roll-up or drill-down request in an answer, and the bytes of each name or field of the request. The
+texts do not count, because they belong to other objects.
 """
 _ORDER_BYTES = 128
-"""The bytes of a cell for each measure or dimension by which rows are sorted."""
+"""The bytes that sorting rows takes for each cell and each sort term. A sort term is a measure or a dimension."""
 _COPIES = 3
 """The number of copies of values of variable width while they are ranked: in a table, sorted, and in the result."""
 
 
 def unbounded(_size_bytes: int) -> None:
-    """Do nothing: this is the function for an answer without a bound."""
+    """Do nothing. This function is the ``reserve`` of an answer without a bound on its memory."""
 
 
 @contextmanager
 def held(reserve: Reserve, size_bytes: int) -> Iterator[None]:
-    """Reserve bytes for one step and release them after it. If the step fails, the function with the bound releases
-    them.
+    """Reserve bytes for one step, and release them after the step. If the step fails, the bytes are not released here:
+    the owner of the bound releases them.
     """
     reserve(size_bytes)
     yield
@@ -85,25 +85,29 @@ def judging_bytes(keys: Sequence[Key]) -> int:
 
 
 def placing_bytes(cells: Cells) -> int:
-    """Return the most bytes that the row and column indices of cells hold."""
+    """Return the most bytes that two indices for each cell hold, such as its row and its column in a pivot."""
     return 2 * _WORK_BYTES * cells.count
 
 
 def ordering_bytes(cells: Cells, terms: int) -> int:
-    """Return the most bytes that sorting the rows by some terms holds."""
+    """Return the most bytes that sorting cells as rows holds. ``terms``: the number of measures and dimensions to sort
+    by.
+    """
     variable = sum(_ranking_bytes(state) for state in cells.states if _is_variable(state))
     return terms * _ORDER_BYTES * cells.count + (variable if terms else 0)
 
 
 def rows_bytes(cells: Cells, measures: int) -> int:
-    """Return the most bytes that cells hold as rows of an answer."""
+    """Return the most bytes that cells hold as rows of an answer. ``measures``: the number of measures in a row."""
     texts = sum(int(key.sizes[key.codes].sum()) for key in cells.keys)
     texts += sum(int(state.nbytes) for state in cells.states if _is_variable(state))
     return cells.count * (_ROW_BYTES + _FIELD_BYTES * (len(cells.keys) + measures)) + _TEXT_COPIES * texts
 
 
 def body_bytes(names: int) -> int:
-    """Return the most bytes that a question next to an answer holds, by the number of its names and fields."""
+    """Return the most bytes that a roll-up or drill-down request in an answer holds. ``names``: the number of names and
+    fields in the request.
+    """
     return _BODY_BYTES + _NAME_BYTES * names
 
 

@@ -1,4 +1,4 @@
-"""Cells: the groups of each pane with their states, and the folding of records and the merging of states into cells."""
+"""Cells: groups in panes with the states of their measures, and the merging of cells."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from asc.operators.cube.piece import Piece
 _Ints = npt.NDArray[np.int64]
 
 _SEARCH_CELLS = 64
-"""The number of cells per pane from which on finding the first cell of each pane by binary search costs less than a
-pass.
+"""The least number of cells per pane at which binary searches for the first cell of each pane cost less than a pass
+over all cells.
 """
 
 
@@ -70,7 +70,7 @@ class Cells:
         return Cells(self.panes[start:stop], keys, tuple(own.slice(start, stop - start) for own in self.states))
 
     def take(self, rows: npt.NDArray[np.int64]) -> Cells:
-        """Return the cells at some indices, which are ascending."""
+        """Return the cells at the ascending indices ``rows``."""
         places = pa.array(rows)
         keys = tuple(key.take(rows) for key in self.keys)
         return Cells(frozen(self.panes[rows]), keys, tuple(own.take(places) for own in self.states))
@@ -96,7 +96,7 @@ class Cells:
         return panes
 
     def pieces(self, layout: Layout) -> Iterator[Piece]:
-        """Yield the cells of each pane as a piece, by ascending pane. Only for cells of the base cuboid."""
+        """Yield the cells of each pane as a piece, by ascending pane. The cells must be of the base cuboid."""
         bounds = [0, *(np.flatnonzero(np.diff(self.panes)) + 1).tolist(), self.count]
         for start, stop in pairwise(bounds):
             if start < stop:
@@ -113,15 +113,15 @@ class Cells:
         return Cells(panes, tuple(map(Key.of_array, columns[:width])), tuple(columns[width:]))
 
     def rolled_up(self, kept: Sequence[int]) -> Cells:
-        """Return the cells with only the keys at some indices. They are not merged, so the class's invariant does not
-        hold.
+        """Return the cells with only the keys at the indices ``kept``. Cells with equal keys are not merged, so the
+        invariant of the class does not hold for the result.
         """
         return replace(self, keys=tuple(self.keys[place] for place in kept))
 
 
 def joined(layout: Layout, parts: Sequence[Cells]) -> Cells:
-    """Return the cells of several parts, concatenated, with one dictionary for each key. The invariant does not
-    hold.
+    """Return the cells of several parts, concatenated, with one dictionary for each key. The invariant of
+    :class:`Cells` does not hold for the result.
     """
     parts = [part for part in parts if part.count] or list(parts[:1])
     if len(parts) == 1:

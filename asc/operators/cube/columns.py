@@ -135,7 +135,9 @@ class Columns:
         raise CubeError("expression", operand.sql, remedy)
 
     def _filtered(self, operand: Operand, where: str) -> pa.Array:
-        """Return the values of an expression, NULL for each record that a predicate does not accept."""
+        """Return the values of an expression. The value is NULL for each record that the predicate ``where`` does not
+        accept.
+        """
         matcher = Matcher(self._schema, {"filter": where}, time_zone=self._time_zone)
         accepted = np.zeros(self.count, dtype=np.bool_)
         accepted[matcher.match(self._batch)["row"].to_numpy()] = True

@@ -19,10 +19,11 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
-    """The indices of groups in two sets of cells, ascending: the groups in both sets, and the groups in only one of
-    them.
+    """The result of comparing the groups of two sets of cells. All fields are ascending indices of groups.
 
-    ``before`` and ``after`` have one index for each group that is in both sets, in the same order.
+    ``before`` and ``after``: the groups that are in both sets, in the same order, as indices in the first and the
+    second set. ``gone``: the groups that are only in the first set. ``new``: the groups that are only in the second
+    set.
     """
 
     before: _Ints
@@ -32,16 +33,16 @@ class Matched:
 
 
 def rolled_up(layout: Layout, parts: Sequence[Cells], columns: Sequence[int], *, by_pane: bool = False) -> Cells:
-    """Return cells with only some of the keys, merged in the order of the parts, either by pane or with all panes
-    combined.
+    """Return the cells with only the keys at the indices ``columns``, merged in the order of the parts. With
+    ``by_pane``, each pane is merged separately. Otherwise all panes are combined.
     """
     own = [part.rolled_up(columns) for part in parts]
     return merged(layout, own or [Cells.none(layout).rolled_up(columns)], by_pane=by_pane)
 
 
 def matched(layout: Layout, before: Cells, after: Cells, *, by_pane: bool = False) -> Matched:
-    """Return the groups that two sets of cells have in common. In each set a group has one cell, or one cell for each
-    pane.
+    """Return which groups are in both of two sets of cells, and which groups are in only one set. Each group has one
+    cell in a set; with ``by_pane``, a group in one pane is matched only in the same pane.
     """
     if not before.count or not after.count:
         none = np.zeros(0, dtype=np.int64)
@@ -58,8 +59,8 @@ def matched(layout: Layout, before: Cells, after: Cells, *, by_pane: bool = Fals
 
 
 def is_within(layout: Layout, cells: Cells, groups: Cells, *, by_pane: bool = False) -> npt.NDArray[np.bool_]:
-    """Return for each cell whether its group is among some others, in any pane, or in the same pane with
-    ``by_pane``.
+    """Return for each of the ``cells`` whether its group is among ``groups``. With ``by_pane``, the group must be there
+    in the same pane.
     """
     if not cells.count or not groups.count:
         return np.zeros(cells.count, dtype=np.bool_)

@@ -83,7 +83,9 @@ class Cube:
         self._cells.add(found.cells)
 
     def merge(self, other: Cube) -> None:
-        """Add all records of another cube. Raise CubeError if the other cube has another definition."""
+        """Add all records of another cube. Raise CubeError if the other cube has another definition, other types or
+        another time zone.
+        """
         if not self.layout.has_cells_of(other.layout):
             remedy = f"is another cube than {self.definition.summary()}: merge cubes of one definition and schema"
             raise CubeError("cube", other.definition.summary(), remedy)
@@ -93,8 +95,8 @@ class Cube:
             self._cells.add(cells)
 
     def query(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer to a request body in the form of the API. Raise CubeError if it is refused, with the
-        field's name.
+        """Return the answer to a request body in the form of the API. Raise CubeError with the name of the field if the
+        request is refused.
 
         The fields are ``by``, ``where``, ``from``, ``to``, ``grain_s``, ``measures``, ``order`` and ``limit``.
         """

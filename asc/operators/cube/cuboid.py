@@ -14,7 +14,9 @@ CUBOIDS_MAX = 4_096
 """The most cuboids of a cube."""
 
 Levels = tuple[int, ...]
-"""A cuboid: for each dimension the number of levels by which it groups, 0 if the dimension is rolled up."""
+"""A cuboid, as one number for each dimension: the number of levels of the dimension by which the cuboid groups. It is 0
+if the dimension is rolled up.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Dimensions:
 
     @property
     def base(self) -> Levels:
-        """Return the base cuboid, which has all finest levels."""
+        """Return the base cuboid, which groups by the finest level of each dimension."""
         return tuple(map(len, self.hierarchies))
 
     @property
@@ -62,8 +64,8 @@ class Dimensions:
         return tuple(found)
 
     def cuboid_of(self, names: Sequence[str]) -> Levels:
-        """Return the cuboid that groups by some levels. A level implies its coarser ones. Raise CubeError for an
-        unknown name.
+        """Return the cuboid that groups by the named levels. A level includes the coarser levels of its dimension.
+        Raise CubeError for an unknown name.
 
         >>> Dimensions((("origin", "dest"), ("carrier",))).cuboid_of(["DEST"])
         (2, 0)
@@ -71,11 +73,13 @@ class Dimensions:
         return self.cuboids_of([names])[0][0]
 
     def order_of(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Return the indices of the hierarchies of some levels, in the order in which the levels are named."""
+        """Return the indices of the hierarchies that contain the named levels, in the order of the names. Each
+        hierarchy occurs once.
+        """
         return self.cuboids_of([names])[0][1]
 
     def cuboids_of(self, several: Sequence[Sequence[object]]) -> list[tuple[Levels, tuple[int, ...]]]:
-        """Return the cuboids of some lists of levels, each with the indices of its hierarchies in the order of the
+        """Return for each list of levels the cuboid, and the indices of the cuboid's hierarchies in the order of the
         list.
 
         Raise CubeError for an unknown name. Cost: one look-up for each name, because expressions may be long and names
@@ -97,11 +101,13 @@ class Dimensions:
         return cuboids
 
     def levels_of(self, cuboid: Levels, order: Sequence[int]) -> list[str]:
-        """Return the expressions that a cuboid groups by, with its hierarchies in a given order."""
+        """Return the expressions that a cuboid groups by. ``order``: the indices of the hierarchies, in the order of
+        the result.
+        """
         return [name for place in order for name in self.hierarchies[place][: cuboid[place]]]
 
     def _places(self) -> dict[str, tuple[int, int]]:
-        """Return the index of the hierarchy and the level of each expression, by its case-folded name."""
+        """Return the position of each expression, by its case-folded name: index of its hierarchy, and level."""
         return {
             folded(name): (place, level)
             for place, hierarchy in enumerate(self.hierarchies)

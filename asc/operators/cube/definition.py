@@ -18,7 +18,7 @@ OP = "cube"
 
 DEFAULT_TIME = "_timestamp"
 DIMENSIONS_MAX = 16
-"""The most expressions of all dimensions of a cube."""
+"""The most expressions that all dimensions of a cube have together."""
 MEASURES_MAX = 32
 """The most measures of a cube."""
 _EXPRESSION_CHARS_MAX = 10_000
@@ -27,7 +27,7 @@ _EXPRESSION_CHARS_MAX = 10_000
 HOUR_S, DAY_HOURS = 3_600, 24
 _GRAIN_REMEDY = "give seconds that divide an hour, or whole hours that divide 24, as 60, 900, 3600 or 86400"
 _RESERVED = ("group", "query", "window", "revision", "whole", "inside", "touched", "pane")
-"""Field names that answers and windows use themselves, so that no measure can have one of them as its name."""
+"""Field names of answers and of windows. A measure cannot have one of these names."""
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
 
@@ -149,7 +149,9 @@ def _measures(plain: object, dimensions: Dimensions) -> tuple[Measure, ...]:
 
 
 def checked_grain_s(value: object) -> int:
-    """Return the length of a pane. Raise CubeError unless it divides an hour, or is whole hours and divides a day."""
+    """Return the length of a pane in seconds. Raise CubeError unless the length divides an hour, or is whole hours and
+    divides a day.
+    """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if value is None:

@@ -13,8 +13,8 @@ from asc.operators.cube.layout import Layout
 RECORDS_A_CELL = 2
 """The number of records per cell below which a cube is hardly smaller than its records."""
 UNWARNED_CELLS = 100
-"""The most cells for which there is no warning. So few cells are no load, and so few records say nothing about a
-stream.
+"""The largest number of cells for which there is never a warning. So few cells are no load, and so few records say
+nothing about a stream.
 """
 
 
@@ -51,7 +51,7 @@ class Estimate:
 
     @property
     def warning(self) -> str | None:
-        """Return the warning of a cube that is hardly smaller than its records. Return None for any other cube."""
+        """Return a warning if the cube is hardly smaller than its records. Return None for any other cube."""
         if self.cells <= max(UNWARNED_CELLS, self.counted / RECORDS_A_CELL):
             return None
         return f"{self.cells:,} cells of {self.counted:,} records: group by less, or round"

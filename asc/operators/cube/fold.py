@@ -16,7 +16,7 @@ from asc.operators.cube.kernels import count_by_pane, gather
 from asc.operators.cube.layout import Layout
 
 KEY_BYTES_MAX = 4_096
-"""The most bytes of the texts and the binary values of a group's key."""
+"""The most bytes that all texts and binary values of a group's key have together."""
 
 _Ints = npt.NDArray[np.int64]
 
@@ -37,7 +37,7 @@ class Folded:
 
 
 def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folded:
-    """Return the cells of the records of a batch at the ascending indices ``rows``; without ``rows``, of all
+    """Return the cells of some records of a batch. ``rows``: the ascending indices of the records; None means all
     records.
     """
     rows = np.arange(columns.count, dtype=np.int64) if rows is None else rows.astype(np.int64, copy=False)
@@ -74,7 +74,7 @@ def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folde
 
 
 def _by_pane(panes: _Ints, grouping: Grouping) -> dict[int, int]:
-    """Return the number of records by pane. ``panes``: the ascending panes of the cells."""
+    """Return the number of records by pane. ``panes``: the pane of each cell, ascending."""
     starts, counts = np.empty(len(panes), dtype=np.int32), np.empty(len(panes), dtype=np.int64)
     found = count_by_pane(panes, grouping.cells, starts, counts)
     return dict(zip(panes[starts[:found]].tolist(), counts[:found].tolist(), strict=True))

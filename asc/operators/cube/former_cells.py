@@ -31,15 +31,15 @@ class FormerCells:
 
     @staticmethod
     def of(layout: Layout, late: Cells, before: Cells) -> FormerCells:
-        """Return the former states of the cells that the late records of a batch have. ``before``: all cells of their
-        panes, or more cells, before the batch.
+        """Return the former states of the cells that the late records of a batch changed. ``late``: the cells of the
+        late records. ``before``: the cells before the batch, at least all cells of the panes of ``late``.
         """
         found = matched(layout, before, late, by_pane=True)
         return FormerCells(before.take(found.before), late.take(found.new))
 
     def between(self, first: int, end: int) -> FormerCells:
-        """Return the cells of the panes from ``first`` to before ``end``, as copies that do not keep the others in
-        memory.
+        """Return the cells of the panes from ``first`` to before ``end``. They are copies, so they do not keep the
+        other cells in memory.
         """
         both = (own.between(first, end) for own in (self.cells, self.new))
         return FormerCells(*(own.take(np.arange(own.count)) for own in both))

@@ -22,8 +22,8 @@ _SECOND = timedelta(seconds=1)
 
 
 def check_grain(grain_s: int, time_zone: str) -> None:
-    """Raise CubeError if a zone's offset is not whole hours and the grain does not divide it; AscError for an invalid
-    zone.
+    """Raise CubeError if the zone has an offset that is not whole hours and that the grain does not divide. Raise
+    AscError if the zone is invalid.
     """
     check_time_zone(time_zone)
     if time_zone == "UTC":
@@ -46,7 +46,7 @@ def _offsets_s(time_zone: str) -> set[int]:
 
 
 def _offset_text(offset_s: int) -> str:
-    """Return a time zone offset as the text that times end with.
+    """Return the offset of a time zone as the text at the end of a time in ISO 8601.
 
     >>> _offset_text(19_800), _offset_text(-12_600)
     ('+05:30', '-03:30')

@@ -22,15 +22,17 @@ from asc.operators.cube.kernels import (
 )
 
 _KEYS_MOST = 2**62
-"""The largest number of possible keys that are combined from several digits, so that each key is an int64."""
+"""The largest number of possible keys of several digits, so that each key fits into an int64. If there would be more,
+the keys of the preceding digits are first replaced by their ranks.
+"""
 _DIRECT_LEAST = 1 << 16
-"""The number of possible keys up to which a table with an entry for each possible key pays, however few
-rows there are.
+"""The number of possible keys up to which rows are always grouped by a table with an entry for each possible key. The
+number of rows does not matter.
 """
 _SLOTS_A_ROW = 2
 _PROBES_A_ROW, _PROBES_LEAST = 16, 4_096
-"""The most probes of the hash table for each row, and the least bound for all rows together. Probes that find a free
-slot at once do not count; most rows take less than one.
+"""The bound on the probes of the hash table: ``_PROBES_A_ROW`` for each row, plus ``_PROBES_LEAST``. Probes that find a
+free slot or the same key do not count; most rows take no other probe.
 """
 _CODES_MOST = 2**31 - 1
 """The largest number of codes of one digit."""
@@ -56,7 +58,7 @@ class Grouping:
     def of(
         digits: Sequence[tuple[npt.NDArray[np.int32], int]], count: int, rows: npt.NDArray[np.int64] | None = None
     ) -> Grouping:
-        """Return the cells of ``count`` rows by several digits, the most significant first.
+        """Return the cells of ``count`` rows, grouped by several digits. The most significant digit comes first.
 
         A digit is a pair of codes int32[n], not writeable, and its radix. ``rows`` are the indices of the rows in the
         codes; None means all rows in order. Without any digit all rows are one cell. Cost: a pass for each digit. Then

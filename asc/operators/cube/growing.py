@@ -6,7 +6,7 @@ from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.layout import Layout
 
 _LOOSE_LEAST = 50_000
-"""The number of cells that may be unmerged, in addition to the number of merged cells."""
+"""The number by which the unmerged cells may exceed the merged cells before they are merged."""
 
 
 class GrowingCells:
@@ -24,7 +24,7 @@ class GrowingCells:
 
     @property
     def parts(self) -> tuple[Cells, ...]:
-        """Return the cells as they are held, without merging the parts."""
+        """Return the cells in parts, without merging: the cells that are already merged, then each later addition."""
         return (self._merged, *self._loose)
 
     @property

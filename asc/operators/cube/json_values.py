@@ -42,7 +42,7 @@ def plain_values(array: pa.Array, *, is_integer: bool = False) -> list[Any]:
 
 
 def _is_short(array: pa.Array) -> bool:
-    """Return whether all of the decimals, which have no scale, fit 64-bit integers."""
+    """Return whether all decimals fit into 64-bit integers. The decimals must have no scale."""
     halves = numbers(array, np.int64, 2)
     return bool((halves[:, 1] == halves[:, 0] >> 63).all())
 
@@ -62,7 +62,8 @@ def instant_text(time_us: int) -> str:
 
 
 def instant_of(name: str, text: object) -> int:
-    """Return a date, or a date and time with a zone or in UTC, as microseconds since 1970. Raise CubeError otherwise.
+    """Return the time that a text contains, in microseconds since 1970. The text is a date, or a date and time; a time
+    without a zone is in UTC. Raise CubeError for any other value.
 
     >>> instant_of("from", "2013-07-10"), instant_of("from", "2013-07-10T02:00:00+02:00")
     (1373414400000000, 1373414400000000)

@@ -14,28 +14,30 @@ _FACTOR_1, _FACTOR_2 = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1
 """The factors of the finaliser of SplitMix64, which mixes all bits of a key into each other."""
 
 DIGIT_BITS = 11
-"""The number of bits of a key by which one pass of a radix sort sorts."""
+"""The number of bits of a digit in a radix sort. Each pass sorts by one digit of the keys."""
 
 
 @compiled
 def combine(keys: Array, codes: Array, rows: Array, radix: int) -> None:
-    """Append a digit to int64 keys: the code of each row, below ``radix``."""
+    """Append a digit to each int64 key. The digit of key i is the code of row ``rows[i]``. All codes are below
+    ``radix``.
+    """
     for i in range(keys.size):
         keys[i] = keys[i] * radix + codes[rows[i]]
 
 
 @compiled
 def combine_all(keys: Array, codes: Array, radix: int) -> None:
-    """Append a digit to int64 keys, with the codes of all rows in order. :func:`combine` does this for selected
-    rows.
-    """
+    """Append a digit to each int64 key. The digit of key i is the code of row i, while :func:`combine` selects rows."""
     for i in range(keys.size):
         keys[i] = keys[i] * radix + codes[i]
 
 
 @compiled
 def gather(values: Array, places: Array, out: Array) -> None:
-    """Write the value at each index. NumPy would first widen 32-bit indices, which takes as long again."""
+    """Write to ``out`` the value at each index in ``places``. NumPy would take twice as long, because it first widens
+    32-bit indices.
+    """
     for i in range(places.size):
         out[i] = values[places[i]]
 
@@ -45,7 +47,7 @@ def count_by_pane(panes: Array, cells: Array, starts: Array, counts: Array) -> i
     """Count the rows of each pane, and return the number of panes.
 
     ``panes`` int64[cells], ascending: the pane of each cell. ``cells`` int32[rows]: the cell of each row. ``starts``
-    int32[cells] receives the first cell of each pane, ``counts`` int64[cells] the number of its rows.
+    int32[cells] receives the first cell of each pane. ``counts`` int64[cells] receives the number of rows of each pane.
     """
     for cell in range(panes.size):
         counts[cell] = 0
@@ -64,14 +66,16 @@ def count_by_pane(panes: Array, cells: Array, starts: Array, counts: Array) -> i
 
 @compiled
 def mark(keys: Array, present: Array) -> None:
-    """Mark the keys that occur, in ``present``, a bool array with an element for each possible key."""
+    """Set the element of ``present`` to true for each key that occurs. ``present``: bool, one element for each possible
+    key.
+    """
     for i in range(keys.size):
         present[keys[i]] = True
 
 
 @compiled
 def rank(keys: Array, ranks: Array, cells: Array, firsts: Array) -> None:
-    """Write the rank of each key as its cell, and to ``firsts`` the first row of each cell."""
+    """Write to ``cells`` the rank of the key of each row. Write to ``firsts`` the first row of each cell."""
     for i in range(keys.size - 1, -1, -1):
         cell = ranks[keys[i]]
         cells[i] = cell
@@ -80,11 +84,12 @@ def rank(keys: Array, ranks: Array, cells: Array, firsts: Array) -> None:
 
 @compiled
 def hash_keys(keys: Array, slots: Array, probes_max: int, cells: Array, firsts: Array) -> int:
-    """Assign numbers to the distinct keys in order of occurrence. Return their count, or -1 after too many probes.
+    """Assign a number to each distinct key, in the order of first occurrence. Return the number of distinct keys.
+    Return -1 after too many probes.
 
     ``slots`` int32[2**n], zeros, at least twice as many as keys, is a hash table with open addressing; a slot holds a
     number plus 1. ``probes_max`` bounds the slots probed beyond the first slot of each key, because an adversary can
-    choose keys that all begin at one slot. ``firsts`` int32[keys] receives the first row of each number.
+    choose keys that all begin at one slot. ``firsts`` int32[keys] receives the first row of each distinct key.
     """
     count, probes = 0, 0
     last = slots.size - 1
@@ -138,6 +143,6 @@ def sort_pass(keys: Array, order: Array, shift: int, counts: Array, out: Array) 
 
 @compiled
 def renumber(cells: Array, ranks: Array) -> None:
-    """Replace each cell by its rank."""
+    """Replace the number of each row's cell by the cell's rank."""
     for i in range(cells.size):
         cells[i] = ranks[cells[i]]

@@ -67,8 +67,8 @@ class Key:
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """Return the size in bytes of the value of each code, int64[radix]. It is 0 unless the values are texts or
-        binary.
+        """Return the size in bytes of the value of each code, int64[radix]. All sizes are 0 unless the values are texts
+        or binary.
         """
         if not self.has_bytes:
             return np.zeros(self.radix, dtype=np.int64)
@@ -80,7 +80,7 @@ class Key:
         return Key(self.dictionary, frozen(self.codes.take(rows)))
 
     def slice(self, start: int, stop: int) -> Key:
-        """Return the key of the rows from ``start`` to ``stop``."""
+        """Return the key of the rows from ``start`` to before ``stop``."""
         return Key(self.dictionary, self.codes[start:stop])
 
     def compact(self) -> Key:
@@ -106,7 +106,7 @@ class Key:
         return self
 
     def array(self) -> pa.DictionaryArray:
-        """Return the values as a dictionary-encoded array, with only the values that occur in the dictionary."""
+        """Return the values as a dictionary-encoded array. The dictionary has only the values that occur."""
         own = self.compact()
         nulls = own.codes == 0
         places = np.where(nulls, 0, own.codes - 1).astype(np.int32)
@@ -123,7 +123,7 @@ class Key:
 
     @staticmethod
     def joined(keys: Sequence[Key]) -> Key:
-        """Return several keys of one expression, concatenated, with one dictionary."""
+        """Return the concatenation of several keys of one expression, with one dictionary."""
         first = keys[0].dictionary
         if all(key.dictionary is first for key in keys):
             return Key(first, frozen(np.concatenate([key.codes for key in keys])))

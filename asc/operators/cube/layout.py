@@ -108,13 +108,13 @@ class Layout:
         return tuple(dict.fromkeys(operand for operand in found if operand is not None))
 
     def has_cells_of(self, other: Layout) -> bool:
-        """Return whether the cells of another layout have the same meaning."""
+        """Return whether the cells of the other layout have the same meaning as the cells of this layout."""
         own = self.definition, self.operands, self.time_zone
         return own == (other.definition, other.operands, other.time_zone)
 
     @cached_property
     def group_schema(self) -> Schema:
-        """Return the schema of a group for the ``where`` of a question. Its columns are the dimensions."""
+        """Return the schema for the ``where`` of a question. It has one column for each expression of a dimension."""
         return Schema(pa.schema([(operand.sql, operand.type) for operand in self.dimensions]))
 
     @cached_property
@@ -126,7 +126,7 @@ class Layout:
 
 
 def _answered(measure: Measure, reader: OperandReader, slots: dict[tuple[str, str | None], Slot]) -> Answered:
-    """Return a measure as answers show it, and add its states to the slots."""
+    """Return the description of a measure for answers. Add the states of the measure to ``slots``."""
     operand = _operand(measure, reader)
     if operand is None or measure.argument is None:
         state = RecordCount() if operand is None else Count()

@@ -10,11 +10,12 @@ from asc.operators.cube.cuboid import Dimensions, Levels
 from asc.operators.cube.question import Question
 
 _KEPT = ("where", "from", "to", "grain_s", "live", "late", "measures")
-"""The fields of a question that its roll-ups and drill-downs have unchanged."""
+"""The fields of a question that are copied unchanged to its roll-ups and drill-downs."""
 
 
 def roll_up(question: Question, dimensions: Dimensions, reserve: Reserve = unbounded) -> list[dict[str, Any]]:
-    """Return the request bodies for each cuboid that is coarser by one level of one dimension.
+    """Return a request body for each cuboid that is coarser than a cuboid of the question by one level of one
+    dimension.
 
     ``reserve`` is called before each body with its bytes, and may raise.
     """
@@ -22,7 +23,10 @@ def roll_up(question: Question, dimensions: Dimensions, reserve: Reserve = unbou
 
 
 def drill_down(question: Question, dimensions: Dimensions, reserve: Reserve = unbounded) -> list[dict[str, Any]]:
-    """Return the request bodies for each cuboid that is finer by one level of one dimension, like :func:`roll_up`."""
+    """Return a request body for each cuboid that is finer than a cuboid of the question by one level of one dimension.
+
+    ``reserve`` is called as in :func:`roll_up`.
+    """
     return _bodies(question, (own for each in _each(question) for own in _finer(*each, dimensions)), reserve)
 
 

@@ -20,7 +20,7 @@ WINDOWS_A_PANE_MAX = 1_440
 """The most windows that contain one pane: each of them is written again after a late record."""
 
 NO_OUTPUT: Mapping[str, Any] = MappingProxyType({"output": [], "window_s": None, "slide_s": None, "emit": "all"})
-"""The fields of the JSON object of a cube that writes no windows."""
+"""The fields about windows in the JSON object of a cube that writes no windows."""
 
 Emit = Literal["all", "changes"]
 EMITS: tuple[Emit, ...] = ("all", "changes")
@@ -33,9 +33,9 @@ class Output:
     """The windows of a cube: the cuboids whose groups are written, the length of a window, and the interval between
     windows.
 
-    ``emit``: whether a window has all its groups, or only the groups whose measures differ from the window before.
-    Invariant: windows and slides consist of whole panes. A slide is at most as long as a window. No cuboid occurs
-    twice.
+    ``emit``: whether all groups of a window are written, or only the groups whose measures differ from the preceding
+    window. Invariant: windows and slides consist of whole panes. A slide is at most as long as a window. No cuboid
+    occurs twice.
     """
 
     cuboids: tuple[Levels, ...]
@@ -46,8 +46,8 @@ class Output:
 
     @staticmethod
     def parse(plain: Mapping[str, Any], definition: CubeDefinition) -> Output | None:
-        """Return the windows in the JSON object of a cube, or None if there are none. Raise CubeError if they are
-        refused.
+        """Return the windows that the JSON object of a cube describes. Return None if the cube writes no windows. Raise
+        CubeError if the windows are refused.
 
         >>> cube = {"dimensions": [["origin", "dest"]], "measures": ["count(*)"], "grain_s": 3600}
         >>> definition = CubeDefinition.parse(cube)
@@ -81,7 +81,7 @@ class Output:
 
     @property
     def sliding(self) -> Sliding:
-        """Return the windows as numbers of panes."""
+        """Return the windows with their length and slide as numbers of panes."""
         return Sliding(self.window_s // self.grain_s, self.slide_s // self.grain_s)
 
     def plain(self, definition: CubeDefinition) -> dict[str, Any]:

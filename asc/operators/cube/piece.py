@@ -11,7 +11,7 @@ import pyarrow as pa
 class Piece:
     """The cells of one pane, one row for each cell, sorted by key.
 
-    ``pane``: its number k, for the event time [k grain, (k + 1) grain). ``batch``: the rows, in
+    ``pane``: the number k of the pane, for the event time [k grain, (k + 1) grain). ``batch``: the rows, in
     ``Layout.piece_schema``. The dictionary of each key has exactly the values that occur, ascending.
 
     Invariant: equal cells have equal bytes, except for sums of doubles, which agree within their error bound.

@@ -1,4 +1,6 @@
-"""Pivots: a section of a table with the groups of one cuboid as rows, those of another as columns, and all totals."""
+"""Sections of pivot tables, with totals. The rows are the groups of one cuboid, and the columns are the groups of
+another cuboid.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,13 @@ from asc.operators.cube.rows import order_of, rows_of
 from asc.operators.cube.source import Source, needed
 
 Row = Mapping[str, Any]
-"""A group and its measures, as a row of an answer has them."""
+"""A group and its measures, in the form of a row of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """The cuboids of a pivot: ``down`` has the groups of the rows, ``across`` those of the columns; () means no groups.
+    """The two cuboids of a pivot table. ``down``: the cuboid whose groups are the rows. ``across``: the cuboid whose
+    groups are the columns. A cuboid without any level has no groups.
 
     Invariant: no hierarchy is in both cuboids.
     """
@@ -35,8 +38,8 @@ class Axes:
 
     @staticmethod
     def of(down: Sequence[str], across: Sequence[str], dimensions: Dimensions) -> Axes:
-        """Return the axes with some names. Raise CubeError if a name is no dimension, or a hierarchy is in both
-        axes.
+        """Return the axes whose cuboids group by the named levels. Raise CubeError if a name is no dimension, or if
+        both axes name the same hierarchy.
         """
         found = Axes(dimensions.cuboid_of(down), dimensions.cuboid_of(across))
         for place, hierarchy in enumerate(dimensions.hierarchies):
@@ -47,12 +50,12 @@ class Axes:
 
     @property
     def both(self) -> Levels:
-        """Return the cuboid of the cells."""
+        """Return the cuboid of the cells, which groups by the levels of both axes."""
         return tuple(map(max, self.down, self.across))
 
     def sets(self, dimensions: Dimensions) -> list[list[str]]:
-        """Return the grouping sets of a pivot by the names of their levels, without repetition: cells, rows, columns,
-        total.
+        """Return the grouping sets of a pivot as names of levels: the set of the cells, of the rows, of the columns,
+        and of the total. Equal sets occur once.
         """
         none = tuple(0 for _ in self.down)
         own = dict.fromkeys((self.both, self.down, self.across, none))
@@ -90,9 +93,10 @@ def pivot(
 ) -> Pivot:
     """Return a section of a pivot table, from the cells of an interval.
 
-    Rows are chosen by the question's skip, limit and order, columns by group. The question names the cuboids of
-    ``axes``. ``reserve`` is called as in :func:`answer`. Cost: that of an answer with these grouping sets, but only the
-    cells that are shown become rows.
+    The question's skip, limit and order select the rows. The columns are in the order of their groups, and
+    ``columns_skip`` and ``columns_most`` select them. The question names the cuboids of ``axes``. ``reserve`` is called
+    as in :func:`answer`. Cost: that of an answer with these grouping sets, but only the cells that are shown become
+    rows.
     """
     dimensions = layout.definition.dimensions
     places = dimensions.columns(axes.both)
@@ -132,8 +136,8 @@ def pivot(
 
 
 def _places(fine: Source, side: Source, shown: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return for each fine cell the index of its group among the shown groups of a side, -1 if the group is not
-    shown.
+    """Return for each fine cell the index of its group among the shown groups of a side. The index is -1 if the group
+    is not shown.
     """
     count = fine.cells.count
     if not count:
@@ -153,7 +157,9 @@ def _cells(
     columns: npt.NDArray[np.int64],
     question: Question,
 ) -> tuple[dict[tuple[int, int], Row], int]:
-    """Return the cells in a shown row and a shown column, and the number of their sums that are too large."""
+    """Return the cells whose row and column are both shown, by row index and column index. Also return the number of
+    their sums that are too large.
+    """
     kept = np.flatnonzero((rows >= 0) & (columns >= 0))
     found = rows_of(layout, fine.cells.take(kept), fine.columns, question, len(kept))
     places = zip(rows[kept].tolist(), columns[kept].tolist(), strict=True)

@@ -19,7 +19,7 @@ LIMIT_MAX = 100_000
 """The most rows of an answer."""
 
 TIME = "pane"
-"""The field of a row that holds the start of the row's interval; rows may be ordered by it."""
+"""The name of the field that holds the start of a row's interval. Rows may be ordered by this field."""
 
 _FIELDS = ("by", "where", "from", "to", "grain_s", "measures", "order", "limit")
 _NAMES_SHOWN = 20
@@ -29,7 +29,7 @@ _BY_REMEDY = 'give a cuboid, as ["carrier"], or a list of them, as [["carrier"],
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """A measure or dimension by which rows are ordered; TIME orders by the start of the rows' intervals."""
+    """A measure or dimension by which rows are ordered. The name TIME orders rows by the start of their intervals."""
 
     name: str
     is_descending: bool
@@ -42,8 +42,8 @@ class Question:
     ``cuboids``: the requested cuboids, at least one, without repetition. ``orders``: for each cuboid, its hierarchies
     in the order in which the request names them. ``where``: a predicate over dimensions. ``first``, ``end``: the panes
     of the interval, from ``first`` to before ``end``; None means no bound. ``measures``: the indices of the measures.
-    ``skip``: the number of rows before the first one that is shown. ``panes``: the number of panes of each interval
-    that has rows of its own; None if all panes are combined. Bounds of the interval are multiples of ``panes``.
+    ``skip``: the number of rows before the first row that is shown. ``panes``: the number of panes in each interval
+    that has separate rows; None if all panes are combined. Bounds of the interval are multiples of ``panes``.
     """
 
     cuboids: tuple[Levels, ...]
@@ -60,8 +60,8 @@ class Question:
 
     @staticmethod
     def parse(body: Mapping[str, Any], definition: CubeDefinition) -> Question:
-        """Return the question in a JSON object. Raise CubeError with the field, the value and the remedy if it is
-        refused.
+        """Return the question in a JSON object. Raise CubeError with the field, the value and the remedy if the
+        question is refused.
         """
         for name in body:
             if name not in _FIELDS:
@@ -86,7 +86,9 @@ class Question:
         )
 
     def until(self, end: int) -> Question:
-        """Return the question with another end; with a grain, the last end of an interval up to it."""
+        """Return the question with another end. If the question has a grain, the result ends with the last whole
+        interval up to ``end``. The result never ends before it begins.
+        """
         end -= end % (self.panes or 1)
         return replace(self, end=end if self.first is None else max(end, self.first))
 
@@ -123,8 +125,8 @@ _NO_TIME = "the cube has no time: leave it out, or define the cube with a time a
 
 
 def interval_panes(value: object, definition: CubeDefinition) -> int | None:
-    """Return the panes of each interval by the question's grain, None without a grain. Raise CubeError if it is
-    invalid.
+    """Return the number of panes in each interval, from the grain of a question. Return None if the question has no
+    grain. Raise CubeError if the grain is invalid.
     """
     if value is None:
         return None
@@ -138,8 +140,8 @@ def interval_panes(value: object, definition: CubeDefinition) -> int | None:
 
 
 def _pane(name: str, value: object, definition: CubeDefinition, panes: int) -> int | None:
-    """Return the pane that begins at a time, which must be a multiple of some panes. Return None if there is no
-    time.
+    """Return the pane that begins at a time. Return None if there is no time. Raise CubeError if the time is not a
+    multiple of the length of ``panes`` panes.
     """
     if value is None:
         return None

@@ -20,20 +20,20 @@ REVISED_ROWS_MAX = 100_000
 REVISED_WINDOWS_MAX = 1_000
 """The most windows that one commit computes again after late records; a window counts once for each output cuboid."""
 REVISED_CELLS_MAX = 20_000_000
-"""The most cells that one commit reads in order to compute windows again. The first window is always read, whatever its
-size.
+"""The most cells that one commit reads in order to compute windows again. The first window is always read, even if it
+has more cells.
 """
 _SPAN_MOST = 128
 """The most successive windows whose panes are read together."""
 
 Unit = tuple[int, int]
-"""A window, and the index of an output cuboid."""
+"""The number of a window, and the index of an output cuboid."""
 
 
 @dataclass(frozen=True, slots=True)
 class RevisionLimits:
-    """The limits on the work that one commit does for late records. At least one row, or one window without rows, is
-    always done.
+    """The limits on the work that one commit does for late records. Each commit writes at least one row, or finishes at
+    least one window without rows.
     """
 
     rows: int = REVISED_ROWS_MAX
@@ -68,8 +68,8 @@ class LateWindows(Protocol):
     """The windows that late records have changed."""
 
     def following(self, window: int | None) -> int | None:
-        """Return the first changed window from ``window`` on, or the first of all if it is None. Return None if there
-        is none.
+        """Return the first changed window from ``window`` on. If ``window`` is None, return the first of all changed
+        windows. Return None if there is no such window.
 
         Callers request windows in ascending order.
         """
@@ -83,9 +83,9 @@ class LateWindows(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Revised:
-    """Rows of revisions. ``position``: the position from which the next commit continues.
+    """The rows of revisions that one commit writes. ``position``: the position from which the next commit continues.
 
-    ``raised``: the revision numbers that are now used, by window and cuboid.
+    ``raised``: the highest revision number after the commit, by window and output cuboid.
     """
 
     rows: tuple[WindowRow, ...]
@@ -96,10 +96,10 @@ class Revised:
 class _Work:
     """The rows that one commit has computed so far, and the work that they took.
 
-    ``room``: the number of rows that the commit may still write. ``windows``, ``cells``: the numbers of windows and
-    cells processed. ``older``, ``newest``: the groups with rows of older windows and of the newest one, by cuboid
-    index. ``done``: the cuboids for which the newest window is done, by index, each with the last batch that its rows
-    include.
+    ``room``: the number of rows that the commit may still write. ``windows``: the number of windows processed.
+    ``cells``: the number of cells processed. ``older``: the groups that got rows of older windows, by cuboid index.
+    ``newest``: the groups that got rows of the newest window, by cuboid index. ``done``: the cuboids for which the
+    newest window is done, by index, each with the last batch that its rows include.
     """
 
     def __init__(self, limits: RevisionLimits) -> None:
@@ -121,7 +121,7 @@ class _Work:
 
 
 class _Span:
-    """Several windows that are revised together, and their versions by output cuboid, which are computed when
+    """Several windows that are revised together. Their versions are computed for an output cuboid when they are first
     needed.
     """
 
@@ -131,7 +131,7 @@ class _Span:
         self._made: dict[int, WindowVersions] = {}
 
     def versions(self, number: int, place: int, batch: int) -> tuple[Cells, Cells]:
-        """Return the groups of a window as they were before late records, and as they were after a batch."""
+        """Return the groups of a window before all late records, and the groups of the window after a batch."""
         versions = self._made.get(place)
         if versions is None:
             self._made[place] = versions = self._make(place)
@@ -144,8 +144,7 @@ class _Span:
 
 
 class Revisions:
-    """The revisions that are due after one commit. They are written in rounds, each of which visits the changed windows
-    once.
+    """The revisions that are due after one commit. They are written in rounds. A round visits each changed window once.
 
     A consumer that keeps the last record of each key would otherwise end with a row of an older window. So each group
     that gets a row of an older window also gets its row of the newest window again, or a tombstone, with a higher
@@ -186,7 +185,7 @@ class Revisions:
         self._places = range(len(writing.output.cuboids))
 
     def rows(self) -> Revised:
-        """Return the next rows, up to the end of the round."""
+        """Return the next rows, up to a limit of the commit or to the end of the round."""
         begun = self._position
         until = self._written if begun.until is None else begun.until
         work, position = _Work(self._limits), Position()
@@ -200,7 +199,9 @@ class Revisions:
         return Revised(tuple(work.rows), position, MappingProxyType(work.raised))
 
     def _spans(self, work: _Work, until: int) -> Iterator[tuple[int, _Span]]:
-        """Yield the remaining windows of the round, each with the span that it shares with its neighbours."""
+        """Yield the remaining windows of the round. Each window comes with the span of windows that are revised
+        together.
+        """
         reach = min(_SPAN_MOST, max(1, self._sliding.window // self._sliding.slide))
         number = self._following(self._position.window, until)
         while number is not None:
@@ -230,7 +231,9 @@ class Revisions:
         )
 
     def _revise(self, work: _Work, number: int, span: _Span) -> Position | None:
-        """Add the rows of a window. Return the position where the work stopped, or None if the window is done."""
+        """Add the rows of a window to ``work``. Return the position at which a limit stopped the work. Return None if
+        the window is done.
+        """
         start = self._position if self._position.window == number else Position()
         is_older = number < self._written
         for place in self._places[start.place :]:
@@ -255,14 +258,18 @@ class Revisions:
         return None
 
     def _stopped(self, begun: Position, number: int, place: int, skipped: int) -> Position:
-        """Return a position within a window, with the last batch that the rows written so far include."""
+        """Return the position in a window at which the work stops. Its ``batch`` is the last batch whose changes are in
+        the written rows of the window.
+        """
         found = Position(number, place, skipped, begun.batch)
         return replace(found, batch=self._late.newest(number)) if found.is_within and not begun.is_within else found
 
     def _again(self, work: _Work, place: int) -> None:
-        """Add the newest window's rows for the groups that got rows of older windows, unless they just got such a row.
+        """Add a row or a tombstone of the newest window for each group that got a row of an older window. Skip the
+        groups that just got such a row of the newest window.
 
-        While the newest window's own revisions are not written, its rows are as they were before.
+        Until the revisions of the newest window are written, these rows show the window as it was before the late
+        records.
         """
         layout, number, older = self._layout, self._written, work.older[place]
         if not any(part.count for part in older):

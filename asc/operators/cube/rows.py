@@ -22,8 +22,8 @@ from asc.spark_types import folded
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one cuboid, the number of its groups, and the number of sums that are NULL because they exceed 38
-    digits.
+    """The rows of one cuboid. ``groups``: the number of all groups of the cuboid. ``overflows``: the number of sums
+    that are NULL because they have over 38 digits.
     """
 
     rows: list[dict[str, Any]]
@@ -41,7 +41,7 @@ def rows_of(
     skip: int = 0,
     reserve: Reserve = unbounded,
 ) -> Rows:
-    """Return the rows of the cells of one cuboid, at most ``most``, without the first ``skip``.
+    """Return the rows of the cells of one cuboid: at most ``most`` rows after the first ``skip`` rows.
 
     ``columns``: the indices of the dimensions that the cuboid groups by. If the question has a grain, panes are its
     intervals. ``reserve`` is called before the rows are built, with their bytes, and may raise. Cost: measures are
@@ -73,14 +73,14 @@ def rows_of(
 
 
 def _of_nothing(layout: Layout) -> Cells:
-    """Return the one cell that the cuboid () has if there are no records."""
+    """Return the single cell of the cuboid without levels, for the case that there are no records."""
     none = frozen(np.zeros(0, dtype=np.int32))
     states = [slot.state.merge(pa.array([], slot.state.storage), none, 1) for slot in layout.slots]
     return Cells(frozen(np.zeros(1, dtype=np.int64)), (), tuple(states))
 
 
 def _begins(layout: Layout, cells: Cells, panes: int) -> list[str]:
-    """Return the start of the interval of each cell, as text."""
+    """Return for each cell the start of its interval, as text."""
     assert layout.definition.grain_us is not None
     step_us = panes * layout.definition.grain_us
     texts = {number: instant_text(number * step_us) for number in np.unique(cells.panes).tolist()}
@@ -88,7 +88,9 @@ def _begins(layout: Layout, cells: Cells, panes: int) -> list[str]:
 
 
 def order_of(layout: Layout, cells: Cells, names: Sequence[str], question: Question) -> npt.NDArray[np.int64] | None:
-    """Return the order of rows: by the question, then by time and group. Return None for the order of the cells."""
+    """Return the order of rows: first by the question's order, then by time and group. Return None if the question has
+    no order, because the cells are already sorted by time and group.
+    """
     if not question.ordering:
         return None
     keys = {folded(name): key for name, key in zip(names, cells.keys, strict=True)}

@@ -35,7 +35,7 @@ class Series:
 
 
 def is_number(measure: Answered) -> bool:
-    """Return whether a measure has values that can be drawn."""
+    """Return whether the values of a measure are numbers, so that they can be drawn."""
     kind = measure.type
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 

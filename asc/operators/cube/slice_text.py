@@ -21,11 +21,11 @@ _LEAST_DOUBLE = "-1.7976931348623157E308D"
 
 
 def slice_text(layout: Layout, group: Mapping[str, Any]) -> str | None:
-    """Return a predicate over dimensions that accepts exactly one group of an answer; TRUE for the group of all
-    records.
+    """Return a predicate over dimensions that accepts exactly one group of an answer. The predicate for the group of
+    all records is TRUE.
 
     ``group``: values as answers show them, by the expressions of dimensions. Return None if a value cannot be compared
-    with a constant: NaN, infinity, or a local time that occurs twice in the stream's time zone.
+    with a constant: NaN, positive infinity, or a local time that occurs twice in the stream's time zone.
     """
     types = {operand.sql: operand.type for operand in layout.dimensions}
     terms = []
@@ -72,8 +72,8 @@ def _literal(value: Any, kind: pa.DataType, time_zone: str) -> str | None:
 
 
 def _instant(text: str, time_zone: str | None) -> str | None:
-    """Return the literal of a timestamp in the local time of a stream's zone. ``time_zone``: None if there is no
-    zone.
+    """Return the literal of a timestamp, in the local time of a stream's time zone. ``time_zone``: None for a timestamp
+    without a zone. Return None if no literal represents exactly this instant.
     """
     if time_zone is None:
         return f"TIMESTAMP_NTZ {_quoted(text)}"

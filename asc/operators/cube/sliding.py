@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 Following = Callable[[int | None], int | None]
-"""A function that returns the first pane with cells from a given pane on, or the first of all for None. It returns None
-if there is no such pane.
+"""A function that returns the first pane with cells from a given pane on. For None, the function returns the first of
+all panes with cells. It returns None if there is no such pane.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Sliding:
-    """Windows of ``window`` panes, one ending at each multiple of ``slide``. They are tumbling if the two are equal.
+    """Windows of ``window`` panes. One window ends at each multiple of ``slide``. If both numbers are equal, the
+    windows are tumbling.
 
     The window with the number n has the panes from ``n * slide - window`` to before ``n * slide``.
 
@@ -34,12 +35,12 @@ class Sliding:
         return open_from // self.slide
 
     def holding(self, pane: int) -> range:
-        """Return the numbers of the windows that hold a pane."""
+        """Return the numbers of the windows that contain a pane."""
         return range(pane // self.slide + 1, (pane + self.window) // self.slide + 1)
 
     def due(self, following: Following, after: int | None, to: int) -> Iterator[int]:
-        """Yield the numbers of the windows to write, ascending: windows with a pane, and the first window after each of
-        these.
+        """Yield the numbers of the windows to write, ascending. These are the windows that contain a cell, and the
+        first window after each of them.
 
         ``following``: finds panes that have a cell. ``after``: the last written window, None if there is none. ``to``:
         the last final window. Cost: a search for each window that is due, however many empty windows are between them.

@@ -25,14 +25,16 @@ from asc.spark_types import backquoted, folded, quoted_name
 
 _NAMES_SHOWN = 20
 _GROUP_CELLS = 2
-"""The number of cells per group from which on merging costs less than it saves in the next step."""
+"""The least number of cells per group at which merging costs less than it saves in the next step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Cells in one or more parts, with the keys of the dimensions at ``columns``. There is one part if ``is_merged``.
+    """Cells in one or more parts, with the keys of the dimensions at ``columns``. ``is_merged``: whether the cells are
+    merged into one part.
 
-    ``by_pane``: whether each pane has cells of its own; each pane is then an interval of the question's grain.
+    ``by_pane``: whether the cells of different panes stay separate. Each pane is then an interval of the question's
+    grain.
     """
 
     parts: tuple[Cells, ...]
@@ -47,15 +49,15 @@ class Source:
 
     @property
     def cells(self) -> Cells:
-        """Return the cells, which have to be merged."""
+        """Return the cells of the only part. The cells must have been merged."""
         (found,) = self.parts
         return found
 
     def rolled_up(self, layout: Layout, columns: tuple[int, ...], reserve: Reserve = unbounded) -> Source:
         """Return the cells of the same or a coarser cuboid. All panes are combined unless ``by_pane``.
 
-        A part that gives far fewer groups is first merged alone, while its cells are in the processor's cache. So the
-        parts need not be copied into one.
+        If a part has far fewer groups than cells, it is first merged by itself, while its cells are in the processor's
+        cache. So the parts need not be copied into one.
         """
         if self.is_merged and columns == self.columns:
             reserve(0)
@@ -118,7 +120,7 @@ def _groups(parts: Sequence[Cells], by_pane: bool) -> int:
 def _accepted_parts(
     layout: Layout, where: str, parts: Sequence[Cells], named: Mapping[int, int], reserve: Reserve
 ) -> list[Cells]:
-    """Return the cells of parts whose group a predicate accepts. Return none if ``named`` is empty.
+    """Return the cells whose group a predicate accepts, in parts. Return no cells if ``named`` is empty.
 
     ``named``: the index of the key of each dimension that the predicate names, by the index of the dimension.
     """
@@ -135,7 +137,7 @@ def _accepted_parts(
 
 
 def _predicate(layout: Layout, where: str) -> Predicate:
-    """Return a predicate over dimensions. Raise CubeError if the text is not one."""
+    """Return the predicate in a text. Raise CubeError if the text is not a predicate over dimensions."""
     try:
         predicate = normalise(where, layout.group_schema, time_zone=layout.time_zone)
     except PredicateError as error:
@@ -153,8 +155,8 @@ def _predicate(layout: Layout, where: str) -> Predicate:
 
 
 def _no_dimension(layout: Layout, where: str, column: str) -> CubeError:
-    """Return the error for a name in a predicate that is no dimension. If it is a part of dimensions that have to be
-    in backquotes, the error names one of these, by preference one that the predicate contains.
+    """Return the error for a name in a predicate that is no dimension. If dimensions that need backquotes contain the
+    name, the error names one of them. Dimensions that the predicate also contains are preferred.
     """
     word = re.compile(rf"(?<!\w){re.escape(column)}(?!\w)", re.IGNORECASE)
     names = layout.definition.dimensions.names
@@ -167,14 +169,16 @@ def _no_dimension(layout: Layout, where: str, column: str) -> CubeError:
 
 
 def _written_plainly(layout: Layout, where: str) -> list[str]:
-    """Return the dimensions that have to be in backquotes and whose text a predicate contains, the longest first."""
+    """Return the dimensions that need backquotes and whose text occurs in a predicate. The longest dimension comes
+    first.
+    """
     text = _spaceless(where)
     found = [name for name in _expressions(layout.definition.dimensions.names) if _spaceless(name) in text]
     return sorted(found, key=len, reverse=True)
 
 
 def _expressions(names: Sequence[str]) -> list[str]:
-    """Return the names that have to be in backquotes."""
+    """Return the names that need backquotes."""
     return [name for name in names if quoted_name(name) != name]
 
 

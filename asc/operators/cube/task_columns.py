@@ -14,8 +14,8 @@ from asc.schema import Schema
 
 
 class TaskColumns(Columns):
-    """The expressions of cubes over the rows of one batch, computed by Spark. Each column is named by its operand's SQL
-    text.
+    """The expressions of cubes over the rows of one batch, computed by Spark. The name of each column is the SQL text
+    of its operand.
 
     A boolean arrives as 0 or 1, and a time as microseconds. A value of which only NULL or not NULL matters arrives as
     any integer. Texts are repaired: bytes that are not UTF-8 become U+FFFD.

@@ -32,7 +32,7 @@ _RECORDS = b"records"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CubePartial:
-    """Cells of the base cuboid in any panes, and the number of records in them by pane."""
+    """Cells of the base cuboid in any panes. ``records``: the number of records in the cells, by pane number."""
 
     cells: Cells
     records: Mapping[int, int]
@@ -71,11 +71,11 @@ class CubeState:
 
     @property
     def nbytes(self) -> int:
-        """Return the size of the merged cells in bytes. Cells that are not merged yet do not count."""
+        """Return the size in bytes of all cells, including the cells that are not merged yet."""
         return sum(part.size_bytes for part in self._cells.parts)
 
     def fold(self, columns: TaskColumns, rows: npt.NDArray[np.int64]) -> int:
-        """Add some records of a batch. Return how many of them have too large a key."""
+        """Add some records of a batch. Return the number of records that are excluded for too large a key."""
         found = folded(self._layout, columns, rows)
         # The dictionaries of a batch have the values of all its records.
         self._cells.add(found.cells.compact())
@@ -91,10 +91,10 @@ class CubeFold:
     """The implementation of the protocol :class:`asc.operators.fold.Fold` for cubes."""
 
     def prepare(self, definition: Mapping[str, Any]) -> Layout:
-        """Return the layout of a cube.
+        """Return the layout of the cube that ``definition`` describes.
 
-        ``cube``: the definition of the cube. ``schema``: the DDL of the columns that the cube reads. ``time_zone``: the
-        zone in which Spark reads times without a zone, by default UTC.
+        ``definition`` has three fields. ``cube``: the definition of the cube. ``schema``: the DDL of the columns that
+        the cube reads. ``time_zone``: the zone in which Spark reads times without a zone, by default UTC.
         """
         schema, time_zone = Schema.from_ddl(definition["schema"]), definition.get("time_zone", "UTC")
         return Layout.of(CubeDefinition.parse(definition["cube"]), schema, time_zone)
@@ -108,7 +108,7 @@ class CubeFold:
         return CubeState(prepared)
 
     def merge(self, prepared: Layout, states: Sequence[bytes]) -> bytes:
-        """Return the merged cells of several tasks."""
+        """Return the merged cells of several tasks as bytes."""
         whole, records = GrowingCells(prepared), Counter[int]()
         for state in states:
             part = CubePartial.of_bytes(prepared, state)

@@ -17,8 +17,8 @@ RowKind = Literal["window", "revision", "tombstone"]
 
 @dataclass(frozen=True, slots=True)
 class WindowRow:
-    """A record that a cube writes. ``value`` is None for a tombstone. ``identity`` is the same each time it is
-    written.
+    """A record that a cube writes. ``value``: None for a tombstone. ``identity``: equal each time that the record is
+    written again.
     """
 
     kind: RowKind
@@ -29,7 +29,9 @@ class WindowRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowWriting:
-    """Formatting of the rows of one cube: a function of a window, its cells, its revision and its completeness."""
+    """Formatting of the rows of one cube. A row depends only on its window, the cells, the revision and the
+    completeness of the window.
+    """
 
     query: str
     generation: str
@@ -37,7 +39,7 @@ class WindowWriting:
     output: Output
 
     def columns(self, place: int) -> tuple[int, ...]:
-        """Return the indices of the dimensions of an output cuboid."""
+        """Return the indices of the dimensions of the output cuboid with the index ``place``."""
         return self.layout.definition.dimensions.columns(self.output.cuboids[place])
 
     def rows(

@@ -26,8 +26,8 @@ NOW = 2**62
 class LateChange:
     """The changes that the late records of one batch made to written windows.
 
-    ``number``: greater than the numbers of earlier batches. ``first``, ``end``: the windows that have rows of the
-    former cells, from ``first`` to before ``end``.
+    ``number``: greater than the numbers of earlier batches. ``first``, ``end``: the windows whose rows were computed
+    from the former cells, from ``first`` to before ``end``. ``cells``: the former cells.
     """
 
     number: int
@@ -55,7 +55,7 @@ class WindowVersions:
         read: Reading,
         groups: Cells | None = None,
     ) -> None:
-        """Read the cells of the windows from the first to the last one of ``windows``.
+        """Read the cells of successive windows. ``windows``: the numbers of the first and the last window.
 
         ``groups``: the groups to read, by default the groups that late records touch. The attribute ``count`` is the
         number of cells that were read so far.
@@ -92,7 +92,8 @@ class WindowVersions:
         self._kept: tuple[int, Cells] | None = None
 
     def cells(self, number: int, after: int) -> Cells:
-        """Return the groups of a window as they were before the batches with a greater number than ``after``.
+        """Return the groups of a window as they were after the batch ``after``, before the batches with greater
+        numbers.
 
         ``after``: -1 for the state before all batches, ``NOW`` for the state after all batches.
         """
@@ -100,7 +101,7 @@ class WindowVersions:
         return rolled_up(self._layout, [self._untouched(number), versions], self._every)
 
     def _untouched(self, number: int) -> Cells:
-        """Return the groups of a window without the cells that have versions."""
+        """Return the groups of a window, computed only from the cells that late records did not touch."""
         if self._kept is None or self._kept[0] != number:
             first, end = self._sliding.panes(number)
             shared_first, shared_end = self._shared
@@ -114,8 +115,8 @@ class WindowVersions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Versions:
-    """The versions of the cells that late records touched, one row for each version, by cell, then by the change's
-    number.
+    """The versions of the cells that late records touched. Each version is a row. Rows are sorted by cell, then by the
+    number of the batch that ended the version.
 
     ``cells``: the versions with their states. ``ids``: a number for the cell of each row, ascending. ``numbers``: the
     number of the batch that ended each version. ``firsts``, ``ends``: the windows that have the version. ``is_absent``:
@@ -131,7 +132,7 @@ class _Versions:
 
     @staticmethod
     def of(layout: Layout, former: Sequence[tuple[LateChange, FormerCells]], now: Cells) -> _Versions:
-        """Return the versions in the changes and the current versions, one row for each."""
+        """Return the former versions from the changes, and the current versions from ``now``. Each version is a row."""
         parts, spans = [Cells.none(layout)], [(0, 0, 0, False)]
         for change, own in former:
             for cells, is_absent in ((own.cells, False), (own.new, True)):
@@ -150,13 +151,13 @@ class _Versions:
         return _Versions(whole, ids, numbers, firsts, ends, absents.astype(np.bool_))._taken(order)
 
     def rolled_up(self, columns: Sequence[int], is_wanted: npt.NDArray[np.bool_]) -> _Versions:
-        """Return the wanted versions with only some of the keys."""
+        """Return the wanted versions with only the keys at the indices ``columns``."""
         own = self._taken(np.flatnonzero(is_wanted))
         return replace(own, cells=own.cells.rolled_up(columns))
 
     def at(self, number: int, after: int, panes: tuple[int, int]) -> Cells:
-        """Return the cells in the panes of a window as they were before the batches with a greater number than
-        ``after``.
+        """Return the cells in the panes of a window as they were after the batch ``after``, before the batches with
+        greater numbers.
         """
         start, stop = (int(own) for own in np.searchsorted(self.cells.panes, panes))
         own = slice(start, stop)

@@ -9,16 +9,18 @@ from asc.operators.cube.comparing import changed, matched, rolled_up
 from asc.operators.cube.window_rows import WindowRow, WindowWriting
 
 Reading = Callable[[int, int], Sequence[Cells]]
-"""A function that returns the cells of the base cuboid in the panes from one pane to before another, in parts,
-ascending by pane.
+"""A function that returns the cells of the base cuboid in successive panes. Its arguments are the first pane and the
+pane after the last one. The cells are in parts, ascending by pane.
 """
 
 IsWhole = Callable[[int, int], bool]
-"""A function that returns True if no record is missing in the panes from one pane to before another."""
+"""A function that returns True if no record is missing in successive panes. Its arguments are the first pane and the
+pane after the last one.
+"""
 
 
 class Windows:
-    """The windows of a cube after one commit. Each window is a function of its panes alone."""
+    """The windows of a cube after one commit. The content of a window depends only on the cells of its panes."""
 
     def __init__(self, writing: WindowWriting, read: Reading, is_whole: IsWhole) -> None:
         self._writing = writing
@@ -30,11 +32,11 @@ class Windows:
         self._kept: dict[int, Cells] = {}
 
     def is_whole(self, number: int) -> bool:
-        """Return whether a window misses no record."""
+        """Return whether no record of a window is missing."""
         return self._is_whole(*self._sliding.panes(number))
 
     def cells(self, number: int, place: int) -> Cells:
-        """Return the groups of an output cuboid in a window."""
+        """Return the groups of a window in the output cuboid with the index ``place``."""
         own = self._base(number)
         return rolled_up(
             self._writing.layout, [own], [self._columns.index(column) for column in self._writing.columns(place)]
@@ -43,9 +45,9 @@ class Windows:
     def rows(self, number: int, oldest: int | None) -> Iterator[WindowRow]:
         """Yield the rows of a window that is written for the first time.
 
-        The rows are all groups of the window, or only the groups that differ from the preceding window. Each group that
-        the preceding window had and this one lacks gets a tombstone. ``oldest``: the first window ever written; None if
-        there is no such bound.
+        The rows are all groups of the window, or only the groups that differ from the preceding window. Each group of
+        the preceding window that is not in this window gets a tombstone. ``oldest``: the first window ever written;
+        None if there is no such bound.
         """
         writing, layout = self._writing, self._writing.layout
         is_whole = self.is_whole(number)
@@ -58,8 +60,8 @@ class Windows:
             yield from writing.tombstones(gone, number, place, revision=0)
 
     def _base(self, number: int) -> Cells:
-        """Return the groups of a window by all dimensions that outputs name. The results for the last two windows are
-        cached.
+        """Return the groups of a window by all dimensions that occur in any output cuboid. The results for the last two
+        windows are cached.
         """
         groups = self._kept.pop(number, None)
         if groups is None:

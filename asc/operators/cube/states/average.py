@@ -13,7 +13,7 @@ from asc.operators.cube.states.memory import numbers, stored
 
 _DIGITS = 38
 _EXACT = 2**53
-"""Every integer up to this magnitude is exactly a double."""
+"""The magnitude up to which a double represents every integer exactly."""
 
 _QUOTIENT = Context(prec=_DIGITS + 1, rounding=ROUND_HALF_UP)
 """The precision to which Spark divides decimals before it rounds the quotient to the scale of the average."""

@@ -34,7 +34,9 @@ class ExactSum(State):
         self.type = pa.decimal128(38, self.scale)
 
     def values(self, column: pa.Array) -> Values:
-        """Return the values as int64. If they do not fit, return both halves of 128 bits."""
+        """Return the values as int64. If the type of the values is too wide for that, return two halves of 64 bits for
+        each value.
+        """
         if not self._is_decimal:
             return _short_values(numbers(column.cast(pa.int64()), np.int64), column)
         halves = numbers(column, np.uint64, 2)
@@ -84,7 +86,7 @@ class ExactSum(State):
 
 
 def _short_values(found: npt.NDArray[np.int64], column: pa.Array) -> Values:
-    """Return int64 values with their greatest magnitude, in which the values under NULL are included."""
+    """Return int64 values with a bound on their magnitude. The bound also covers the numbers under NULL."""
     magnitude = max(-int(found.min()), int(found.max()), 0) if len(found) else 0
     return Values(found, nulls_of(column), magnitude=magnitude)
 

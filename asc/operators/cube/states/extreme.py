@@ -65,7 +65,7 @@ class Extreme(State):
         return self._of_found(found, merged_values(values.nulls, cells, count), values.dictionary)
 
     def _native(self, states: pa.Array) -> Values:
-        """Return the keys of states, without a copy where they are integers of 32 bits or stored as such."""
+        """Return the keys of states. If a state is stored as an integer of 32 bits, its key is read without a copy."""
         types = pa.types
         if types.is_int32(self.type) or types.is_date32(self.type):
             return Values(numbers(states, np.int32), nulls_of(states))

@@ -1,9 +1,9 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """Compiled loops over the values of cells: counts, exact sums, TwoSum pairs, extremes.
 
-In all loops, ``rows`` int64[n] has the indices of the values to process, in order, and ``cells`` int32[n] the cell of
-each of these values. The loops that merge states process all states in their order. ``nulls`` bool[values] marks the
-values that are NULL; the array is empty if no value is NULL.
+Arguments of the loops. ``rows`` int64[n]: the indices of the values to process, in order. ``cells`` int32[n]: the cell
+of each of these values. The loops that merge states have no ``rows``: they process all states in order. ``nulls``
+bool[values]: whether each value is NULL; the array is empty if no value is NULL.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from asc.compiled import compiled, inlined
 Array = Any
 
 LARGE = 2.0**1000
-"""The magnitude from which on a pair is kept in units of UNIT, because the next sum might overflow."""
+"""The magnitude from which on a pair is stored in units of UNIT, because the next sum might overflow."""
 UNIT = 2.0**128
 IN_UNITS = 1.0
 """The third number of a float sum whose pair is in units of UNIT; it is 0 if the pair is in units of 1."""
@@ -25,14 +25,14 @@ IN_UNITS = 1.0
 
 @compiled
 def count_rows(cells: Array, counts: Array) -> None:
-    """Add the number of rows of each cell."""
+    """Add to ``counts`` the number of rows of each cell."""
     for i in range(cells.size):
         counts[cells[i]] += 1
 
 
 @compiled
 def count_values(rows: Array, cells: Array, nulls: Array, counts: Array) -> None:
-    """Add the number of values of each cell that are not NULL."""
+    """Add to ``counts`` the number of values of each cell that are not NULL."""
     for i in range(cells.size):
         if not nulls[rows[i]]:
             counts[cells[i]] += 1
@@ -47,7 +47,9 @@ def add_counts(added: Array, cells: Array, counts: Array) -> None:
 
 @compiled
 def sum_short(values: Array, nulls: Array, rows: Array, cells: Array, limbs: Array, has_value: Array) -> None:
-    """Add int64 values as :func:`sum_integers` does, for values of which no sum can exceed 64 bits."""
+    """Add int64 values to the sums of their cells, with the same result as :func:`sum_integers`. No sum may exceed 64
+    bits.
+    """
     if nulls.size:
         for i in range(cells.size):
             if not nulls[rows[i]]:
@@ -65,7 +67,8 @@ def sum_short(values: Array, nulls: Array, rows: Array, cells: Array, limbs: Arr
 
 @compiled
 def sum_integers(values: Array, nulls: Array, rows: Array, cells: Array, limbs: Array, has_value: Array) -> None:
-    """Add int64 values to the sums of their cells, uint64[cells, 3] in two's complement, lowest limb first.
+    """Add int64 values to the sums of their cells. ``limbs`` uint64[cells, 3]: the sums in two's complement, lowest
+    limb first.
 
     The third limb is written at the end, from the sum of 128 bits in the first two limbs: 2**63 values of 64 bits fit
     into 128 bits.
@@ -124,7 +127,7 @@ def sum_limbs(added: Array, nulls: Array, cells: Array, limbs: Array) -> None:
 
 @compiled
 def mark_values(nulls: Array, cells: Array, has_value: Array) -> None:
-    """Mark the cells that have at least one state of a value that is not NULL."""
+    """Mark in ``has_value`` each cell that has at least one state that is not NULL."""
     for i in range(cells.size):
         if not nulls[i]:
             has_value[cells[i]] = True
@@ -184,7 +187,7 @@ def _add_pair(sums: Array, rests: Array, cell: Any, first: Any, second: Any, kin
 def sum_floats(
     values: Array, nulls: Array, rows: Array, cells: Array, sums: Array, rests: Array, has_value: Array
 ) -> None:
-    """Add float64 values to the sums of their cells, float64[cells, 3]: a pair, and the third number of
+    """Add float64 values to the sums of their cells. ``sums`` float64[cells, 3]: a pair, and the third number of
     :class:`FloatSum`.
 
     ``rests`` float64[cells] is working memory of zeros.
@@ -258,7 +261,7 @@ def greatest(keys: Array, nulls: Array, rows: Array, cells: Array, greatest_keys
 
 @compiled
 def merge_least(keys: Array, nulls: Array, cells: Array, least_keys: Array) -> None:
-    """Find the least of the partial minimums of each cell, in their order."""
+    """Find the least of the partial minimums of each cell. ``keys``: the partial minimum in each state."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[i]:
@@ -270,7 +273,7 @@ def merge_least(keys: Array, nulls: Array, cells: Array, least_keys: Array) -> N
 
 @compiled
 def merge_greatest(keys: Array, nulls: Array, cells: Array, greatest_keys: Array) -> None:
-    """Find the greatest of the partial maximums of each cell, in their order."""
+    """Find the greatest of the partial maximums of each cell. ``keys``: the partial maximum in each state."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[i]:

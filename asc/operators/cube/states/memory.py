@@ -15,7 +15,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def stored(data_type: pa.DataType, data: npt.NDArray[Any], has_value: Mask | None = None) -> pa.Array:
-    """Return an array over a contiguous block of fixed-width values, with NULL for cells without a value.
+    """Return an Arrow array over a contiguous block of fixed-width values. An element is NULL if its cell has no value.
 
     The data under NULL must be zero, so that equal states have equal bytes.
     """
@@ -27,8 +27,8 @@ def stored(data_type: pa.DataType, data: npt.NDArray[Any], has_value: Mask | Non
 
 
 def numbers(array: pa.Array, dtype: Any, width: int = 1) -> npt.NDArray[Any]:
-    """Return the memory of an array of fixed-width values, ``width`` numbers for each. Numbers under NULL are
-    arbitrary.
+    """Return the memory of an array of fixed-width values as NumPy numbers. ``width``: how many numbers each value has.
+    Numbers under NULL are arbitrary.
     """
     buffer = array.buffers()[1]
     if buffer is None or not len(array):

@@ -21,8 +21,8 @@ class Values:
     """The values of an expression over a batch, in the form that the kernels of one kind of state read.
 
     ``numbers``: one array element for each value. ``nulls`` bool[values]: which values are NULL; empty if there is no
-    NULL. ``dictionary``: if the values are not numeric, the dictionary in which ``numbers`` are ranks. ``magnitude``: a
-    bound on the absolute value, for integers.
+    NULL. ``dictionary``: the dictionary in which ``numbers`` are ranks; None if ``numbers`` are not ranks.
+    ``magnitude``: a bound on the absolute value, for integers.
     """
 
     numbers: npt.NDArray[Any]
@@ -32,7 +32,9 @@ class Values:
 
 
 def merged_values(nulls: npt.NDArray[np.bool_], cells: Places, count: int) -> npt.NDArray[np.bool_]:
-    """Return bool[cells]: whether any state of the cell has a value. Each cell has a state, if there is any state."""
+    """Return for each cell whether any of its states has a value, bool[cells]. If there are states, each cell must have
+    at least one state.
+    """
     if len(cells) and not len(nulls):
         return np.ones(count, dtype=np.bool_)
     has_value = np.zeros(count, dtype=np.bool_)
@@ -61,13 +63,15 @@ class State(ABC):
 
     @abstractmethod
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
-        """Return the states of ``count`` cells, from the values at ``rows``, each of which belongs to the cell in
-        ``cells``.
+        """Return the states of ``count`` cells. ``rows``: the indices of the values to fold. ``cells``: the cell of
+        each of these values.
         """
 
     @abstractmethod
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
-        """Return the states of ``count`` cells. Each is the merge of the given states of its cell, in order."""
+        """Return the states of ``count`` cells. ``cells``: the cell of each given state. The given states of a cell are
+        merged in order.
+        """
 
     @abstractmethod
     def answer(self, states: pa.Array) -> pa.Array:
