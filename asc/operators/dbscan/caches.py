@@ -11,13 +11,13 @@ from asc.operators.dbscan.neighbours import Neighbours
 from asc.operators.dbscan.points import Floats, Ints, Points
 
 LABEL_BYTES = 64 << 20
-"""The size in bytes of the cached labels of the last windows, which the next windows are compared with."""
+"""The most bytes of cached labels. The cached labels of a query's last window are compared with the next window."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredNeighbours:
-    """Neighbours of points that were once in order, with the points' arrivals. Some points may no longer be in the
-    track.
+    """The neighbours of points in order, as they were when the neighbours were computed. ``arrivals``: the arrival
+    number of each point. Some points may no longer be in the track.
     """
 
     radii: Floats
@@ -25,9 +25,10 @@ class StoredNeighbours:
     arrivals: Ints
 
     def rows(self, arrivals: Ints) -> Ints | None:
-        """Return the stored rows of the first points in order, up to the first point that is not stored.
+        """Return the stored indices of the first points of the track, up to the first point that is not stored.
+        ``arrivals``: the arrival numbers of the track's points, in order.
 
-        Return None if a later point is stored, or if the points are in another order.
+        Return None if a stored point follows a point that is not stored, or if the points are stored in another order.
         """
         if not len(arrivals):
             return np.zeros(0, dtype=np.int64)
@@ -57,7 +58,8 @@ class NeighbourCache:
         self._stored: StoredNeighbours | None = None
 
     def of(self, points: Points, values: Floats, settled: int, radii: Floats) -> tuple[Neighbours, Ints]:
-        """Return neighbours that include the first ``settled`` points in order, and the rows of these points.
+        """Return neighbours that include the first ``settled`` points in order. Also return the indices that these
+        points have in the neighbours.
 
         ``values``: the points in the space of the radii.
         """
@@ -79,7 +81,9 @@ class NeighbourCache:
     def _extended(
         self, stored: StoredNeighbours, points: Points, values: Floats, settled: int, radii: Floats
     ) -> tuple[Neighbours, Ints] | None:
-        """Return the result of :meth:`of` from stored neighbours. Return None if they cannot be used."""
+        """Return the result of :meth:`of` from stored neighbours, to which new points are added. Return None if the
+        stored neighbours cannot be used.
+        """
         if not np.array_equal(stored.radii, radii):
             return None
         rows = stored.rows(points.arrival)
@@ -105,7 +109,9 @@ class LabelCache:
         self._held: dict[str, tuple[int, Labels]] = {}
 
     def put(self, query: str, number: int, labels: Labels) -> None:
-        """Store the labels of a query's window in place of the previous window's, if the limit in bytes allows it."""
+        """Store the labels of a query's window, if the limit in bytes allows it. Drop the labels of the query's
+        previous window.
+        """
         self.drop(query)
         size = _size(labels)
         if size <= self._room:
@@ -114,7 +120,7 @@ class LabelCache:
             self._held[query] = number, labels
 
     def get(self, query: str, number: int) -> Labels | None:
-        """Return the labels of a query's window. Return None if they are not cached."""
+        """Return the labels of the window ``number`` of a query. Return None if they are not cached."""
         found = self._held.get(query)
         return found[1] if found is not None and found[0] == number else None
 

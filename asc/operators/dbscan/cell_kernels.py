@@ -16,14 +16,16 @@ from asc.operators.dbscan.neighbour_kernels import squared_distance
 Array = Any
 
 _SORTED = 64
-"""The most near cells that are listed in ascending order of distance: sorting takes the square of their number."""
+"""The number of near cells up to which the list of a cell is sorted by distance. Sorting takes time proportional to the
+square of this number.
+"""
 
 
 class CellArrays(NamedTuple):
     """The points of a window by cells.
 
     ``values`` float64[points, attributes]: in the order of the cells. ``starts`` int64[cells + 1]: where each cell
-    begins. ``low`` and ``high`` float64[cells, attributes]: the bounds of its points.
+    begins. ``low`` and ``high`` float64[cells, attributes]: the bounds of each cell's points.
     """
 
     values: Array
@@ -33,9 +35,11 @@ class CellArrays(NamedTuple):
 
 
 class NearArrays(NamedTuple):
-    """The near cells of each cell from ``first`` to before ``after``, the nearest first if they are few.
+    """The lists of near cells, for each cell from ``first`` to before ``after``. A short list has the nearest cell
+    first.
 
-    The lists begin at ``starts``. ``squares``: a lower bound of the squared distance to each of ``near``.
+    ``starts``: the start of each list in ``near``. ``near``: the near cells of all lists. ``squares``: for each near
+    cell, a lower bound of the squared distance.
     """
 
     first: int
@@ -47,7 +51,7 @@ class NearArrays(NamedTuple):
 
 @compiled
 def bound(values: Array, starts: Array, low: Array, high: Array) -> None:
-    """Write the least and the greatest value of each attribute over the points of each cell."""
+    """Write the least and the greatest value of each attribute in each cell to ``low`` and ``high``."""
     for cell in range(low.shape[0]):
         for place in range(values.shape[1]):
             low[cell, place] = high[cell, place] = values[starts[cell], place]
@@ -68,8 +72,8 @@ def list_near(
     candidates: Array,
     listed: NearArrays,
 ) -> int:
-    """List the near cells of each cell from ``first`` on, until ``near`` is full. Return the first cell whose list is
-    missing.
+    """List the near cells of each cell from ``first`` on, until ``near`` is full. Return the first cell without a list,
+    or the number of cells if all lists are complete.
 
     A cell is near if the squared distance of the two boxes is at most ``square``. ``near`` has capacity for the list of
     at least one cell.
@@ -99,7 +103,7 @@ def list_near(
 
 @compiled
 def _square_between(low: Array, high: Array, one: int, other: int) -> float:
-    """Return a bound below the squared distances of the points of two cells."""
+    """Return a lower bound of the squared distances between the points of two cells."""
     total = 0.0
     for place in range(low.shape[1]):
         difference = max(low[other, place] - high[one, place], low[one, place] - high[other, place])
@@ -110,7 +114,7 @@ def _square_between(low: Array, high: Array, one: int, other: int) -> float:
 
 @compiled
 def _least_square(values: Array, point: int, low: Array, high: Array, cell: int) -> float:
-    """Return a bound below the squared distance of a point to each point of a cell."""
+    """Return a lower bound of the squared distances between a point and the points of a cell."""
     total = 0.0
     for place in range(values.shape[1]):
         difference = max(low[cell, place] - values[point, place], values[point, place] - high[cell, place])
@@ -121,7 +125,7 @@ def _least_square(values: Array, point: int, low: Array, high: Array, cell: int)
 
 @compiled
 def _greatest_square(values: Array, point: int, low: Array, high: Array, cell: int) -> float:
-    """Return a bound above the squared distance of a point to each point of a cell."""
+    """Return an upper bound of the squared distances between a point and the points of a cell."""
     total = 0.0
     for place in range(values.shape[1]):
         difference = max(values[point, place] - low[cell, place], high[cell, place] - values[point, place])
@@ -165,7 +169,9 @@ def _insert_nearest(values: Array, point: int, begin: int, end: int, nearest: Ar
 
 @compiled
 def find_core(cells: CellArrays, listed: NearArrays, square: float, least: int, is_core: Array) -> None:
-    """Write for each point of some cells whether it has at least ``least`` neighbours, itself included."""
+    """Write for each point of the listed cells whether it has at least ``least`` neighbours. The point itself counts as
+    a neighbour.
+    """
     values, starts, low, high = cells.values, cells.starts, cells.low, cells.high
     first, near_starts, near, squares = listed.first, listed.starts, listed.near, listed.squares
     for cell in range(first, listed.after):
@@ -201,8 +207,8 @@ def find_core(cells: CellArrays, listed: NearArrays, square: float, least: int, 
 def core_first(
     order: Array, values: Array, starts: Array, is_core: Array, ends: Array, core_order: Array, moved: Array
 ) -> None:
-    """Write the points of each cell to ``core_order``, core points first, and their values to ``moved``. Write the end
-    of each cell's core points to ``ends``.
+    """Write the points of each cell to ``core_order``, with the core points first. Write the values of the points to
+    ``moved``. Write the end of each cell's core points to ``ends``.
     """
     for cell in range(ends.size):
         place = starts[cell]
@@ -232,8 +238,8 @@ def _are_connected(cells: CellArrays, ends: Array, square: float, one: int, othe
 
 @compiled
 def connect(cells: CellArrays, ends: Array, listed: NearArrays, square: float, parents: Array) -> None:
-    """Unite cells with other cells if some of their core points are neighbours. ``ends``: the end of each cell's core
-    points.
+    """Unite two cells if a core point of one cell is a neighbour of a core point of the other cell. ``ends``: the end
+    of each cell's core points.
     """
     starts, first = cells.starts, listed.first
     near_starts, near, squares = listed.starts, listed.near, listed.squares
@@ -251,8 +257,8 @@ def connect(cells: CellArrays, ends: Array, listed: NearArrays, square: float, p
 
 @compiled
 def number_cells(order: Array, starts: Array, ends: Array, cell_of: Array, parents: Array, labels: Array) -> int:
-    """Assign numbers to the components of cells with core points, by their first core point, and write the number as
-    each cell's label. Return the number of components.
+    """Assign a number to each component of connected cells, in the order of the components' first core points. Write to
+    ``labels`` the component's number for each cell with core points. Return the number of components.
 
     ``cell_of`` receives the cell of each core point in order, -1 for other points. ``labels`` int32[cells] initially
     holds -1.
@@ -286,7 +292,9 @@ def label_points(
     labels: Array,
     is_core: Array,
 ) -> None:
-    """Write the label of each point of some cells, and whether it is a core point, from the labels of the cells."""
+    """Write the label of each point of the listed cells, from the labels of the cells. Also write whether each point is
+    a core point.
+    """
     values, starts, low, high = cells.values, cells.starts, cells.low, cells.high
     first, near_starts, near, squares = listed.first, listed.starts, listed.near, listed.squares
     for cell in range(first, listed.after):

@@ -1,4 +1,6 @@
-"""DBSCAN by grid cells, without listing pairs of neighbours, for windows in which points have many neighbours."""
+"""DBSCAN by grid cells, without listing pairs of neighbours. It is used for windows in which points have many
+neighbours.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,13 @@ from asc.operators.dbscan.grid import Grid, orders_of, reach_of, side_within
 from asc.operators.dbscan.points import Flags, Floats, Ints
 
 _ALIKE = 1.25
-"""The largest ratio of two radii that share their cells."""
+"""The largest ratio of two radii that use the same cells."""
 
 _NEAREST_USERS = 4
-"""The number of settings of one window from which on the nearest points of each point are listed."""
+"""The least number of settings of one window for which the nearest points of each point are listed."""
 
 _NEAREST = 32
-"""The most nearest points that are listed for each point."""
+"""The largest number of nearest points that are listed for each point."""
 
 _ROOM = 1 << 20
 """The number of near cells that are listed at a time."""
@@ -75,12 +77,12 @@ class Cells:
 
     @property
     def arguments(self) -> CellArrays:
-        """The cells as kernels read them."""
+        """Return the cells in the form that kernels read."""
         return CellArrays(values=self.grid.values, starts=self.grid.starts, low=self.low, high=self.high)
 
     def near(self) -> Iterator[NearArrays]:
-        """Yield the cells near each cell, for several cells at a time. If one buffer holds all lists, they are computed
-        once.
+        """Yield the lists of near cells, for several cells at a time. If one buffer holds the lists of all cells, the
+        lists are computed only once.
         """
         if self._listed:
             yield self._listed[0]
@@ -101,8 +103,8 @@ class Cells:
             first = after
 
     def nearest(self, number: int) -> Floats:
-        """Return for each point, in the order of the window, the squared distances of its ``number`` nearest points, up
-        to the widest radius.
+        """Return for each point the squared distances of its ``number`` nearest points, up to the widest radius. The
+        points are in the order of the window.
         """
         grid = self.grid
         nearest = np.full((len(grid.order), number), np.inf)
@@ -140,8 +142,8 @@ class Cells:
 def labels_by_cells(values: Floats, settings: Sequence[CellSetting]) -> Iterator[tuple[CellSetting, Labels]]:
     """Yield the clusters of the points of a window for each of several distinct settings.
 
-    Radii that are alike share their cells. If several settings share them, the nearest points of each point are listed
-    once: the k-th nearest determines whether a point is core.
+    Similar radii share their cells. If there are at least ``_NEAREST_USERS`` settings, the nearest points of each point
+    are listed once for all settings. The distance of the k-th nearest point determines whether a point is core.
     """
     if not settings:
         return
@@ -159,7 +161,9 @@ def labels_by_cells(values: Floats, settings: Sequence[CellSetting]) -> Iterator
 
 
 def _core_of(nearest: Floats | None, setting: CellSetting) -> Flags | None:
-    """Return for each point whether it is core, from its nearest points. Return None if these do not determine it."""
+    """Return for each point whether it is core, from the distances of its nearest points. Return None if too few
+    nearest points are listed.
+    """
     others = setting.min_samples - 1
     if nearest is None or others > nearest.shape[1]:
         return None

@@ -1,8 +1,8 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """Compiled loops over the pairs of a window, and over chains of settings.
 
-Those over chains take their arrays one by one: they are called for each setting, and for a window of a thousand points
-a NamedTuple would take 5 % more.
+The loops over chains take their arrays one by one. They are called for each setting, and for a window of a thousand
+points a NamedTuple would take 5 % more.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ Array = Any
 
 
 class StoredPairs(NamedTuple):
-    """The stored pairs of neighbours (:class:`asc.operators.dbscan.neighbours.Neighbours`), and ``rows`` among them.
+    """The stored pairs of neighbours (:class:`asc.operators.dbscan.neighbours.Neighbours`), and a selection of their
+    points. ``rows``: the indices of the selected points, ascending.
 
-    ``places``: for each row from the first one on its index among ``rows``, -1 if it is not among them. ``moved``: the
-    new rank of each stored rank. Pairs whose new rank is the number of ranks are not counted.
+    ``places``: for each stored point from ``rows[0]`` on, its index in ``rows``; -1 if the point is not selected.
+    ``moved``: the new rank of each stored rank. A pair is not counted if its new rank equals the number of ranks.
     """
 
     starts: Array
@@ -31,7 +32,9 @@ class StoredPairs(NamedTuple):
 
 @compiled
 def count_pairs(stored: StoredPairs, ends: Array) -> int:
-    """Count the pairs among some rows by rank, cumulated in ``ends`` int64[ranks + 1]. Return the number of pairs."""
+    """Count the pairs of selected points by rank. Write the cumulated counts to ``ends`` int64[ranks + 1]. Return the
+    number of pairs.
+    """
     starts, older, ranks = stored.starts, stored.older, stored.ranks
     rows, places, moved = stored.rows, stored.places, stored.moved
     count, first, limit = 0, rows[0], ends.size - 1
@@ -50,10 +53,10 @@ def count_pairs(stored: StoredPairs, ends: Array) -> int:
 
 @compiled
 def sort_pairs(stored: StoredPairs, ends: Array, out_newer: Array, out_older: Array, degrees: Array) -> None:
-    """Write the pairs that :func:`count_pairs` counted, sorted by rank, as indices among ``rows``. Count the neighbours
-    of each row in ``degrees``.
+    """Write the pairs that :func:`count_pairs` counted, sorted by rank, as indices in ``rows``. Count the neighbours of
+    each row in ``degrees``.
 
-    ``ends``: at first the begin of the pairs of each rank, afterwards their end.
+    ``ends``: initially the start of the pairs of each rank, finally the end of these pairs.
     """
     starts, older, ranks = stored.starts, stored.older, stored.ranks
     rows, places, moved = stored.rows, stored.places, stored.moved
@@ -76,8 +79,8 @@ def sort_pairs(stored: StoredPairs, ends: Array, out_newer: Array, out_older: Ar
 def list_both(newer: Array, older: Array, ends: Array, next_of: Array, near: Array, near_ranks: Array) -> None:
     """List the neighbours of each point by rank, from pairs that are sorted by rank.
 
-    ``ends``: the end of the pairs of each rank. ``next_of``: at first the begin of the list of each point, afterwards
-    its end.
+    ``ends``: the end of the pairs of each rank. ``next_of``: initially the start of the list of each point, finally the
+    end of the list.
     """
     k = 0
     for rank in range(ends.size - 1):
@@ -94,11 +97,12 @@ def list_both(newer: Array, older: Array, ends: Array, next_of: Array, near: Arr
 
 @compiled
 def cover(ranks: Array, least: Array, firsts: Array, chains: Array, last: Array) -> int:
-    """Write the chain of each setting, and return the number of chains.
+    """Assign each setting to a chain. Write the number of the chain to ``chains``. Return the number of chains.
 
     Settings are in ascending order of rank, then in descending order of ``least`` (min_samples) and of ``firsts`` (the
-    first point). A setting is appended to a chain whose last setting is at least as restricted, and of these to the one
-    whose last setting is most alike. ``last`` is scratch for the last setting of each chain.
+    first point). A setting is appended to a chain whose last setting is at least as restricted. If there are several
+    such chains, the chain with the most similar last setting is chosen. ``last`` is scratch for the last setting of
+    each chain.
     """
     count, widest, longest = 0, 1.0, 1.0
     for k in range(ranks.size):
@@ -130,8 +134,8 @@ def find_core(
     counts: Array,
     steps: Array,
 ) -> None:
-    """Write for each point the first step of a chain at which it is a core point, or the number of steps if it never is
-    one.
+    """Write for each point the first step of a chain at which it is a core point. If the point never is a core point,
+    write the number of steps.
 
     ``rank_steps``: the first step whose radius reaches a rank. ``point_steps``: the first step whose window contains a
     point. ``least``: min_samples of each step. ``counts`` int64[steps] is scratch.
@@ -170,9 +174,10 @@ def find_core(
 
 @compiled
 def list_ranks(near_starts: Array, near: Array, near_ranks: Array, first: int, ranks: Array) -> None:
-    """Write the ranks of the nearest neighbours of each point from ``first`` on, among these points only.
+    """Write for each point from ``first`` on the ranks of its nearest neighbours. Points before ``first`` do not count
+    as neighbours.
 
-    ``ranks`` uint16[number, points] initially holds the greatest number. Its first row is for the point itself, with
+    ``ranks`` uint16[number, points] initially holds the greatest uint16. The first row is for the point itself, with
     rank 0.
     """
     for point in range(first, near_starts.size - 1):
@@ -188,7 +193,7 @@ def list_ranks(near_starts: Array, near: Array, near_ranks: Array, first: int, r
 
 @compiled
 def mark_core(ranks: Array, rank: int, step: int, steps: Array) -> None:
-    """Write a step for the points whose rank is at most ``rank``, unless they already have an earlier step."""
+    """Write ``step`` for each point whose rank is at most ``rank``. Do not overwrite an earlier step."""
     for point in range(steps.size):
         if ranks[point] <= rank and steps[point] > step:
             steps[point] = step
@@ -196,8 +201,8 @@ def mark_core(ranks: Array, rank: int, step: int, steps: Array) -> None:
 
 @compiled
 def sort_by_step(steps: Array, ends: Array, order: Array) -> None:
-    """Write the points to ``order``, sorted by step, and the end of each step's points to ``ends`` int64[steps + 1],
-    initially zeros.
+    """Write the points to ``order``, sorted by step. Write the end of each step's points to ``ends`` int64[steps + 1],
+    which initially holds zeros.
     """
     for point in range(steps.size):
         ends[steps[point]] += 1
@@ -235,11 +240,12 @@ def grow(
     fresh: Array,
     parents: Array,
 ) -> None:
-    """Unite the components that a step of a chain connects, by its new pairs of earlier core points and by its new core
-    points.
+    """Unite the components that a step of a chain connects. They are connected by new pairs of earlier core points, or
+    by new core points.
 
-    ``low`` and ``high``: the range of the pairs that only this step's radius reaches, in order of rank. ``rank``: the
-    rank of that radius. ``fresh``: the new core points. The root of a component is its first point.
+    ``low`` and ``high``: the range of the pairs, in order of rank, that the radius of this step reaches and the radius
+    of the preceding step does not reach. ``rank``: the rank of this step's radius. ``fresh``: the new core points. The
+    root of a component is its first point.
     """
     for k in range(low, high):
         root, other = parents[newer[k]], parents[older[k]]
@@ -278,7 +284,9 @@ def write_labels(
     labels: Array,
     is_core: Array,
 ) -> int:
-    """Write the labels of the points from ``first`` on at a step of a chain, and return the number of clusters."""
+    """Write the label of each point from ``first`` on at a step of a chain. Also write whether the point is core.
+    Return the number of clusters.
+    """
     count, cores = 0, 0
     for point in range(first, steps.size):
         core = steps[point] <= step

@@ -1,5 +1,5 @@
-"""Chains: sequences of settings of one selection and end, each at most as restricted as the one before, so that
-clusters only grow.
+"""Chains: sequences of settings with the same selection and end of the window. Each setting is at most as restricted as
+the preceding setting, so that clusters only grow.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ STEPS = 255
 """The most steps of a chain, so that the step of a point fits into a byte."""
 
 NEAREST = 32
-"""The most nearest points whose ranks are listed for each point."""
+"""The largest number of nearest points whose ranks are listed for each point."""
 
 SHARING = 4
-"""The number of steps per first point from which on the ranks at which points become core are listed."""
+"""The least number of steps per first point for which core ranks are listed. The core rank of a point is the rank from
+which on the point is core.
+"""
 
 CORE_RANK_BYTES = 64 << 20
-"""The most bytes of these listed ranks."""
+"""The most bytes of all listed core ranks."""
 
 _Ranks = npt.NDArray[np.uint16]
 
@@ -54,7 +56,8 @@ class Step:
 class Labels:
     """The clusters of one window: the label of each point in order, whether it is core, and how many labels there are.
 
-    A label is the number of a cluster by its first core point; -1 is noise.
+    The label of a point is the number of its cluster; -1 is noise. Clusters are numbered in the order of their first
+    core points.
     """
 
     labels: Codes
@@ -64,13 +67,14 @@ class Labels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowPairs:
-    """The pairs of neighbours of one selection up to one end, by the rank of the smallest radius that reaches them.
+    """The pairs of neighbours among the points of one selection up to the end of a window. Each pair has the rank of
+    the smallest radius that reaches it.
 
-    ``newer``, ``older``: the indices of each pair's points. ``rank_ends`` int64[ranks + 1]: where the pairs of each
-    rank begin. ``near``, ``near_ranks``: the neighbours of each point by rank; the neighbours of point n begin at
-    ``near_starts[n]``. ``core_ranks``: by the first point of a window, an array whose row n - 1 has, for each point,
-    the rank of its n-th nearest point, itself included. From this rank on the point is core for a min_samples of n.
-    Memory: 20 bytes for each pair.
+    ``newer``, ``older``: the indices of each pair's points. ``rank_ends`` int64[ranks + 1]: the pairs of rank r are
+    from ``rank_ends[r]`` to before ``rank_ends[r + 1]``. ``near``, ``near_ranks``: the neighbours of each point by
+    rank; the neighbours of point n begin at ``near_starts[n]``. ``core_ranks``: by the first point of a window, an
+    array whose row n - 1 has, for each point, the rank of its n-th nearest point, itself included. From this rank on
+    the point is core for a min_samples of n. Memory: 20 bytes for each pair.
     """
 
     points: int
@@ -84,8 +88,8 @@ class WindowPairs:
 
     @staticmethod
     def of(neighbours: Neighbours, rows: Ints, ranks: Ints) -> WindowPairs:
-        """Return the pairs among some ascending rows of stored neighbours. ``ranks``: the stored ranks that are in use,
-        ascending. The ranks of the result are the indices in this list.
+        """Return the pairs among the stored points at the ascending indices ``rows``. ``ranks``: the stored ranks that
+        are in use, ascending. The ranks of the result are indices in ``ranks``.
         """
         places = np.full(int(rows[-1] - rows[0]) + 1, -1, dtype=np.int32)
         places[rows - rows[0]] = np.arange(len(rows), dtype=np.int32)
@@ -103,7 +107,9 @@ class WindowPairs:
         return WindowPairs(len(rows), newer, older, rank_ends, starts, near, near_ranks)
 
     def with_core_ranks(self, steps: Sequence[Step]) -> WindowPairs:
-        """Return the pairs with the ranks at which points become core points, if enough steps share these ranks."""
+        """Return the pairs with the ranks from which on points are core. Return the pairs unchanged if too few steps
+        share these ranks, or if the ranks take too much memory.
+        """
         firsts = {step.first for step in steps}
         number = min(max(step.least for step in steps), NEAREST)
         if len(steps) < SHARING * len(firsts) or len(firsts) * number * self.points * 2 > CORE_RANK_BYTES:
@@ -121,8 +127,8 @@ class WindowPairs:
 
 
 def chains_of(steps: Sequence[Step]) -> list[list[int]]:
-    """Return chains of steps, as indices of the steps. Each chain begins with its most restricted step, and each step
-    is in one chain.
+    """Return chains of steps, as lists of indices of the steps. Each step is in exactly one chain. Each chain begins
+    with its most restricted step.
 
     >>> chains_of([Step(1, 5, 0), Step(0, 5, 0), Step(0, 4, 2), Step(1, 4, 0)])
     [[1, 0, 3], [2]]

@@ -1,4 +1,4 @@
-"""The DBSCAN queries of one part of a feed, whose messages are turned into output records in order."""
+"""The DBSCAN queries of one part of a feed. The messages of the part are turned into output records, in order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from asc.operators.times import LAST_US
 _FORM = 1
 
 _TIMES_KEPT = 1_000
-"""The most time expressions whose watermarks are remembered: the expressions with the latest watermarks."""
+"""The most time expressions whose watermarks are remembered. If there are more, only the expressions with the latest
+watermarks are remembered.
+"""
 
 _NEVER_US = -(2**62)
 
@@ -64,7 +66,7 @@ class Clusters:
 
     @property
     def cache_bytes(self) -> int:
-        """Return the size of points and caches in bytes."""
+        """Return the size of all points and caches in bytes."""
         tracks = self._tracks.values()
         return self._labels.held_bytes + sum(track.points.nbytes + track.neighbours.nbytes for track in tracks)
 
@@ -74,7 +76,7 @@ class Clusters:
         return sum(track.points.count for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[DbscanOutput]:
-        """Yield the records that the next messages cause. A text that is not a message is counted."""
+        """Yield the records that the next messages cause. Count each text that is not a message."""
         return self.told(self._feed.messages(texts, self.counts))
 
     def told(self, messages: Iterable[Message]) -> Iterator[DbscanOutput]:
@@ -96,7 +98,8 @@ class Clusters:
         }
 
     def settled(self) -> Iterator[DbscanOutput]:
-        """Yield the records of full windows by counts, on the assumption that no earlier point arrives.
+        """Yield the records of the full windows that are not final yet, for queries whose windows count points. The
+        assumption is that no earlier point arrives.
 
         Call this at the end of a feed only: no message may follow.
         """
@@ -192,7 +195,7 @@ class Clusters:
         keeps_neighbours: bool = True,
         on_labels: OnLabels | None = None,
     ) -> Clusters:
-        """Return the clusters that :meth:`to_bytes` wrote. Raise FeedFormError for another form."""
+        """Return the clusters that :meth:`to_bytes` wrote. Raise FeedFormError if the bytes have another form."""
         parts = _parts(content)
         plain: dict[str, Any] = json.loads(next(parts))
         form = plain.get("form")
@@ -219,7 +222,7 @@ _ID_FORM = np.dtype([("end", "<i8"), ("label", "<i4")])
 
 
 def _ids_to_bytes(ids: Sequence[Id]) -> bytes:
-    """Return ids as bytes, 12 each."""
+    """Return ids as bytes. Each id takes 12 bytes."""
     return np.array(ids, dtype=_ID_FORM).tobytes()
 
 

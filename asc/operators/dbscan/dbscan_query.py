@@ -14,11 +14,13 @@ OP = "dbscan"
 """The name of the operator kind of DBSCAN queries."""
 
 KINDS = ("cluster", "member", "window")
-"""The types of output: a cluster of a window, a point of it, and the window itself."""
+"""The types of output: a cluster of a window, a point of the window, and the window itself."""
 
 Members = Literal["none", "changes", "all"]
 MEMBERS: tuple[Members, ...] = get_args(Members)
-"""The values of ``members``: output no points, points whose cluster changed, or every point that is not noise."""
+"""The values of ``members``. ``none``: no points are output. ``changes``: points whose cluster changed are output.
+``all``: every point that is not noise is output.
+"""
 
 ATTRIBUTES_MAX = 8
 """The most attributes of a point."""
@@ -30,11 +32,11 @@ class DbscanQuery:
 
     ``attributes``: the number of attributes of a point. With ``is_position`` these are longitude and latitude, and
     ``eps`` is in metres. With ``is_timed``, ``window`` and ``slide`` are microseconds of event time, otherwise numbers
-    of points. ``sample``: the most points that a window record shows. ``lateness_us``: the allowed lateness of its
-    points; None for the lateness of the stream, which the feed's settings have. ``track`` names the expressions of its
-    points, ``time`` the expression of their event time. ``selections`` names the selections whose records it accepts.
-    ``since`` distinguishes its registration from an earlier registration of its id, which was removed or paused; -1 if
-    an earlier version wrote it.
+    of points. ``sample``: the most points that a window record shows. ``lateness_us``: the allowed lateness of the
+    points; None for the lateness of the stream, which the feed's settings have. ``track``: the name of the expressions
+    of the points. ``time``: the name of the expression of the event time. ``selections``: the names of the selections
+    whose records the query accepts. ``since`` distinguishes this registration from an earlier registration of the same
+    id, which was removed or paused; -1 if an earlier version wrote the query.
     """
 
     id: str
@@ -56,7 +58,7 @@ class DbscanQuery:
 
     @property
     def schedule(self) -> Schedule:
-        """Return the schedule of its windows."""
+        """Return the schedule of the query's windows."""
         return Schedule(self.window, self.slide)
 
     @property
@@ -69,7 +71,7 @@ class DbscanQuery:
         return (*self._windows, self.attributes, self.since) == (*other._windows, other.attributes, other.since)
 
     def is_same(self, other: DbscanQuery) -> bool:
-        """Return whether the query equals another one, apart from the lateness, which the stream sets."""
+        """Return whether the query equals another query. The lateness is not compared, because the stream sets it."""
         return replace(self, lateness_us=other.lateness_us) == other
 
     @property
@@ -77,7 +79,7 @@ class DbscanQuery:
         return self.track, self.time, self.selections, self.is_timed, self.window, self.slide
 
     def settings(self) -> QuerySettings:
-        """Return the query in the form that a feed has.
+        """Return the query as settings for a feed.
 
         >>> query = DbscanQuery("crowds", "asc.crowds", "t", "e", ("s",), 2, False, 0.05, 5, True, 600, 60)
         >>> DbscanQuery.of(query.settings()) == query
@@ -102,8 +104,8 @@ class DbscanQuery:
 
     @staticmethod
     def of(settings: QuerySettings) -> DbscanQuery:
-        """Return the query in some settings. Raise KeyError, TypeError or ValueError if they are not those of a DBSCAN
-        query.
+        """Return the query that settings describe. Raise KeyError, TypeError or ValueError if they do not describe a
+        DBSCAN query.
         """
         definition = settings.definition
         is_timed = "window_us" in definition

@@ -18,7 +18,7 @@ from asc.operators.dbscan.sphere import HALF_EARTH_M, chord
 DEFAULT_TIME = "_timestamp"
 LONGEST_S = 86_400
 SLIDES_MAX = 1_000
-"""The most slides of a window, which is the number of windows that contain one point."""
+"""The most slides in the length of a window. This is also the largest number of windows that contain one point."""
 SAMPLE_MAX = 1_000
 """The most points that a window record shows."""
 DEFAULT_SAMPLE = 200
@@ -26,7 +26,7 @@ _EXPRESSION_CHARS_MAX = 10_000
 LEAST_S = 0.001
 """The shortest slide in seconds: ids give the ends of windows in milliseconds."""
 COUNT_MAX = (1 << 63) - 1
-"""The largest number of points."""
+"""The largest value of a parameter that is a number of points."""
 COMBINATIONS_MAX = 1_000
 """The most queries that one definition with lists of parameters creates."""
 SLIDE_IS_WINDOW = "slide = window: consecutive windows share no point, so no id lasts"
@@ -125,12 +125,12 @@ class DbscanDefinition:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return the warnings of a registration."""
+        """Return the warnings that a registration of the query causes."""
         return (SLIDE_IS_WINDOW,) if self.window == self.slide else ()
 
     @property
     def schedule(self) -> Schedule:
-        """Return the schedule of its windows, in microseconds or points."""
+        """Return the schedule of the query's windows, in microseconds or in points."""
         unit = 1_000_000 if self.is_timed else 1
         return Schedule(round(self.window * unit), round(self.slide * unit))
 
@@ -145,7 +145,9 @@ class DbscanDefinition:
         lateness_us: int | None = None,
         since: int = -1,
     ) -> DbscanQuery:
-        """Return the query in the form that a feed has. ``lateness_us``: None for the lateness of the stream."""
+        """Return the query with this definition, as the settings in a feed describe it. ``lateness_us``: None for the
+        lateness of the stream.
+        """
         schedule = self.schedule
         return DbscanQuery(
             query_id,
@@ -168,8 +170,8 @@ class DbscanDefinition:
 
 
 def combinations(query_id: str, plain: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the ids and objects of all combinations of the lists of eps and min_samples in an object; one alone keeps
-    the id.
+    """Return the id and the JSON object of each query that ``plain`` defines. If ``eps`` or ``min_samples`` is a list,
+    there is a query for each combination of values. A single query keeps ``query_id``.
 
     >>> [(own, each["min_samples"]) for own, each in combinations("dense", {"eps": 2.0, "min_samples": [10, 20]})]
     [('dense.1', 10), ('dense.2', 20)]
@@ -226,7 +228,7 @@ def _count(name: str, value: object, least: int, what: str, most: int = COUNT_MA
 
 
 def _windows(plain: Mapping[str, Any]) -> tuple[bool, float, float]:
-    """Return whether windows go by time, their length and their slide."""
+    """Return whether windows are by time, the length of a window, and the slide."""
     timed = [name for name in ("window_s", "slide_s") if plain.get(name) is not None]
     counted = [name for name in ("window_points", "slide_points") if plain.get(name) is not None]
     if timed and counted:

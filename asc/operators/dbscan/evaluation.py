@@ -18,17 +18,17 @@ from asc.operators.dbscan.records import DbscanOutput, PointTexts, Summary, Wind
 from asc.operators.dbscan.sphere import unit_vectors
 
 OnLabels = Callable[[DueWindow, Points, Ints, Labels], None]
-"""A callback for each window: its arguments are the window, the points of its track, the rows of the window's points,
-and the clusters.
+"""A callback for each window. Its arguments are the window, the points of the track, the indices of the window's points
+in the track, and the clusters.
 """
 
 _LABELS_AT_ONCE = 1 << 24
-"""The most labels, settings times points, that are held at a time."""
+"""The most labels that are held at a time. Each setting has one label for each point."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """The clusters of a window, and the rows of its points."""
+    """The clusters of a window. ``rows``: the indices of the window's points in the track."""
 
     labels: Labels
     rows: Ints
@@ -80,7 +80,9 @@ class Evaluation:
                 yield from self._records(own, now[query], before.get(query))
 
     def _before(self, due: Sequence[DueWindow]) -> dict[str, Window]:
-        """Return the preceding windows for comparison, from the cache or computed again."""
+        """Return the preceding window of each query that compares windows. The labels are from the cache, or are
+        computed again.
+        """
         window_by_query: dict[str, Window] = {}
         missing = []
         for own in due:
@@ -95,8 +97,8 @@ class Evaluation:
         return {**window_by_query, **self._windows(missing)}
 
     def _rows(self, window: DueWindow) -> Ints:
-        """Return the rows of the points of a window. If its end is a time, these are the points that arrived before the
-        end.
+        """Return the indices of a window's points in the track. If the end of the window is a time, these are the
+        points that arrived before the end.
         """
         rows = window.view.rows[window.low : window.high]
         if not window.progress.query.is_timed:
@@ -156,7 +158,9 @@ class Evaluation:
     def _evolved(
         self, due: DueWindow, now: Window, before: Window | None, summary: Summary, end: int
     ) -> tuple[Evolution, Codes | None]:
-        """Return the evolution of the preceding window's clusters, and the label that each point had in that window."""
+        """Return the evolution of the preceding window's clusters. Also return the label that each point had in the
+        preceding window, or None if the query does not need these labels.
+        """
         ids = due.progress.ids
         if before is None or ids is None:
             return evolved(now.labels, end, summary.sizes), None
@@ -206,8 +210,8 @@ def _is_partial(own: DueWindow) -> bool:
 
 
 def groups_of(due: Mapping[str, Iterator[DueWindow]]) -> Iterator[list[DueWindow]]:
-    """Yield groups of windows, at most one window of each query in a group. The windows of a group end with the same
-    point of the track, and groups are in the order of these points.
+    """Yield groups of windows. A group has at most one window of each query. The windows of a group end with the same
+    point of the track. Groups are in the order of these points.
 
     The windows of each query come in their order.
     """
@@ -231,5 +235,5 @@ def groups_of(due: Mapping[str, Iterator[DueWindow]]) -> Iterator[list[DueWindow
 
 
 def _last_row(window: DueWindow) -> int:
-    """Return the index after the last point of a window."""
+    """Return the index in the track after the last point of a window."""
     return int(window.view.rows[window.high - 1]) + 1 if window.high else 0

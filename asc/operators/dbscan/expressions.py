@@ -103,7 +103,7 @@ class _Reader:
         return DbscanExpression(sql, operand.type, operand.path)
 
     def _refusal(self, name: str, sql: str, error: PredicateError) -> DbscanError:
-        """Return the refusal of an expression, in words of the user's text."""
+        """Return the error for a refused expression, in terms of the user's text."""
         try:
             read_operand(sql, self.schema, self.time_zone)
         except PredicateError as own:

@@ -34,7 +34,9 @@ class Grid:
 
     @staticmethod
     def of(values: Floats, side: float, orders: Ints | None = None) -> Grid:
-        """Return the grid of points. ``orders``: the result of :func:`orders_of`, if known."""
+        """Return the grid of points. ``side``: the largest difference of two points of a cell in an attribute.
+        ``orders``: the result of :func:`orders_of`, if known.
+        """
         count, attributes = values.shape
         orders = orders_of(values) if orders is None else orders
         bins = np.empty((attributes, count), dtype=np.int32)
@@ -55,7 +57,9 @@ class Grid:
 
 
 def orders_of(values: Floats) -> Ints:
-    """Return the points in ascending order of each attribute, int64[attributes, points]."""
+    """Return for each attribute the indices of the points in ascending order of the attribute, int64[attributes,
+    points].
+    """
     return np.array([np.argsort(column) for column in values.T], dtype=np.int64).reshape(values.shape[::-1])
 
 

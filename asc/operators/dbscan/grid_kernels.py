@@ -41,8 +41,8 @@ def sort_by_bin(order: Array, bins: Array, ends: Array, out: Array) -> None:
 
 @compiled
 def find_cells(order: Array, bins: Array, starts: Array) -> int:
-    """Write the start of each cell, and the end of the last cell, for points in the order of their bins. Return the
-    number of cells. ``bins`` int32[attributes, points].
+    """Write the start of each cell, and the end of the last cell. Return the number of cells. ``order``: the points,
+    sorted by their bins. ``bins`` int32[attributes, points].
     """
     count = 0
     for i in range(order.size):
@@ -59,8 +59,8 @@ def find_cells(order: Array, bins: Array, starts: Array) -> int:
 
 @compiled
 def cells_near(bins: Array, cell: int, reach: int, last: int, ranges: Array, cells: Array) -> int:
-    """Write to ``cells`` the cells up to ``last`` whose bins each differ from a cell's bins by at most ``reach``,
-    ascending. Return their number.
+    """Write to ``cells`` the cells near a cell, ascending, and return their number. A near cell has an index up to
+    ``last``, and each of its bins differs by at most ``reach`` from the bin of ``cell``.
 
     ``ranges`` int64[2, attributes] is scratch. Cost: two searches for each bin of each attribute in the range.
     """
@@ -89,8 +89,8 @@ def cells_near(bins: Array, cell: int, reach: int, last: int, ranges: Array, cel
 
 @compiled
 def _lower_bound(bins: Array, low: int, high: int, level: int, least: int) -> int:
-    """Return the first cell from ``low`` to before ``high`` whose bin is at least ``least``; ``high`` if
-    there is none.
+    """Return the first cell from ``low`` to before ``high`` whose bin of the attribute ``level`` is at least ``least``.
+    Return ``high`` if there is no such cell.
     """
     while low < high:
         middle = (low + high) >> 1

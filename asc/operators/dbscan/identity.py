@@ -16,7 +16,7 @@ Id = tuple[int, int]
 """The id of a cluster: the end of the window in which the cluster appeared, and its label in that window."""
 
 NEW = -2
-"""The value in place of an old label for a cluster whose id is new."""
+"""The value that replaces the old label for a cluster whose id is new."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,9 +37,9 @@ class Before:
 class Evolution:
     """The evolution of clusters from one window to the next.
 
-    ``ids``, ``origins``, ``events`` and ``taken`` are by new label. ``origins``: the old ids that the cluster is
-    related to, older first. ``taken``: the old label whose id the cluster continues, NEW if there is none.
-    ``disappeared``: each old id that no cluster continues, with the ids of the clusters that its points joined.
+    ``ids``, ``origins``, ``events`` and ``taken`` have one element for each new label. ``origins``: the old ids that
+    the cluster is related to, older first. ``taken``: the old label whose id the cluster continues; NEW if there is
+    none. ``disappeared``: each old id that no cluster continues, with the ids of the clusters that its points joined.
     """
 
     ids: Sequence[Id]
@@ -90,8 +90,8 @@ def evolved(
 
 
 def _pairs(before: Before, now: Labels, common: Ints | slice) -> list[list[int]]:
-    """Return for each pair of an old and a new cluster with common points: both labels, the common core points, and the
-    common points.
+    """Return each pair of an old and a new cluster with common points. A pair has the old label, the new label, the
+    number of common core points, and the number of common points.
     """
     count = len(before.labels)
     ends, order = np.zeros(len(before.ids) + 1, dtype=np.int64), np.empty(count, dtype=np.int64)
@@ -105,8 +105,8 @@ def _pairs(before: Before, now: Labels, common: Ints | slice) -> list[list[int]]
 def _related(pairs: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
     """Return the related pairs of an old and a new label, each with the number of points that relate them.
 
-    Normally these are the points that are core points in both windows. Clusters without such a relation on either side
-    are related by all common points.
+    A pair is related by the points that are core points in both windows. If neither cluster of a pair has such a
+    relation, all common points relate the pair.
     """
     related = [(old, new, core) for old, new, core, _ in pairs if core]
     old_related, new_related = {old for old, _, _ in related}, {new for _, new, _ in related}

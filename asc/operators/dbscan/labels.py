@@ -40,7 +40,8 @@ def labelled(
 ) -> Iterator[tuple[int, Labels]]:
     """Yield the clusters for each setting, with the index of the setting. Equal settings are computed once.
 
-    ``rows``: the indices of the points in ``neighbours``. If a radius is not stored there, it is computed by cells.
+    ``rows``: the indices of the points in ``neighbours``. If ``neighbours`` does not have a radius, its clusters are
+    computed by cells.
     """
     places: dict[Setting, list[int]] = {}
     for place, setting in enumerate(settings):

@@ -33,7 +33,9 @@ def squared_distance(values: Array, one: int, other: int) -> Any:
 
 @compiled
 def rank_of(squares: Array, square: float) -> int:
-    """Return the index of the first of ascending numbers that is at least ``square``."""
+    """Return the index of the first number in ``squares`` that is at least ``square``. The numbers in ``squares`` are
+    ascending.
+    """
     low, high = 0, squares.size
     while low < high:
         middle = (low + high) >> 1
@@ -90,7 +92,7 @@ def search(
 
 @compiled
 def sample_ranks(values: Array, step: int, squares: Array, counts: Array) -> None:
-    """Count the neighbours of every ``step``-th point by the rank of the radius that reaches them."""
+    """Count the neighbours of every ``step``-th point by the rank of the smallest radius that reaches them."""
     widest = squares[squares.size - 1]
     for i in range(0, values.shape[0], step):
         for j in range(values.shape[0]):
@@ -101,7 +103,7 @@ def sample_ranks(values: Array, step: int, squares: Array, counts: Array) -> Non
 
 @compiled
 def by_older(newer: Array, older: Array, ranks: Array, ends: Array, out_newer: Array, out_ranks: Array) -> None:
-    """Sort pairs by their older point. ``ends`` int64[points + 1], initially zeros, receives the start of each point's
+    """Sort pairs by their older point. ``ends`` int64[points + 1], initially zeros, receives the end of each point's
     pairs.
     """
     for k in range(older.size):
@@ -117,7 +119,8 @@ def by_older(newer: Array, older: Array, ranks: Array, ends: Array, out_newer: A
 
 @compiled
 def by_newer(newer: Array, ranks: Array, ends: Array, starts: Array, out_older: Array, out_ranks: Array) -> None:
-    """List pairs, which are sorted by their older point, by their newer point, with the newest older point first.
+    """Write the pairs as lists by their newer point. Each list has the newest older point first. The given pairs are
+    sorted by their older point.
 
     ``ends``: the end of the pairs of each older point. ``starts`` int64[points + 1], initially zeros, receives the
     starts of the lists.

@@ -12,13 +12,13 @@ from asc.operators.dbscan.neighbour_kernels import GridArrays, by_newer, by_olde
 from asc.operators.dbscan.points import Codes, Floats, Ints
 
 PAIR_NEIGHBOURS = 64
-"""The average number of neighbours of a point up to which neighbours are stored. If points have more, cells
-are faster.
+"""The largest average number of neighbours of a point for which neighbours are stored. If points have more neighbours,
+the computation by cells is faster.
 """
 
 _SAMPLE, _SAMPLE_PAIRS = 256, 1 << 22
-"""The most points whose neighbours are counted to decide whether neighbours are stored, and the most pairs that are
-computed for that.
+"""The limits on the sample that decides whether neighbours are stored: its most points, and the most pairs that are
+computed.
 """
 
 _RANKS = 1 << 16
@@ -65,18 +65,19 @@ class Neighbours:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of points and pairs."""
+        """Return the size of the points and pairs in bytes."""
         return sum(own.nbytes for own in (self.values, self.radii, self.starts, self.older, self.ranks))
 
     def rank(self, radius: float) -> int | None:
-        """Return the index of a radius. Return None if its neighbours are not stored."""
+        """Return the index of a radius in ``radii``. Return None if the pairs of this radius are not stored."""
         place = int(np.searchsorted(self.radii, radius))
         return place if place < len(self.radii) and self.radii[place] == radius else None
 
     def extended(self, values: Floats) -> Neighbours | None:
-        """Return the neighbours with points added after all others. Return None if there would be too many neighbours.
+        """Return the neighbours after ``values`` are appended to the points. Return None if there would be too many
+        neighbours.
 
-        Cost: two sorts of all points, and a search of the points around each new one.
+        Cost: two sorts of all points, and a search of the points around each new point.
         """
         if not len(self.radii):
             starts = np.zeros(self.count + len(values) + 1, dtype=np.int64)
@@ -97,7 +98,9 @@ class Neighbours:
 
 
 def _reached(values: Floats, radii: Floats) -> int:
-    """Return the number of radii within which points of a sample have at most PAIR_NEIGHBOURS neighbours each."""
+    """Return the number of radii within which the points of a sample have on average at most PAIR_NEIGHBOURS
+    neighbours.
+    """
     if not len(radii) or not len(values):
         return len(radii)
     step = max(1, len(values) // _SAMPLE, len(values) ** 2 // _SAMPLE_PAIRS)
@@ -108,7 +111,8 @@ def _reached(values: Floats, radii: Floats) -> int:
 
 
 def _pairs(values: Floats, new_from: int, radii: Floats, capacity: int) -> tuple[Codes, Codes, _Ranks] | None:
-    """Return the newer and the older point of each pair with a point from ``new_from`` on, and the pair's rank.
+    """Return the pairs with a point from ``new_from`` on, as three arrays: the newer points, the older points, and the
+    ranks.
 
     Return None if there are more than ``capacity`` pairs.
     """

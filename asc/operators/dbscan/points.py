@@ -25,7 +25,7 @@ _COLUMNS: Mapping[str, str] = MappingProxyType(
 
 
 class Come(NamedTuple):
-    """A point as it arrived."""
+    """A point that has arrived and is not yet in the order."""
 
     time_us: int
     partition: int
@@ -71,7 +71,9 @@ class Points:
 
     @staticmethod
     def arrived(come: Sequence[Come], seen_us: int, attributes: int) -> Points:
-        """Return points in order of arrival, under one watermark, as input for :meth:`merged`."""
+        """Return points in order of arrival, as input for :meth:`merged`. ``seen_us``: the watermark when the points
+        arrived.
+        """
         count = len(come)
         times_us, partitions, offsets, values, keys, codes = zip(*come, strict=True) if come else ((),) * 6
         return Points(
@@ -112,18 +114,19 @@ class Points:
         return low + int(np.searchsorted(self.offset[low:high], place.offset, "right"))
 
     def take(self, rows: Ints | Flags | slice) -> Points:
-        """Return some points, by row or mask."""
+        """Return the points at some indices, in a slice, or at the true elements of a mask."""
         keys = None if self.keys is None else self.keys[rows]
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return Points(**columns, keys=keys)
 
     def with_code(self, code: Codes) -> Points:
-        """Return the points with other codes."""
+        """Return the points with new codes of selections."""
         own = (self.time_us, self.partition, self.offset, self.values, self.seen_us, self.arrival)
         return Points(*own, code, self.keys)
 
     def merged(self, come: Points, arrived: int) -> tuple[Points, Ints]:
-        """Return the points with newly arrived ones, and which of these are new: each partition and offset counts once.
+        """Return the points together with the newly arrived points. A newly arrived point is ignored if its time,
+        partition and offset are already there. Also return the indices of the arrived points that were added.
 
         ``arrived``: the number of points of the track that arrived before. Cost: a sort of the points from the earliest
         new one on.
@@ -144,7 +147,7 @@ class Points:
         return _joined(self.take(slice(0, low)), both.take(kept)), new - later.count
 
     def to_bytes(self) -> Iterator[bytes]:
-        """Yield the points as parts, for :meth:`of_bytes`."""
+        """Yield the points as byte strings, for :meth:`of_bytes`."""
         for name, kind in _COLUMNS.items():
             yield np.ascontiguousarray(getattr(self, name), dtype=kind).tobytes()
         keys: list[Any] = [] if self.keys is None else self.keys.tolist()
@@ -152,7 +155,7 @@ class Points:
 
     @staticmethod
     def of_bytes(parts: Iterator[bytes], attributes: int) -> Points:
-        """Return the points from the parts that :meth:`to_bytes` yielded."""
+        """Return the points from the byte strings that :meth:`to_bytes` yielded."""
         own: dict[str, Any] = {name: np.frombuffer(next(parts), dtype=kind) for name, kind in _COLUMNS.items()}
         # Compiled loops are compiled for arrays that may be written.
         own["values"] = own["values"].reshape(-1, attributes).copy()

@@ -17,7 +17,8 @@ from asc.operators.times import time_text
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """The points of the queries of one selection and one registration. ``rows``: their indices in the track, in order.
+    """The points of a query. Queries with the same selections that were registered after the same point share these
+    points. ``rows``: the indices of the points in the track, in order.
 
     ``places``: the position of each point along the axis of the windows, ascending. It is the point's time, or the
     number of points before it.
@@ -65,11 +66,11 @@ class DueWindow:
 class QueryProgress:
     """Progress of one query.
 
-    ``since``: the number of points of its track that arrived before its registration; the query excludes them.
-    ``done``: its last final window. ``first_us``: the time of its first point. ``is_quiet``: whether windows are not
-    output until one has a point. ``ids``: the ids of the clusters of the window ``done``; None if the next window is
-    compared with nothing. ``newest``: the newest point of its windows. ``numbered``: for a query by counts, the number
-    of points with a number.
+    ``since``: the number of points of the track that arrived before the query's registration; the query excludes them.
+    ``done``: the last final window. ``first_us``: the time of the query's first point. ``is_quiet``: whether no window
+    is output until a window has a point. ``ids``: the ids of the clusters of the window ``done``; None if the next
+    window is compared with nothing. ``newest``: the newest point of the query's windows. ``numbered``: if the windows
+    count points, the number of points that have a number.
 
     ``lost``: the first and the last position, along the axis, of dropped points, and the newest of these points.
     ``told``: the number of the last window that was output, and the numbers of its clusters and noise points; these are
@@ -102,8 +103,8 @@ class QueryProgress:
         return self.query.schedule.late_before(watermark_us) if self.query.is_timed else watermark_us
 
     def due(self, view: View, mark: int, points_max: int) -> Iterator[DueWindow]:
-        """Yield the windows that end at or before a mark and are to be output, ascending. A window is ``done`` when the
-        next one is requested.
+        """Yield the windows that end at or before a mark and are to be output, ascending. A window becomes ``done``
+        when the next window is requested.
 
         Cost: a search for each window, however many empty windows are between two of them.
         """
@@ -146,13 +147,13 @@ class QueryProgress:
             self.ids = None
 
     def plain(self) -> list[Any]:
-        """Return the progress as JSON, without the ids."""
+        """Return the progress as a JSON list, without the ids."""
         own = (self.query.id, self.since, self.done, self.first_us, self.is_quiet, self.newest, self.numbered)
         return [*own, self.lost, self.told, None if self.ids is None else len(self.ids)]
 
     @staticmethod
     def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: Sequence[Id] | None) -> QueryProgress:
-        """Return the progress from its JSON list."""
+        """Return the progress from the JSON list that :meth:`plain` returned, and from the ids."""
         _, since, done, first_us, is_quiet, newest, numbered, lost, last_window, _ = plain
         return QueryProgress(
             query,
@@ -169,7 +170,9 @@ class QueryProgress:
 
     @property
     def latest(self) -> dict[str, Any]:
-        """Return the figures of the last window that was output; the end as records have it."""
+        """Return the figures of the last window that was output. The end of the window has the form that records have.
+        The figures are empty if no window was output.
+        """
         if self.told is None:
             return {}
         number, clusters, noise = self.told
@@ -190,10 +193,10 @@ class Views:
         self._counted: dict[tuple[tuple[str, ...], int, int], View] = {}
 
     def rows(self, progress: QueryProgress) -> tuple[Ints, Ints]:
-        """Return the rows of the points of a query, in order, and their times.
+        """Return the indices of a query's points in the track, in order, and the times of these points.
 
-        These are the points that the query accepts and that arrived after its registration. A query by counts also
-        excludes points that are late for it.
+        These are the points that the query accepts and that arrived after its registration. A query whose windows count
+        points also excludes points that are late for it.
         """
         query = progress.query
         name = query.selections, progress.since, query.is_timed
@@ -214,7 +217,9 @@ class Views:
         return self._timed[name]
 
     def counted(self, progress: QueryProgress, before_us: int) -> View:
-        """Return the view of a query by counts. All of its points before a time have a number."""
+        """Return the view of a query whose windows count points. ``before_us``: all points of the query before this
+        time have a number.
+        """
         rows, times_us = self.rows(progress)
         settled = int(np.searchsorted(times_us, before_us))
         first = progress.numbered - settled

@@ -29,8 +29,8 @@ accepts.
 class DbscanOutput(NamedTuple):
     """An output of a DBSCAN query.
 
-    It goes to ``topic``, with ``key`` (the id of the query), ``value`` (JSON) and ``identity``. Each is the same
-    whenever the output is written again. ``source``: the newest point that the output is about.
+    The output goes to ``topic``, with ``key`` (the id of the query), ``value`` (JSON) and ``identity``. These are the
+    same whenever the output is written again. ``source``: the newest point that the output is about.
     """
 
     topic: str
@@ -44,14 +44,17 @@ class DbscanOutput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WindowName:
-    """A window of a query as its records name it: the bounds as JSON, and the end as ids contain it."""
+    """The name of a window in output records. ``bounds``: the bounds of the window as JSON. ``end``: the end of the
+    window in the form that ids contain.
+    """
 
     bounds: str
     end: int
 
     @staticmethod
     def of(query: DbscanQuery, number: int) -> WindowName:
-        """Return the name of a window: by times, ids in milliseconds, or by the numbers of its first and last point.
+        """Return the name of a window. For windows by time, the bounds are times, and the end is in milliseconds.
+        Otherwise the bounds are the numbers of the first and the last point, and the end is the last point's number.
 
         >>> query = DbscanQuery("dense", "asc.dense", "t", "e", ("s",), 2, False, 0.05, 5, False, 100, 10)
         >>> WindowName.of(query, 2)
@@ -66,7 +69,7 @@ class WindowName:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """Summaries of a window's clusters by label.
+    """Summaries of the clusters of a window, by label.
 
     A summary has the numbers of points and core points, the centre, the corners of the bounding box (``low``,
     ``high``), and the index of the newest point. For positions, centres and boxes are in degrees.
@@ -133,11 +136,13 @@ class PointTexts:
         return "".join(parts)[:-1]
 
     def source(self, place: Place | None) -> str:
-        """Return the record of a point."""
+        """Return the name of the record at a position: its topic, partition and offset. Return an empty text for
+        None.
+        """
         return "" if place is None else f"{self._topic}-{place.partition}-{place.offset}"
 
     def sources(self, rows: Sequence[int]) -> list[str]:
-        """Return the records of points."""
+        """Return the names of the records of points."""
         known = self._sources
         for row in rows:
             if row not in known:
@@ -192,8 +197,9 @@ class WindowRecords:
         old_labels: Codes | None,
         is_partial: bool,
     ) -> Iterator[DbscanOutput]:
-        """Yield the records of a window. ``rows``: its points. ``old_labels``: the label of each point in the preceding
-        window, -1 for noise and for points that were not in that window; None if nothing is compared.
+        """Yield the records of a window. ``rows``: the indices of the window's points. ``old_labels``: the label of
+        each point in the preceding window, -1 for noise and for points that were not in that window. It is None if
+        nothing is compared.
         """
         yield from self._clusters(evolution, rows, summary)
         if self.query.members != "none":
@@ -247,7 +253,7 @@ class WindowRecords:
         return self._output("window", f"{self._head('window')},{rest}}}", None, self.newest)
 
     def _sample(self, now: Labels, rows: Ints) -> str:
-        """Return at most ``sample`` points of the query, every k-th in order, with their labels."""
+        """Return at most ``sample`` points of the window with their labels. They are every k-th point in order."""
         if not self.query.sample or not len(rows):
             return ""
         every = -(-len(rows) // self.query.sample)
@@ -263,7 +269,9 @@ class WindowRecords:
 
 
 def _changed(now: Labels, evolution: Evolution, old_labels: Codes | None) -> Flags:
-    """Return for each point whether its cluster differs from its cluster in the preceding window."""
+    """Return for each point whether its cluster differs from its cluster in the preceding window. Without old labels,
+    return for each point whether it is in a cluster.
+    """
     if old_labels is None:
         return now.labels >= 0
     # The old label of the cluster that a point is in now; the last one is that of noise.
@@ -282,8 +290,8 @@ def id_text(cluster_id: Id) -> str:
 
 
 def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:
-    """Return the ids that have no successor, each with the clusters that its points joined, as JSON. Also return the
-    number of ids omitted.
+    """Return as JSON the ids that have no successor, each with the clusters that its points joined. Also return a JSON
+    field with the number of omitted ids.
     """
     listed, room = list[str](), IDS_MAX
     for old, joined in disappeared.items():
@@ -296,7 +304,9 @@ def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:
 
 
 def _more(name: str, count: int) -> str:
-    """Return a further JSON field with the number of ids that a list omits. Return an empty text if it omits none."""
+    """Return a further JSON field with the number of ids that a list omits. Return an empty text if no id is
+    omitted.
+    """
     return f',"{name}_more":{count}' if count > 0 else ""
 
 
@@ -307,7 +317,9 @@ def _events(events: Sequence[str]) -> str:
 
 
 def _origins(origins: Sequence[Id]) -> str:
-    """Return the ids from which a cluster originates as JSON, and the number of ids omitted."""
+    """Return as JSON the ids from which a cluster originates. If the list omits ids, a further field with their number
+    follows.
+    """
     if len(origins) == 1:
         ((end, label),) = origins
         return f'["{end}-{label}"]'

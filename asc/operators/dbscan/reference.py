@@ -27,7 +27,8 @@ class Cluster:
 def neighbours(points: npt.NDArray[np.float64], eps: float) -> npt.NDArray[np.bool_]:
     """Return for each pair of points whether they are neighbours.
 
-    They are if their squared differences, summed in the order of the attributes, are at most ``eps * eps``.
+    Two points are neighbours if their squared differences, summed in the order of the attributes, are at most ``eps *
+    eps``.
     """
     total = np.zeros((len(points), len(points)))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -65,7 +66,8 @@ def labels(
 def time_windows(
     times: npt.NDArray[np.int64], window: int, slide: int, watermark: int
 ) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
-    """Yield begin, exclusive end and point indices of each final window, from the first window with a point on.
+    """Yield the begin, the exclusive end and the point indices of each final window, from the first window with a point
+    on.
 
     Of consecutive empty windows only the first is yielded.
     """
@@ -90,7 +92,9 @@ def count_windows(points: int, window: int, slide: int) -> Iterator[tuple[int, i
 def evolved(
     old: Mapping[Id, Cluster], new: Mapping[int, Cluster], end: int
 ) -> tuple[dict[int, Id], dict[int, list[Id]]]:
-    """Return the id of each new cluster, and the old ids that it is related to, both by label."""
+    """Return the id of each new cluster, by label. Also return the old ids that each new cluster is related to, by
+    label.
+    """
     common = {(old_id, label): len(old[old_id].core & new[label].core) for old_id in old for label in new}
     relations = {pair: core for pair, core in common.items() if core}
     for old_id in old.keys() - {pair[0] for pair in relations}:

@@ -25,22 +25,23 @@ class Schedule:
         return number * self.slide, number * self.slide + self.window
 
     def last_final(self, mark: int) -> int:
-        """Return the last window whose end is at or before a mark."""
+        """Return the number of the last window whose end is at or before a mark."""
         return (mark - self.window) // self.slide
 
     def first_with(self, place: int) -> int:
-        """Return the first window that holds a position."""
+        """Return the number of the first window that contains a position."""
         return (place - self.window) // self.slide + 1
 
     def late_before(self, mark: int) -> int:
-        """Return the position before which a point is late at a mark, because all windows that would hold it are
+        """Return the position before which a point is late at a mark. All windows that would contain such a point are
         final.
         """
         return (self.last_final(mark) + 1) * self.slide
 
 
 def ends(schedules: Iterable[Schedule], after: int, to: int) -> list[int]:
-    """Return the ends of the windows of all schedules that are final at ``to`` and were not at ``after``, ascending.
+    """Return the ends of the windows that are final at ``to`` and were not final at ``after``. The result has the
+    windows of all schedules, ascending by end.
 
     >>> ends([Schedule(10, 4), Schedule(9, 5), Schedule(6, 2)], 5, 20)
     [6, 8, 9, 10, 12, 14, 16, 18, 19, 20]

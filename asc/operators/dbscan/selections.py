@@ -12,13 +12,13 @@ NONE = -1
 """The code of a point that no watched selection accepts."""
 
 _REMEMBERED = 10_000
-"""The most texts of selections whose code is remembered. Beyond that number all of them are forgotten."""
+"""The most tuples of selections whose code is remembered. When this number is reached, all of them are forgotten."""
 
 _Codes = npt.NDArray[np.int32]
 
 
 class Selections:
-    """The watched selections of a track, and the sets of them that occur, each with a code.
+    """The watched selections of a track. Each set of watched selections that occurs has a code.
 
     Memory: a bit for each watched selection in each set. Sets that no longer occur are removed by :meth:`kept`.
     """
@@ -33,11 +33,13 @@ class Selections:
 
     @property
     def sets(self) -> Sequence[int]:
-        """Return the sets by their codes, each with the bit ``1 << n`` for the watched selection n."""
+        """Return the set of each code, as an integer with the bit ``1 << n`` for the watched selection n."""
         return self._sets
 
     def code(self, selections: tuple[str, ...]) -> int:
-        """Return the code of a set: the watched ones among these selections. Return NONE if none is watched."""
+        """Return the code of the set of watched selections among the given selections. Return NONE if none of them is
+        watched.
+        """
         known = self._known.get(selections)
         if known is not None:
             return known
@@ -61,7 +63,7 @@ class Selections:
         return code
 
     def accepted(self, selections: Iterable[str]) -> npt.NDArray[np.bool_]:
-        """Return for each code whether it contains one of some selections, bool[codes]."""
+        """Return for each code whether its set contains at least one of the given selections, bool[codes]."""
         bits = self._matrix()
         found = np.zeros(len(self._sets), dtype=np.bool_)
         for name in selections:
@@ -79,14 +81,16 @@ class Selections:
         return self._bits
 
     def watching(self, watched: Iterable[str], codes: _Codes) -> tuple[Selections, _Codes]:
-        """Return the selections with another set of watched ones, and the new codes of points."""
+        """Return selections that watch the names ``watched`` instead. Also return the new code of each point."""
         found = Selections(watched)
         places = {place: found._places.get(name) for name, place in self._places.items()}
         moved = np.array([found._code_of(_moved(own, places)) for own in self._sets], dtype=np.int32)
         return found, moved[codes] if len(codes) else codes
 
     def kept(self, codes: _Codes) -> tuple[Selections, _Codes]:
-        """Return the selections with only the sets that points have, in the order of their first points."""
+        """Return the selections with only the sets that occur among the points, in the order of their first points.
+        Also return the new code of each point.
+        """
         values, firsts = np.unique(codes, return_index=True)
         order = values[np.argsort(firsts)]
         moved = np.full(len(self._sets) + 1, NONE, dtype=np.int32)
@@ -94,12 +98,12 @@ class Selections:
         return Selections(self.watched, [self._sets[code] for code in order.tolist()]), moved[codes]
 
     def plain(self) -> dict[str, Any]:
-        """Return the selections as JSON has them."""
+        """Return the selections as a JSON object."""
         return {"watched": list(self.watched), "sets": [f"{own:x}" for own in self._sets]}
 
     @staticmethod
     def of_plain(plain: dict[str, Any]) -> Selections:
-        """Return the selections from their JSON object."""
+        """Return the selections from the JSON object that :meth:`plain` returned."""
         return Selections(plain["watched"], [int(own, 16) for own in plain["sets"]])
 
 

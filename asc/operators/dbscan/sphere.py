@@ -12,7 +12,7 @@ from asc.spatial.shape import EARTH_RADIUS_M
 _Floats = npt.NDArray[np.float64]
 
 HALF_EARTH_M = math.pi * EARTH_RADIUS_M
-"""The largest distance of two positions."""
+"""The largest distance of two positions on the sphere."""
 
 
 def unit_vectors(positions: _Floats) -> _Floats:
@@ -46,7 +46,8 @@ def position_of(x: float, y: float, z: float) -> tuple[float, float]:
 
 
 def west_and_east(longitudes: _Floats) -> tuple[float, float]:
-    """Return the ends of the shortest interval of longitudes that holds all; across the antimeridian west > east.
+    """Return the western and the eastern end of the shortest interval that contains all longitudes. If the interval
+    crosses the antimeridian, west > east.
 
     >>> west_and_east(np.array([179.0, -178.0, 175.0])), west_and_east(np.array([7.5, 5.0]))
     ((175.0, -178.0), (5.0, 7.5))

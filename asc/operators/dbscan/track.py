@@ -23,8 +23,8 @@ WINDOWS_HELD = 3
 """The capacity of a track, as a multiple of the points of the largest window."""
 
 _SLACK = 8
-"""The share of the capacity, as a divisor, by which the held points may exceed the capacity before the oldest points
-are dropped.
+"""The divisor of the capacity that gives the allowed excess. The oldest points are dropped only when the held points
+exceed the capacity by more than this excess.
 """
 
 _NO_TIME_US = 2**62
@@ -48,9 +48,9 @@ class TrackName:
 class Track:
     """The points of one track, and the progress of its queries, of which there is at least one.
 
-    Invariant: a function of the messages in their order, however they are split; :meth:`hold` may be called between any
-    two messages. The track holds the points that a later window or comparison needs, at most WINDOWS_HELD times
-    ``points_max``, and until the next watermark an eighth more.
+    Invariant: the track is a function of the messages in their order, however they are split; :meth:`hold` may be
+    called between any two messages. The track holds the points that a later window or comparison needs. These are at
+    most WINDOWS_HELD times ``points_max``, and until the next watermark an eighth more.
     """
 
     def __init__(self, name: TrackName, watermark_us: int, counts: FeedCounts) -> None:
@@ -69,9 +69,10 @@ class Track:
     # -- settings
 
     def watched_by(self, queries: Mapping[str, DbscanQuery], points_max: int, labels: LabelCache) -> None:
-        """Replace the queries, and forget points that none of them needs.
+        """Replace the queries, and forget points that no query needs.
 
-        An unchanged query continues. A query with the same points and windows keeps these, and its ids start anew.
+        An unchanged query continues. A changed query with the same points and windows keeps these, but its ids start
+        anew.
         """
         before, self.points_max = self.queries, points_max
         self.queries = {}
@@ -94,7 +95,9 @@ class Track:
     # -- points
 
     def take(self, seen: Observation) -> str | None:
-        """Add a record of the track. Return the reason if the record by itself is excluded."""
+        """Add a record of the track. Return the reason if the record is excluded regardless of other records. Return
+        None otherwise.
+        """
         code = self.selections.code(seen.selections)
         if code == NONE:
             return None
@@ -111,7 +114,9 @@ class Track:
         return None
 
     def hold(self) -> None:
-        """Add the records taken to the points, each partition and offset once, and count excluded records."""
+        """Add the records that :meth:`take` collected to the points. Ignore a record that was already added. Count the
+        added and the excluded records.
+        """
         come, self._come = self._come, []
         most, low = self.points_max * WINDOWS_HELD, 0
         while low < len(come):
@@ -151,7 +156,7 @@ class Track:
         return late
 
     def _begin(self, new: Points) -> None:
-        """Record the first point of each query that has had none."""
+        """Record the time of the first point for each query that has had no point yet."""
         for progress in self.queries.values():
             if progress.first_us is None:
                 own = self._own(progress, new)
@@ -189,8 +194,8 @@ class Track:
         self.points = self.points.take(slice(count, None))
 
     def _lose(self, come: Points) -> None:
-        """Count points as dropped that arrived after later points had been dropped. They get no number, because they
-        may be repeats.
+        """Record points as dropped that arrived after later points had been dropped. If a query's windows count points,
+        these points get no number, because they may be repeats.
         """
         for progress in self.queries.values():
             if not progress.query.is_timed:
@@ -222,7 +227,9 @@ class Track:
             self._forget(views)
 
     def settled(self, source_topic: str, labels: LabelCache, on_labels: OnLabels | None) -> Iterator[DbscanOutput]:
-        """Yield the records of full windows by counts, on the assumption that no earlier point arrives."""
+        """Yield the records of the full windows that are not final yet, for queries whose windows count points. The
+        assumption is that no earlier point arrives.
+        """
         views = Views(self.points, self.selections)
         due: dict[str, Iterator[DueWindow]] = {}
         for name, progress in self.queries.items():
@@ -272,7 +279,9 @@ class Track:
 
 
 def _values(position: Iterable[object], name: TrackName) -> list[float] | None:
-    """Return the values of a point. Return None if their number is wrong, or one is not a finite number in range."""
+    """Return the values of a point. Return None if their number is wrong, or if a value is not a finite number in
+    range.
+    """
     values: list[float] = []
     for part in position:
         # A whole number may be beyond all doubles.
@@ -293,8 +302,8 @@ def _until(points: Points, place: Place) -> Flags:
 
 
 def _numbered(progress: QueryProgress, views: Views, before_us: int, watermark_us: int) -> int:
-    """Assign numbers to the points of a query by counts that have become settled, and return how many points have a
-    number.
+    """Assign numbers to the points that are now before the watermark, for a query whose windows count points. Return
+    how many points of the query have a number.
     """
     _, times_us = views.rows(progress)
     low, high = (int(np.searchsorted(times_us, time_us)) for time_us in (before_us, watermark_us))

@@ -14,7 +14,7 @@ Array = Any
 def summarise(
     labels: Array, is_core: Array, values: Array, counts: Array, sums: Array, low: Array, high: Array, newest: Array
 ) -> None:
-    """Write the counts, sums, bounds and newest point of each cluster, summed in the order of the points.
+    """Write the counts, sums, bounds and newest point of each cluster. Values are summed in the order of the points.
 
     ``counts`` int64[clusters, 2], initially zeros: the points, and the core points. ``sums``, initially zeros, ``low``
     and ``high`` float64[clusters, attributes]: the sums and the bounds of the values. ``newest``: the last point.
@@ -50,10 +50,10 @@ def relate(
 ) -> int:
     """Write the pairs of an old and a new cluster that have points in common, and return their number.
 
-    The labels are those of the points in both windows. ``ends`` int64[old clusters + 1], initially zeros, ``order``
-    int64[points] and ``slots`` int64[new clusters], initially -1, are scratch. ``pairs`` int64[points, 4] receives the
-    old label, the new label, the number of points that are core in both windows, and the number of common points. Rows
-    ascend by old label.
+    The labels are arrays over the points that are in both windows. ``ends`` int64[old clusters + 1], initially zeros,
+    ``order`` int64[points] and ``slots`` int64[new clusters], initially -1, are scratch. ``pairs`` int64[points, 4]
+    receives the old label, the new label, the number of points that are core in both windows, and the number of common
+    points. Rows ascend by old label.
     """
     for point in range(old_labels.size):
         if old_labels[point] >= 0:
