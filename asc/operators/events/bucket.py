@@ -24,8 +24,8 @@ _FORM = 2
 class Event:
     """An output of an event query.
 
-    It goes to ``topic``, with ``key`` (the object), ``value`` (JSON) and ``identity``. Each is the same whenever the
-    event is written again. ``query``: the query whose event it is.
+    The event goes to ``topic``, with ``key`` (the object), ``value`` (JSON) and ``identity``. These are the same
+    whenever the event is written again. ``query``: the query whose event it is.
     """
 
     topic: str
@@ -40,9 +40,9 @@ class Event:
 class _Run:
     """The state of an object for a query, or for one shape of a query that is a join.
 
-    ``is_inside``: whether an enter was due, and no exit or lost since. ``is_accepted``: whether the query accepted the
-    last observation. ``since_us``: the time of the first observation in the latest unbroken sequence with this
-    ``is_accepted``.
+    ``is_inside``: whether an enter event was due, and no exit or lost event was due since then. ``is_accepted``:
+    whether the query accepted the last observation. ``since_us``: the time of the first observation in the latest
+    unbroken sequence with this ``is_accepted``.
     """
 
     is_inside: bool
@@ -93,7 +93,7 @@ class _Track:
             known.runs = {name: run for name, run in known.runs.items() if _query_of(name) in queries}
 
     def names_of(self, selections: Iterable[str]) -> list[str]:
-        """Return the queries that accept a record with some selections; for joins with the shape, as
+        """Return the queries that accept a record with these selections. For a join, the name includes the shape, as
         ``query/shape``.
         """
         found = []
@@ -103,13 +103,15 @@ class _Track:
         return found
 
     def due_of(self, known: _Object) -> int:
-        """Return the time at which a run of the object must be closed, or the object forgotten."""
+        """Return the first time at which a run of the object must be closed, or at which the object must be
+        forgotten.
+        """
         after_us = (self.queries[_query_of(name)].lost_after_us for name in known.runs)
         return known.newest_us + min(after_us, default=self.longest_us)
 
 
 class Bucket:
-    """The objects of one partition of a feed, whose messages it turns into events in order.
+    """The objects of one partition of a feed. A bucket turns the messages of the partition into events, in order.
 
     Invariant: state and events are a function of the messages alone, however these are split into batches. Between two
     batches the state is that of :meth:`to_bytes`. An object is forgotten once the watermark exceeds its last
@@ -133,7 +135,7 @@ class Bucket:
         return sum(len(track.objects) for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[Event]:
-        """Return the events that the next messages cause. A text that is not a message is counted."""
+        """Return the events that the next messages cause. Count each text that is not a message."""
         return self.told(self._feed.messages(texts, self.counts))
 
     def told(self, messages: Iterable[Message]) -> Iterator[Event]:
@@ -207,7 +209,9 @@ class Bucket:
     # -- time
 
     def _passed(self, track: _Track, watermark_us: int) -> Iterator[Event]:
-        """Close the open runs of objects that were not seen for too long before a watermark, and forget the objects."""
+        """Yield the lost events that a watermark causes. Close the runs of objects that were not observed for too long.
+        Forget objects after the longest ``lost_after_us`` of the track.
+        """
         if watermark_us <= track.watermark_us:
             return
         track.watermark_us = watermark_us
@@ -231,7 +235,7 @@ class Bucket:
     # -- events
 
     def _event(self, query: EventQuery, name: str, kind: Kind, *, key: str, known: _Object, since_us: int) -> Event:
-        """Return the event for an object's last observation."""
+        """Return an event of an object, with the data of its last observation."""
         source = f"{self._settings.source_topic}-{known.partition}-{known.offset}"
         shape = name[len(query.id) + 1 :] or None
         plain = {
@@ -260,8 +264,8 @@ class Bucket:
 
     @staticmethod
     def of_bytes(content: bytes) -> Bucket:
-        """Return the bucket that :meth:`to_bytes` wrote, in this form or the preceding one. Raise FeedFormError
-        otherwise.
+        """Return the bucket that :meth:`to_bytes` wrote, in this form or the preceding form. Raise FeedFormError for
+        any other form.
         """
         plain: dict[str, Any] = json.loads(content)
         form, plain_settings = plain.get("form"), plain["settings"]
@@ -283,7 +287,9 @@ class Bucket:
 def _stepped(
     runs: dict[str, _Run], name: str, is_accepted: bool, time_us: int, dwell_us: int
 ) -> tuple[Kind | None, int]:
-    """Apply an observation to the run of an object. Return the resulting event, if any, and the start of the run."""
+    """Apply an observation to the run of an object. Return the type of the resulting event, or None if there is no
+    event. Also return the start of the run.
+    """
     run = runs.get(name)
     if run is None:
         run = runs[name] = _Run(is_inside=False, is_accepted=True, since_us=time_us)
@@ -299,7 +305,7 @@ def _stepped(
 
 
 def _query_of(name: str) -> str:
-    """Return the query of an accepted id."""
+    """Return the id of the query in a name, which is ``query`` or ``query/shape``."""
     return name.partition("/")[0]
 
 

@@ -17,9 +17,9 @@ class EventQuery:
     """A standing query for events.
 
     ``kinds``: the requested events. ``dwell_us``: the time for which an object must be inside or outside before it has
-    entered or left. ``lost_after_us``: the time without an observation after which it is lost (microseconds of event
-    time). ``track`` names the expressions of its objects, ``time`` the expression of their event time. ``selections``
-    names the selections whose records it accepts.
+    entered or left. ``lost_after_us``: the time without an observation after which the object is lost (microseconds of
+    event time). ``track``: the name of the expressions of the objects. ``time``: the name of the expression of the
+    event time. ``selections``: the names of the selections whose records the query accepts.
     """
 
     id: str
@@ -32,7 +32,7 @@ class EventQuery:
     lost_after_us: int
 
     def settings(self) -> QuerySettings:
-        """Return the query in the form that a feed has.
+        """Return the query as settings for a feed.
 
         >>> query = EventQuery("over", "asc.over", "t", "e", ("s",), ("enter",), 0, 9)
         >>> EventQuery.of(query.settings()) == query
@@ -43,8 +43,8 @@ class EventQuery:
 
     @staticmethod
     def of(settings: QuerySettings) -> EventQuery:
-        """Return the query in some settings. Raise KeyError, TypeError or ValueError if they are not those of an event
-        query.
+        """Return the query that settings describe. Raise KeyError, TypeError or ValueError if they do not describe an
+        event query.
         """
         own = settings.definition
         own_names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
