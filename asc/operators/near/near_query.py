@@ -20,10 +20,11 @@ tick. ``apart``: they were near at the previous tick and are not.
 class NearQuery:
     """A standing query for the pairs of its objects that are within ``distance_m`` metres of each other.
 
-    At each tick (every multiple of ``every_us``) it compares the last position of each object in the preceding
+    At each tick (every multiple of ``every_us``) the query compares the last position of each object in the preceding
     ``window_us``. ``kinds``: the requested outputs. ``condition``: a predicate over the two objects, by the values that
-    observations carry; None if there is no condition. ``track`` names the expressions of its objects, ``time`` the
-    expression of their event time. ``selections`` names the selections whose records it accepts.
+    observations carry; None if there is no condition. ``track``: the name of the expressions of the objects. ``time``:
+    the name of the expression of the event time. ``selections``: the names of the selections whose records the query
+    accepts.
     """
 
     id: str
@@ -38,7 +39,7 @@ class NearQuery:
     condition: str | None = None
 
     def settings(self) -> QuerySettings:
-        """Return the query in the form that a feed has.
+        """Return the query as settings for a feed.
 
         >>> query = NearQuery("close", "asc.close", "t", "e", ("s",), ("pair",), 9.0, 30, 10)
         >>> NearQuery.of(query.settings()) == query
@@ -55,8 +56,8 @@ class NearQuery:
 
     @staticmethod
     def of(settings: QuerySettings) -> NearQuery:
-        """Return the query in some settings. Raise KeyError, TypeError or ValueError if they are not those of a near
-        query.
+        """Return the query that settings describe. Raise KeyError, TypeError or ValueError if they do not describe a
+        near query.
         """
         definition = settings.definition
         window_us, every_us = whole(definition["window_us"]), whole(definition["every_us"])

@@ -19,8 +19,8 @@ from asc.operators.near.positions import Snapshot
 from asc.operators.near.proximity import millimetres_m
 
 Pairs = npt.NDArray[np.int64]
-"""Pairs of objects, int64[pairs, 2]: the indices of both objects in a snapshot, the smaller index first, in ascending
-order.
+"""Pairs of objects, int64[pairs, 2]. A pair has the indices of both objects in a snapshot, the smaller index first. The
+pairs are in ascending order.
 """
 
 Carried = tuple[str | None, str | None]
@@ -30,10 +30,10 @@ Carried = tuple[str | None, str | None]
 class PairEvent(NamedTuple):
     """An output of a near query for one pair.
 
-    It goes to ``topic``, with ``key`` (a JSON array of the two objects' keys, the smaller first), ``value`` (JSON) and
-    ``identity``. Each is the same whenever the output is written again. With a ``condition``, the output is written
-    only if the condition holds for the values that both objects carried at this tick (``own``). If the two were also
-    near at the ``other`` tick, the condition must not hold for the values carried at that tick.
+    The output goes to ``topic``, with ``key`` (a JSON array of the two objects' keys, the smaller first), ``value``
+    (JSON) and ``identity``. These are the same whenever the output is written again. With a ``condition``, the output
+    is written only if the condition holds for the values that both objects carried at this tick (``own``). If the two
+    were also near at the ``other`` tick, the condition must not hold for the values carried at that tick.
     """
 
     topic: str
@@ -60,16 +60,16 @@ class PairTick:
     source_topic: str
 
     def of(self, pairs: Pairs) -> PairTick:
-        """Return the tick with only some of its pairs, and the objects of these pairs."""
+        """Return the tick with only the given pairs and the objects of these pairs."""
         places = np.flatnonzero(np.bincount(pairs.ravel(), minlength=len(self.objects.x)))
         rows = self.objects.rows.take(pa.array(places)).combine_chunks()
         return PairTick(Snapshot(rows), np.searchsorted(places, pairs), self.source_topic)
 
     def without(self, other: PairTick) -> tuple[Pairs, Pairs, Pairs]:
-        """Return the pairs that are not near at the ``other`` tick, the pairs that are, and the places of the latter
-        there.
+        """Return the pairs that are not near at the ``other`` tick, and the pairs that are also near there. Return the
+        latter a second time, with the indices that their objects have at the ``other`` tick.
 
-        Cost: a look at each key of both, and a sort of the pairs.
+        Cost: a look-up of each key of both ticks, and a sort of the pairs.
         """
         places = pc.index_in(self.objects.rows["key"], value_set=other.objects.rows["key"].combine_chunks())
         there = pc.fill_null(places, -1).to_numpy().astype(np.int64)[self.pairs]
@@ -80,13 +80,13 @@ class PairTick:
         return self.pairs[~is_known], self.pairs[is_known], there[is_known]
 
     def carried(self, first: int, second: int) -> Carried:
-        """Return the carried values of the objects of a pair."""
+        """Return the carried values of two objects. ``first``, ``second``: the indices of the objects."""
         return self.objects.carried[first], self.objects.carried[second]
 
     def events(
         self, query: NearQuery, kind: Kind, time: str, others: Iterable[Carried] | None = None
     ) -> Iterator[PairEvent]:
-        """Yield the outputs for the pairs, as they are at this tick.
+        """Yield an output for each pair, with the data of this tick.
 
         ``time``: the time of this tick or of the next one. ``others``: for each pair, the values that its objects
         carried at the other tick.
@@ -110,8 +110,8 @@ class PairTick:
 
     @property
     def _told(self) -> tuple[list[str], list[str], list[str], list[str]]:
-        """Return for each object its key as JSON, the time of its observation without the zone, its position, and its
-        record.
+        """Return four lists with an entry for each object: the key as JSON, the time of the observation without the
+        zone, the position, and the name of the record.
 
         The topic of a record has no character that JSON would escape.
         """

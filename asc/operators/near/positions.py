@@ -26,7 +26,7 @@ ROW_SCHEMA = pa.schema(
 """The columns of an observation of an object. ``carried``: the values that a condition reads, as text."""
 
 _LOOSE_KEPT = 50_000
-"""The number of unfolded rows that are allowed, in addition to the number of folded rows."""
+"""The number by which the unfolded rows may exceed the folded rows before all rows are folded."""
 
 _Ints = npt.NDArray[np.int64]
 
@@ -66,7 +66,7 @@ class Snapshot:
 
     @property
     def places(self) -> Iterator[tuple[int, int]]:
-        """Return the partition and offset of each record."""
+        """Return the partition and the offset of the record of each observation."""
         return zip(self._listed("partition"), self._listed("offset"), strict=True)
 
     def _listed(self, name: str) -> list[Any]:
@@ -79,15 +79,15 @@ class Snapshot:
 
 
 class Positions:
-    """The last observation of each object in each interval between two ticks. The last is by time, then offset, then
-    partition.
+    """The last observation of each object in each interval between two ticks. Observations are ordered by time, then by
+    offset, then by partition.
 
     Invariant: the rows held are a function of the observations added and the ticks passed, in order, however these were
-    split into batches. The first ``folded`` rows are one for each object and interval. The rows after them are as they
-    arrived, and are folded before any of them is excluded or read.
+    split into batches. The first ``folded`` rows are folded: each object has at most one row for each interval. The
+    rows after them are as they arrived, and are folded before any of them is excluded or read.
 
-    Cost: an Arrow row of some 70 bytes for each. Folding sorts the rows, at some .3 us per row. It happens at a tick,
-    and when there are as many unfolded rows as folded ones.
+    Cost: an Arrow row of some 70 bytes for each observation held. Folding sorts the rows, at some .3 us per row. It
+    happens at a tick, at capacity, and when the unfolded rows exceed the folded rows by more than ``_LOOSE_KEPT``.
     """
 
     def __init__(self, every_us: int, rows: pa.Table | None = None, folded: int = 0) -> None:
@@ -97,12 +97,14 @@ class Positions:
 
     @property
     def rows(self) -> pa.Table:
-        """Return the rows held, ROW_SCHEMA; the first ``folded`` are one for each object and interval."""
+        """Return the rows held, with the columns of ROW_SCHEMA. In the first ``folded`` rows, each object has at most
+        one row for each interval.
+        """
         return self._rows
 
     @property
     def folded(self) -> int:
-        """Return the number of folded rows, the first ones of ``rows``."""
+        """Return the number of folded rows. They are the first rows of ``rows``."""
         return self._folded
 
     @property
@@ -123,10 +125,10 @@ class Positions:
         return self.count > 0 and bool(pc.all(pc.equal(keys, keys[0])).as_py())
 
     def add(self, rows: pa.Table, capacity: int) -> int:
-        """Add observations in order. Return how many of them are held.
+        """Add observations in order. Return the number of observations that are not excluded.
 
-        ``capacity``: in observations. At capacity, an observation is excluded if its object and interval have
-        none yet.
+        ``capacity``: the most observations held. At capacity, an observation is excluded if no observation of the same
+        object and interval is held.
         """
         added = rows.num_rows
         if self.count + added > capacity:
@@ -138,7 +140,7 @@ class Positions:
         return int(rows.num_rows)
 
     def passed(self, at_us: int, window_us: int) -> Snapshot:
-        """Return the objects at a final tick: the last observation of each in the ``window_us`` until then.
+        """Return the objects at a final tick, each with its last observation in the ``window_us`` up to the tick.
 
         Observations that no later tick needs are forgotten.
         """
@@ -165,7 +167,7 @@ class Positions:
         self._folded = self.count
 
     def _with_room(self, rows: pa.Table, capacity: int) -> pa.Table:
-        """Return the further rows that ``capacity`` admits beside the folded ones."""
+        """Return the rows that can be added within ``capacity``. The rows that are already held must be folded."""
         held = self.count
         groups = self._groups(pa.concat_tables([self._rows, rows]))
         _, first, group = np.unique(groups, return_index=True, return_inverse=True)
@@ -179,14 +181,14 @@ class Positions:
         return rows.filter(pa.array(first[group[held:]] <= last))
 
     def _groups(self, rows: pa.Table) -> _Ints:
-        """Return a number for each row, equal for rows of one object and interval."""
+        """Return a number for each row. Rows of the same object and interval have the same number."""
         ticks, tick = np.unique(-(-rows["time_us"].to_numpy() // self._every_us), return_inverse=True)
         found: _Ints = _codes(rows) * len(ticks) + tick
         return found
 
 
 def _codes(rows: pa.Table) -> _Ints:
-    """Return a number for each row, equal for rows of one key."""
+    """Return a number for each row. Rows with the same key have the same number."""
     keys = rows["key"].combine_chunks()
     if isinstance(keys, pa.ChunkedArray):
         keys = pa.concat_arrays(keys.chunks) if keys.num_chunks else pa.array([], pa.string())

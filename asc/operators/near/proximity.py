@@ -13,8 +13,8 @@ _Floats = npt.NDArray[np.float64]
 _Pairs = npt.NDArray[np.int64]
 
 _DOUBT = 1e-9
-"""The error bound, in metres and as a share, of a distance computed by NumPy. The distance by Python's ``math``
-decides.
+"""A bound on the error of a distance that NumPy computes: this number of metres, plus this share of the distance. If
+the error matters, the distance by Python's ``math`` decides.
 """
 
 _ULPS = 1e-12
@@ -30,12 +30,12 @@ _PIECE = 1 << 20
 
 
 def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> _Pairs | None:
-    """Return the pairs of positions, longitude and latitude in degrees, that are at most ``distance_m`` apart by
-    haversine.
+    """Return the pairs of positions that are at most ``distance_m`` apart by haversine. ``x``: the longitudes in
+    degrees. ``y``: the latitudes in degrees.
 
     The pairs are int64[pairs, 2] of indices, the smaller index first, in ascending order. They agree with
-    :func:`asc.spatial.shape.distance_sphere_m` to the last bit. The result is None if there are more than ``pairs_max``
-    pairs within a distance that is larger by the error bound. Cost: n log n for a k-d tree of unit vectors, and a
+    :func:`asc.spatial.shape.distance_sphere_m` to the last bit. Return None if more than ``pairs_max`` pairs are within
+    a distance that exceeds ``distance_m`` by the error bound. Cost: n log n for a k-d tree of unit vectors, and a
     microsecond a pair. If there are too many pairs, the cost is some ten microseconds more for each allowed pair.
 
     >>> near_pairs(np.array([0.0, 1.0, 180.0]), np.array([0.0, 0.0, 90.0]), 120_000, 10).tolist()
@@ -68,8 +68,9 @@ def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> _Pa
 def _least_pairs(vectors: _Floats, chord: float) -> int:
     """Return a lower bound on the number of pairs that are at most ``chord`` apart.
 
-    The bound is the number of pairs within one cube of a grid, whose diagonal is at most ``chord``. The number of all
-    pairs is at most some hundred times the sum of the bound and the number of vectors. Cost: a sort.
+    The bound is the number of pairs of vectors that are in the same cube of a grid. The diagonal of a cube is at most
+    ``chord``. The number of all pairs is at most some hundred times the sum of the bound and the number of vectors.
+    Cost: a sort.
     """
     cubes = np.floor(vectors * (math.sqrt(3) * (1 + _DOUBT) / chord))
     cubes = cubes[np.lexsort(cubes.T)]
@@ -88,10 +89,11 @@ def _within(x: _Floats, y: _Floats, pairs: _Pairs, distance_m: float) -> _Pairs:
 
 
 def millimetres_m(x: _Floats, y: _Floats, pairs: _Pairs) -> list[float]:
-    """Return the distances of pairs of positions, by their places, in metres, rounded to the third digit.
+    """Return the distance of each pair of positions in metres, rounded to millimetres. ``pairs``: the indices of the
+    positions.
 
-    Each equals ``round`` of :func:`asc.spatial.shape.distance_sphere_m`. Cost: .1 us a pair, and 2 us for each of the
-    one in fifty that are as far apart as possible.
+    Each distance equals ``round`` of :func:`asc.spatial.shape.distance_sphere_m`. Cost: .1 us a pair. A pair whose
+    rounding is in doubt costs 2 us more; at the largest distances this is one pair in fifty.
 
     >>> millimetres_m(np.array([0.0, 1.0]), np.array([0.0, 0.0]), np.array([[0, 1]]))
     [111195.066]
@@ -107,7 +109,8 @@ def millimetres_m(x: _Floats, y: _Floats, pairs: _Pairs) -> list[float]:
 
 
 def _distances_m(x: _Floats, y: _Floats, pairs: _Pairs) -> tuple[_Floats, npt.NDArray[np.bool_]]:
-    """Return the distances in metres, and the mask of the pairs near the antipode, where the arc sine magnifies errors.
+    """Return the distances in metres. Also return the mask of the pairs near the antipode, where the arc sine magnifies
+    errors.
 
     Outside the mask a distance is exact within ``_DOUBT``.
     """

@@ -31,7 +31,9 @@ PAIRS_MAX = 1_000_000
 """The most pairs of one query at one tick. A tick with more pairs is excluded and counted, without output."""
 
 _TIMES_KEPT = 1_000
-"""The most time expressions whose watermarks are remembered: the expressions with the latest watermarks."""
+"""The most time expressions whose watermarks are remembered. If there are more, only the expressions with the latest
+watermarks are remembered.
+"""
 
 WIDEST_BYTES = 512
 """The most bytes of an object's key and its carried values together, because all objects of a query are one state."""
@@ -58,7 +60,9 @@ class _Watch:
 
     @property
     def next_us(self) -> int:
-        """The first tick that is not final. (The last final tick may have been a tick of another ``every_us``.)"""
+        """Return the first tick that is not final. (The last final tick may have been a tick of another
+        ``every_us``.)
+        """
         return (self.done_us // self.query.every_us + 1) * self.query.every_us
 
     def is_late(self, time_us: int) -> bool:
@@ -67,7 +71,7 @@ class _Watch:
 
 
 class Ticks:
-    """The near queries whose observations are in one partition of a feed. It computes their pairs from the messages, in
+    """The near queries whose observations are in one partition of a feed. The pairs are computed from the messages, in
     order.
 
     A tick is final once the watermark is past it. An observation that is only in the windows of final ticks is late,
@@ -96,7 +100,7 @@ class Ticks:
         return sum(watch.positions.count for watch in self._watches.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[PairEvent]:
-        """Yield the pairs that the next messages cause. A text that is not a message is counted."""
+        """Yield the pairs that the next messages cause. Count each text that is not a message."""
         rows: dict[str, list[_Row]] = {}
         for message in self._feed.messages(texts, self.counts):
             if isinstance(message, Observation):
@@ -140,7 +144,9 @@ class Ticks:
     # -- observations
 
     def _take(self, seen: Observation, rows: dict[str, list[_Row]]) -> None:
-        """Add the row of an observation for each query to whose ticks it may belong."""
+        """Add an observation to ``rows`` for each query that accepts the record. Count the observation as excluded if
+        it is unusable, or late for a query.
+        """
         watches = self._watches_of(seen)
         if not watches:
             return
@@ -156,12 +162,14 @@ class Ticks:
                 rows.setdefault(watch.query.id, []).append(row)
 
     def _watches_of(self, seen: Observation) -> list[_Watch]:
-        """Return the queries of its track that accept a record."""
+        """Return the states of the queries that accept a record and have the same track as the record."""
         watched, selections = self._by_track.get(seen.track, ()), seen.selections
         return [watch for accepted, watch in watched if not accepted.isdisjoint(selections)]
 
     def _hold(self, rows: Mapping[str, list[_Row]]) -> None:
-        """Add the rows of observations, by query, in order."""
+        """Add the rows of observations to the positions of their queries, in order. Count the added and the excluded
+        rows.
+        """
         for query_id, found in rows.items():
             columns = [pa.array(c, f.type) for c, f in zip(zip(*found, strict=True), ROW_SCHEMA, strict=True)]
             limit = self._settings.limit
@@ -184,7 +192,7 @@ class Ticks:
                 yield from self._ticked(watch, watermark_us)
 
     def _ticked(self, watch: _Watch, watermark_us: int) -> Iterator[PairEvent]:
-        """Yield the pairs of all ticks before a watermark that are not final yet; ticks without objects have none."""
+        """Yield the outputs of the ticks that a watermark makes final. A tick without objects has no output."""
         query = watch.query
         last_us = _last_tick_us(watermark_us, query)
         while watch.done_us < last_us:
@@ -220,9 +228,10 @@ class Ticks:
             watch.before = now.of(pairs) if len(pairs) else None
 
     def _told(self, query: NearQuery, time: str, before: PairTick | None, now: PairTick) -> Iterator[PairEvent]:
-        """Yield the pairs of a tick, or the pairs that became near and apart since the tick before.
+        """Yield the outputs of a tick: its pairs, or the pairs that became near or apart since the previous tick.
 
-        With a condition, also the pairs that may have become so by it.
+        If the query has a condition, also yield the pairs that were near at both ticks, because the condition may have
+        changed for them.
         """
         if query.kinds == ("pair",):
             yield from now.of(now.pairs).events(query, "pair", time)
@@ -256,8 +265,8 @@ class Ticks:
 
     @staticmethod
     def of_bytes(content: bytes, pairs_max: int = PAIRS_MAX) -> Ticks:
-        """Return the ticks that :meth:`to_bytes` wrote, in this form or the preceding one. Raise FeedFormError
-        otherwise.
+        """Return the ticks that :meth:`to_bytes` wrote, in this form or the preceding form. Raise FeedFormError for any
+        other form.
         """
         parts = _parts(content)
         plain: dict[str, Any] = json.loads(next(parts))
