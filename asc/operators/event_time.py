@@ -11,7 +11,7 @@ from types import MappingProxyType
 class EventTimeProgress:
     """Progress of a stream in event time, by one time expression, in microseconds since 1970.
 
-    ``mark_us``: the mark; None while there is none. ``newest``: the newest time in the last batch of each partition;
+    ``mark_us``: the mark; None until there is a mark. ``newest``: the newest time in the last batch of each partition;
     None if no record of the partition has had a time. Source: spec of operators, section 8.
 
     >>> own = EventTimeProgress().after({0: 50, 1: 30}, waiting={2})

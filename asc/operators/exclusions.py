@@ -13,12 +13,14 @@ from asc.operators.feed import Kind, Observation
 from asc.operators.times import FIRST_US, LAST_US
 
 KEY_BYTES_MAX = 1_024
-"""The most bytes of an object's key, which is held in memory as long as the object."""
+"""The most bytes of an object's key. The key is held in memory as long as the object."""
 
 NOT_OF_RECORDS: Mapping[str, str] = MappingProxyType(
     {"too_many_pairs": "tick", "unreadable": "message", "replaced_writer": "message"}
 )
-"""The reasons for which something other than a record is excluded: a tick, a message or another unit."""
+"""The reasons that exclude something other than a record. Each reason is mapped to the unit that it excludes: a tick or
+a message.
+"""
 
 
 @dataclass(slots=True)
@@ -47,7 +49,9 @@ def exclusion_reason(seen: Observation, *, is_planar: bool) -> str | None:
 
 
 def _is_position(position: tuple[float | None, ...], *, is_planar: bool) -> bool:
-    """Return whether all parts are numbers. Degrees must be in range: longitude and latitude, twice for a box."""
+    """Return whether all parts are numbers. Unless ``is_planar``, the parts must be degrees in range: longitude and
+    latitude, twice for a box.
+    """
     for place, part in enumerate(position):
         # A whole number may be beyond all doubles.
         if not isinstance(part, (int, float)) or isinstance(part, bool) or not abs(part) <= sys.float_info.max:

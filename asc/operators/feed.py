@@ -24,7 +24,9 @@ WRITER = "w"
 """The field that names the writer of a message: the name under which a daemon claims the feed."""
 
 OF_SHAPE = "/"
-"""The character between a selection and the shape of a join that accepts the record."""
+"""The character between a selection and a shape. For a join, the two together identify the records that the shape
+accepts.
+"""
 
 Kind = str
 """The type of an output record, such as ``enter`` or ``pair``."""
@@ -34,8 +36,9 @@ Kind = str
 class QuerySettings:
     """A standing query as a feed describes it.
 
-    ``track`` names the expressions that it reads; ``time`` is the name of the one that is its event time.
-    ``selections``: the selections whose records it accepts. ``definition``: the parameters of its kind, as JSON.
+    ``track``: the name of the expressions that the query reads. ``time``: the name of the expression that is the
+    query's event time. ``selections``: the selections whose records the query accepts. ``definition``: the parameters
+    of the query's kind, as JSON.
     """
 
     id: str
@@ -46,7 +49,7 @@ class QuerySettings:
     definition: Mapping[str, Any]
 
     def plain(self) -> dict[str, Any]:
-        """Return the query as JSON."""
+        """Return the query as a JSON object."""
         return {
             "id": self.id,
             "topic": self.topic,
@@ -58,7 +61,7 @@ class QuerySettings:
 
     @staticmethod
     def of_plain(plain: Mapping[str, Any]) -> QuerySettings:
-        """Return the query in a JSON object. Raise ValueError, KeyError, TypeError or AttributeError if it is
+        """Return the query in a JSON object. Raise ValueError, KeyError, TypeError or AttributeError if the object is
         invalid.
         """
         query_id, topic, track, time = (_name(plain[each]) for each in ("id", "topic", "track", "time"))
@@ -67,11 +70,11 @@ class QuerySettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The queries of one kind that hold for the messages that follow.
+    """The queries of one kind. They apply to the messages that follow the settings in the feed.
 
     ``op``: the tag of the kind. ``source_topic``: the topic of the stream's records. ``is_planar``: whether positions
-    are not in degrees. ``limit``: the most objects or observations that one holder of them, a part or a query, may
-    hold. ``lateness_us``: the allowed lateness of the stream, by which its watermarks are behind its marks.
+    are not in degrees. ``limit``: the most objects or observations that one part, or one query, may hold.
+    ``lateness_us``: the allowed lateness of the stream. A watermark is the mark minus this time.
     """
 
     op: str
@@ -82,11 +85,11 @@ class Settings:
     lateness_us: int = 0
 
     def text(self, writer: str | None = None) -> str:
-        """Return the settings as the text of a message, with its writer."""
+        """Return the settings as the text of a message. ``writer``: the writer to name in the message, if any."""
         return json.dumps({**_head(writer), "op": self.op, "settings": self.plain()}, **_COMPACT)
 
     def plain(self) -> dict[str, Any]:
-        """Return the settings as JSON has them."""
+        """Return the settings as a JSON object."""
         return {
             "source": self.source_topic,
             "planar": self.is_planar,
@@ -108,12 +111,12 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Watermarks:
-    """The progress of event time, by time expression: microseconds since 1970."""
+    """The watermark of each time expression, in microseconds since 1970."""
 
     by_time: Mapping[str, int]
 
     def text(self, writer: str | None = None) -> str:
-        """Return the watermarks as the text of a message, with its writer."""
+        """Return the watermarks as the text of a message. ``writer``: the writer to name in the message, if any."""
         return json.dumps({**_head(writer), TIME_KEY: dict(sorted(self.by_time.items()))}, **_COMPACT)
 
 
@@ -125,9 +128,9 @@ class Observation:
     ``op``: the tag of the kind. ``time_us``: microseconds since 1970. It is None if the record has no usable time, or
     if ``is_future``: the time is later than the record's own timestamp by more than the stream allows. ``position``:
     two numbers, or four for a box; empty if the track has no position. A number is None if the record has no value for
-    it. ``selections``: the selections that accept the record, without repetition, for joins with the shape
-    (``selection/shape``). ``carried``: the values that conditions read, as the text of a JSON object; None if the track
-    has none.
+    it. ``selections``: the selections that accept the record, without repetition. For a join, a selection includes the
+    shape (``selection/shape``). ``carried``: the values that conditions read, as the text of a JSON object; None if the
+    track carries no values.
     """
 
     op: str
@@ -142,8 +145,8 @@ class Observation:
     carried: str | None = None
 
     def text(self, writer: str | None = None) -> str:
-        """Return the observation as the text of a message, with its writer, in the form that the stream's job
-        writes.
+        """Return the observation as the text of a message, in the form that the stream's job writes. ``writer``: the
+        writer to name in the message, if any.
         """
         plain = {
             **_head(writer),
@@ -188,9 +191,9 @@ Message = Settings | Watermarks | Observation
 
 
 def parse(text: str | bytes, op: str, query_of: Callable[[QuerySettings], object]) -> tuple[Message, ...]:
-    """Return the messages that a record of the feed contains for a kind. There is one message, or none if a record of
-    form 1 is for another kind. ``query_of`` reads a query of the kind from settings, and raises an exception for
-    invalid settings.
+    """Return the messages that a record of the feed contains for a kind. The result is one message. It is empty if a
+    record of form 1 is for another kind. ``query_of``: a function that reads a query of the kind from settings, and
+    raises an exception for invalid settings.
 
     Raise ValueError, KeyError, TypeError or AttributeError if the record is no message of the kind. Raise FeedFormError
     if a later version wrote it.
@@ -217,7 +220,7 @@ def messages_of(plain: Any, op: str, query_of: Callable[[QuerySettings], object]
 
 
 def _head(writer: str | None) -> dict[str, Any]:
-    """Return the first fields of a message."""
+    """Return the fields with which a message begins: the form, and the writer if there is one."""
     return {"v": FORM} if writer is None else {"v": FORM, WRITER: writer}
 
 
@@ -234,7 +237,9 @@ def _of_kind(plain: Mapping[str, Any], query_of: Callable[[QuerySettings], objec
 
 
 def text_or_none(given: Any) -> str | None:
-    """Return a text that UTF-8 can encode, or None. Raise ValueError or AttributeError for other values."""
+    """Return the value if it is None, or a text that UTF-8 can encode. Raise ValueError or AttributeError for other
+    values.
+    """
     if given is not None and not given.isascii():
         given.encode()
     return given  # type: ignore[no-any-return]
@@ -256,7 +261,9 @@ def names(given: Any) -> tuple[str, ...]:
 
 
 def whole(given: Any, bits: int = 63) -> int:
-    """Return an integer of at most ``bits`` bits plus the sign. Raise ValueError for other values."""
+    """Return the value if it is an integer of at most ``bits`` bits plus the sign. Raise ValueError for other
+    values.
+    """
     if type(given) is not int or not -(1 << bits) <= given < 1 << bits:
         raise ValueError(f"{str(given)[:50]} is no whole number of {bits} bits")
     return given

@@ -17,7 +17,8 @@ _CLAIM = "claim"
 
 
 def claim_of(writer: str) -> str:
-    """Return the claim of a writer. A reader that does not know claims reads it as watermarks without any entry.
+    """Return the text of a message by which a writer claims a partition. A reader that does not know claims reads the
+    message as watermarks without any entry.
 
     >>> claim_of("a7")
     '{"v":2,"w":"a7","claim":true,"time":{}}'
@@ -38,7 +39,8 @@ class ClaimedFeed:
         self.writer = writer
 
     def messages(self, texts: Iterable[str | bytes], counts: FeedCounts) -> Iterator[Message]:
-        """Yield the messages among the next texts that count. Count the others, except claims.
+        """Yield the messages in the next texts that the last claim admits. Count unreadable messages and messages of
+        other writers as excluded. Do not count claims.
 
         Raise FeedFormError if a later version wrote a message.
         """

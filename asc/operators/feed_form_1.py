@@ -1,4 +1,4 @@
-"""Conversion of feed messages from form 1, which a version before selections wrote, to form 2.
+"""Conversion of feed messages from form 1 to form 2. An earlier version, which had no selections, wrote form 1.
 
 Form 1 has no tags. Settings list event queries and near queries as arrays. Observations list the queries that accept
 the record. Watermarks are per track. In form 2 each such query becomes a selection with the name of the query, and each
@@ -12,13 +12,14 @@ from typing import Any
 
 _EVENTS, _NEAR = "events", "near"
 _NEAR_TRACK = "n"
-"""The first letter of the names of near tracks in form 1; other names were hexadecimal."""
+"""The first letter of the name of each near track in form 1. The names of other tracks were hexadecimal."""
 
 _BETWEEN_IDS = "\x1f"
 
 
 def messages_of_form_1(plain: Mapping[str, Any], op: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the JSON objects of form 2 that correspond, for a kind, to a message of form 1. Other kinds yield none.
+    """Yield the JSON objects of form 2 that correspond to a message of form 1, for the kind ``op``. Yield nothing if
+    the message is only for other kinds.
 
     >>> [*messages_of_form_1({"watermarks": {"n1": 7, "ab": 8}}, "near")]
     [{'time': {'n1': 7}}]
@@ -37,7 +38,9 @@ def messages_of_form_1(plain: Mapping[str, Any], op: str) -> Iterator[Mapping[st
 
 
 def settings_of_form_1(plain: Mapping[str, Any], op: str) -> dict[str, Any] | None:
-    """Return the settings of a kind in form 2. Return None for a kind that form 1 did not have."""
+    """Return settings of form 1 as the settings of a kind in form 2. Return None for a kind that form 1 did not
+    have.
+    """
     if op == _EVENTS:
         limit, queries = plain["objects_max"], list(map(_event_query, plain["queries"]))
     elif op == _NEAR:

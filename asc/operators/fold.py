@@ -1,4 +1,6 @@
-"""The handoff ``fold``: the pure computation of a kind whose states workers fill while they evaluate records."""
+"""The handoff ``fold``: the pure computation of a kind of operator. Workers fill the states of the kind while they
+evaluate records.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,13 @@ class FoldState(Protocol):
 
     @property
     def nbytes(self) -> int:
-        """Return the size of the state in bytes: about that of :meth:`to_bytes`, or more."""
+        """Return the size of the state in bytes. It is about the size of the result of :meth:`to_bytes`, or more."""
 
     def fold(self, columns: Any, rows: npt.NDArray[np.int64]) -> int:
-        """Add some records of a batch. Return how many of them are too large and therefore excluded.
+        """Add some records of a batch. Return the number of records that are excluded because they are too large.
 
-        ``columns``: the result of :meth:`Fold.columns`. ``rows``: ascending indices into them; each row has a usable
-        time.
+        ``columns``: the result of :meth:`Fold.columns`. ``rows``: ascending indices into the columns; each of these
+        rows has a usable time.
         """
 
     def to_bytes(self) -> bytes:
@@ -31,8 +33,8 @@ class FoldState(Protocol):
 class Fold(Protocol):
     """The computation of one kind, in tasks and on the driver.
 
-    Invariant: it has no state, so that it can be sent to workers. The states of any parts of a batch, merged in order
-    (:meth:`merge`), equal the state of the whole batch.
+    Invariant: the computation has no state, so that it can be sent to workers. The states of any parts of a batch,
+    merged in order (:meth:`merge`), equal the state of the whole batch.
     """
 
     def prepare(self, definition: Mapping[str, Any]) -> Any:
@@ -41,7 +43,7 @@ class Fold(Protocol):
         """
 
     def columns(self, batch: pa.RecordBatch) -> Any:
-        """Return the columns of a batch in the form that states read, shared by all queries of the kind."""
+        """Return the columns of a batch in the form that states read. All queries of the kind share the result."""
 
     def state(self, prepared: Any) -> FoldState:
         """Return the empty state of a query."""

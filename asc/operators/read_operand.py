@@ -16,8 +16,8 @@ from asc.schema import Schema
 class ReadOperand:
     """The analysis of an expression over the records of a schema.
 
-    ``type``: the type of its values; None if only NULL or not NULL matters. ``path``: the path of a plain column.
-    ``is_constant``: whether it is the same for every record. ``warnings``: warnings about the expression.
+    ``type``: the type of the values; None if only NULL or not NULL matters. ``path``: the path of a plain column.
+    ``is_constant``: whether the value is the same for every record. ``warnings``: warnings about the expression.
     """
 
     type: pa.DataType | None
@@ -27,7 +27,8 @@ class ReadOperand:
 
 
 def read_operand(sql: str, schema: Schema, time_zone: str) -> ReadOperand:
-    """Return the analysis of an expression. Raise PredicateError if it is invalid, has no type or is not allowed.
+    """Return the analysis of an expression. Raise PredicateError if the expression is invalid, has no type or is not
+    allowed.
 
     >>> found = read_operand("delay / 60", Schema.from_ddl("delay INT"), "UTC")
     >>> str(found.type), found.path, found.is_constant

@@ -29,8 +29,8 @@ def rows_by_query(
 
 @compiled
 def _scatter(rows: Any, places: Any, starts: Any, scattered: Any) -> None:
-    """Write rows sorted by query. ``starts`` int64[count + 2], initially zeros, receives the first row of each query,
-    then the number of rows.
+    """Write the rows to ``scattered``, sorted by query. ``starts`` int64[count + 2], initially zeros: receives the
+    start of each query's rows, then the number of all rows.
     """
     # Shifted by two, so that the scatter, which moves each start to its end, leaves the starts one place further.
     for i in range(places.size):
