@@ -16,7 +16,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def with_options(
     command: Callable[..., Any], options: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]]
 ) -> Callable[..., Any]:
-    """Return a command with options, in the order in which its help shows them."""
+    """Add options to a command, and return the command. Its help shows them in the order of ``options``."""
     for option in reversed(options):
         command = option(command)
     return command
@@ -50,7 +50,7 @@ def layer_option(help_text: str) -> Callable[[Command], Command]:
 
 
 def decoding_options_option(command: Command) -> Command:
-    """Add ``--option K=V``, which may be repeated. The command receives ``options``, the texts by name."""
+    """Add ``--option NAME=VALUE``, which may be repeated. The command receives ``options``, the values by name."""
     return click.option(
         "--option",
         "options",
@@ -62,7 +62,8 @@ def decoding_options_option(command: Command) -> Command:
 
 
 def row_schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--schema``, ``--config``, ``--stream`` and ``--option``: the schema and the decoding of rows of files.
+    """Add ``--schema``, ``--config``, ``--stream`` and ``--option``, which define the schema and the decoding of files'
+    rows.
 
     The command receives ``schema_file``, ``config_file``, ``stream`` and ``options``.
     """

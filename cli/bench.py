@@ -61,10 +61,11 @@ def bench() -> None:
 def benchmark(
     module: str, *lines: str, options: Sequence[Decorator] = (_QUICK,)
 ) -> Callable[[Callable[[], None]], click.Command]:
-    """Return a decorator that makes a function without a body the command of a benchmark, with these examples.
+    """Return a decorator that turns a function without a body into the command of a benchmark. ``lines``: the examples
+    in the command's help.
 
-    The function gives the name and the help. ``module`` has a function ``run``, which receives the options and the
-    folder, and a function ``table``, which formats the result of ``run`` as text.
+    The command has the function's name, and its help is the function's docstring. ``module`` has a function ``run``,
+    which receives the options and the folder, and a function ``table``, which formats the result of ``run`` as text.
     """
 
     def command(described: Callable[[], None]) -> click.Command:
@@ -89,8 +90,8 @@ def benchmark(
 
 
 def benchmark_names() -> list[str]:
-    """Return the names of the benchmarks, in the order of their commands in this module, which is the only list of
-    them.
+    """Return the names of the benchmarks, in the order in which this module defines their commands. There is no other
+    list of benchmarks.
     """
     return [name for name in bench.commands if name != every.name]
 
@@ -127,7 +128,9 @@ def every(output_dir: Path, as_json: bool, quick: bool) -> None:
 
 
 def _figure(least: int, most: int) -> Decorator:
-    """Add an option for one figure of the paper, in place of all figures from ``least`` to ``most``."""
+    """Add ``--figure``, which selects one figure of the paper. Without it, the benchmark makes all figures from
+    ``least`` to ``most``.
+    """
     numbers = "|".join(str(number) for number in range(least, most + 1))
     return click.option(
         "--figure", type=click.IntRange(least, most), metavar=f"[{numbers}]", help="One figure of the paper, not all."

@@ -30,7 +30,9 @@ class BenchmarkRun:
 
     @property
     def reason(self) -> str:
-        """The last line that a failed benchmark printed. It is empty for a successful one."""
+        """The last line that a failed benchmark printed, or its exit code if it printed nothing. The text is empty for
+        a successful benchmark.
+        """
         if not self.exit_code:
             return ""
         lines = [line for line in self.log.read_text("utf-8", "replace").splitlines() if line.strip()]
@@ -48,7 +50,7 @@ class BenchmarkRun:
 
 
 def run_each(names: Sequence[str], output_dir: Path, *, quick: bool) -> Iterator[BenchmarkRun]:
-    """Run benchmarks in order, and yield each when it has ended. A failed benchmark does not prevent the next ones."""
+    """Run benchmarks in order, and yield each when it has ended. If a benchmark fails, continue with the next."""
     output_dir.mkdir(parents=True, exist_ok=True)
     for name in names:
         log = output_dir / f"{name}.log"
@@ -59,8 +61,8 @@ def run_each(names: Sequence[str], output_dir: Path, *, quick: bool) -> Iterator
 
 
 def _exit_code(command: Sequence[str], log: Path) -> int:
-    """Run a command with its output in a file. The first Ctrl-C interrupts it and waits for its end, the second kills
-    it.
+    """Run a command, write its output to ``log``, and return its exit code. The first Ctrl-C interrupts the command and
+    waits until it has ended. The second Ctrl-C kills the command.
     """
     with log.open("w", encoding="utf-8") as out:
         process = None
@@ -81,7 +83,9 @@ def _exit_code(command: Sequence[str], log: Path) -> int:
 
 @contextmanager
 def _interrupt_deferred() -> Iterator[None]:
-    """Defer the KeyboardInterrupt of a Ctrl-C to the end of the block. Inside, it would leave an orphaned process."""
+    """Defer the KeyboardInterrupt of a Ctrl-C to the end of the ``with`` block. Within the block, it would leave an
+    orphaned process.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

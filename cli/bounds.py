@@ -1,4 +1,6 @@
-"""Bounds of every input, as shown in docs/operate/limits.md: read from docs/operate/limits.toml and from the code."""
+"""The bounds on every input, which docs/operate/limits.md shows. They are read from docs/operate/limits.toml and from
+the code.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,10 @@ _SIZES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 class Bound:
     """A bound on one measure of an input.
 
-    ``place``: the bound in the code, ``module:NAME`` for a constant or ``module:Class.field`` for a default. ``unit``:
-    the unit in the plural; bytes are shown in the largest unit that gives a whole number. ``beyond``: the answer to an
-    input that exceeds the bound. ``test``: the test that exceeds it. ``key``: the key of the configuration that sets
-    it, if any.
+    ``place``: the location of the bound in the code, ``module:NAME`` for a constant or ``module:Class.field`` for a
+    default. ``unit``: the unit in the plural; bytes are shown in the largest unit that gives a whole number.
+    ``beyond``: the answer to an input that exceeds the bound. ``test``: the test that exceeds the bound. ``key``: the
+    key of the configuration that sets the bound, if any.
     """
 
     measure: str
@@ -43,7 +45,7 @@ class Bound:
 
     @property
     def value(self) -> float:
-        """The number that ``place`` names. Raise ValueError if ``place`` names no number."""
+        """The number at the location ``place`` in the code. Raise ValueError if the value there is not a number."""
         module, _, path = self.place.partition(":")
         held: Any = import_module(module)
         for name in path.split("."):
@@ -68,14 +70,14 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class BoundGroup:
-    """The bounds on the inputs of one kind, a section of the page."""
+    """The bounds on inputs of one kind. They form one section of the page of bounds."""
 
     title: str
     bounds: Sequence[Bound]
 
 
 def bound_groups(path: Path) -> list[BoundGroup]:
-    """Return the groups of a TOML file, in its order."""
+    """Return the groups of bounds in a TOML file, in the order of the file."""
     document = parse_toml(path.read_text(encoding="utf-8"))
     return [BoundGroup(group["title"], [Bound(**row) for row in group["bounds"]]) for group in document.values()]
 
@@ -94,5 +96,7 @@ def _section(group: BoundGroup) -> Iterator[str]:
 
 
 def _default(holder: Any, name: str) -> Any:
-    """Return the value of a name in a module, or the default of a field in a class."""
+    """Return the constant ``name`` if ``holder`` is a module. Return the default of the field ``name`` if it is a
+    class.
+    """
     return signature(holder).parameters[name].default if isinstance(holder, type) else getattr(holder, name)

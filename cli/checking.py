@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The options of a check: where it runs, and the form of its output."""
+    """The options of a check: whether it runs in the daemon or offline, and the form of its output."""
 
     schema_file: Path | None
     stream: str | None
@@ -64,8 +64,8 @@ class Check:
 
 
 def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--schema``, ``--stream``, ``--time-zone``, the daemon's address and ``--json``. The command receives them
-    as ``check``.
+    """Add ``--schema``, ``--stream``, ``--time-zone``, ``--json``, and the options that connect to the daemon. The
+    command receives all values as one `Check`, named ``check``.
     """
 
     @wraps(command)
@@ -105,8 +105,8 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def checked_offline(where: str, operator: Json | None, schema_file: Path, time_zone: str) -> Json:
-    """Return the same answer as ``/v1/check``, from only a schema file and without Spark. Raise AscError for an invalid
-    query.
+    """Return the answer that the daemon's ``/v1/check`` would give, computed from a schema file without a daemon and
+    without Spark. Raise AscError if the query is invalid.
     """
     from asc.predicate import normalise
     from asc.predicate.normal_form.describe import plain_form

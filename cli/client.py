@@ -1,6 +1,4 @@
-"""The options of commands that call the daemon, and the clients of the daemon and of its Kafka that these options
-create.
-"""
+"""The options of commands that call the daemon, which create a client of the daemon or a client of its Kafka."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ KAFKA_ANSWERS_WITHIN_S = 10.0
 """The longest wait in seconds for Kafka's first answer."""
 
 Json = Mapping[str, Any]
-"""An answer of the daemon, or a part of one, as a command prints it."""
+"""A JSON object: an answer of the daemon, or a part of an answer. Commands print such objects."""
 
 
 def kafka_of(client: Client, config_file: Path | None) -> KafkaClient:
@@ -74,7 +72,7 @@ def connected(
 
 
 def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that name the daemon; the command is called with a `Client` as ``client``."""
+    """Add the options that connect to the daemon. The command receives a `Client` as ``client``."""
 
     @functools.wraps(command)
     def with_client(server: str, token_file: Path | None, ca_file: Path | None, **arguments: Any) -> Any:
@@ -86,8 +84,8 @@ def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def _stream_by_its_option() -> Iterator[None]:
-    """Name the option ``--stream`` in the error if the daemon reports a missing stream and the command has this
-    option.
+    """Replace the daemon's error about a missing stream by an error that names the option ``--stream``. If the command
+    has no such option, leave the error unchanged.
     """
     from broker.client.errors import RefusedError
 
@@ -101,15 +99,17 @@ def _stream_by_its_option() -> Iterator[None]:
 
 
 def kafka_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of :func:`server_options` and ``--config`` (``config_file``), for a command that also uses
-    Kafka.
+    """Add ``--config`` and the options of :func:`server_options` to a command that also uses Kafka. The command
+    receives the path of ``--config`` as ``config_file``.
     """
     help_text = "The daemon's configuration file, or one with its [kafka.options] alone: Kafka's TLS and SASL."
     return config_option(help_text)(server_options(command))
 
 
 def address_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the daemon's options for a command that may need no daemon: ``server``, ``token_file`` and ``ca_file``."""
+    """Add the options that connect to a daemon, to a command that can also run without a daemon. The command receives
+    them as ``server``, ``token_file`` and ``ca_file``.
+    """
     authority = click.option(
         "--ca-file",
         envvar="ASC_CA_FILE",
@@ -128,8 +128,8 @@ def address_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_token(token_file: Path | None) -> str | None:
-    """Return the bearer token from its file, or from the variable ASC_TOKEN. Raise CommandError if the file is
-    empty.
+    """Return the bearer token in a file. If ``token_file`` is None, return the value of the variable ASC_TOKEN, or None
+    if it is unset or empty. Raise CommandError if the file is empty.
     """
     if token_file is None:
         return os.environ.get("ASC_TOKEN") or None

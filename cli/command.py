@@ -38,5 +38,5 @@ class Group(_WithExamples, click.Group):
 
 
 def examples(*lines: str) -> str:
-    """Return examples joined to the text of an ``epilog``."""
+    """Return the text of an ``epilog``, with each example on a line."""
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""``asc completion``."""
+"""``asc completion``: the script with which a shell completes commands, options, query ids and streams."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _asc_completion() {
 }
 complete -o nosort -F _asc_completion asc
 """
-"""The completion script for bash, in place of Click's script. Click takes the words as bash splits them, at every
-colon, so that the value of --server becomes several words. Here Click splits the line by the rules of a shell, and the
-last word is completed.
+"""The completion script for bash, in place of Click's script. Bash splits the command line at every colon, and Click's
+script uses the resulting words, so that the value of --server becomes several words. This script passes the line to
+Click, which splits it by the rules of a shell and completes the last word.
 """
 
 

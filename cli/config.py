@@ -1,4 +1,4 @@
-"""``asc config``."""
+"""``asc config``: check a configuration, and print the effective one."""
 
 from __future__ import annotations
 

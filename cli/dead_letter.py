@@ -209,8 +209,8 @@ def replay(
 def _letters(
     kafka: KafkaClient, stream: Json, reason: str | None, places: frozenset[Place] = frozenset()
 ) -> Iterator[Iterator[Any]]:
-    """Yield the present dead letters of a stream: those at the given positions, or those whose reason contains a
-    text.
+    """Yield the present dead letters of a stream. With ``places``, yield only the dead letters at these positions.
+    Otherwise, yield those whose reason contains ``reason``, or all if ``reason`` is None.
     """
     topic = str(stream["dead_letter_topic"])
     if places:
@@ -222,7 +222,7 @@ def _letters(
 
 
 def _checked(texts: Sequence[str]) -> frozenset[Place]:
-    """Return the positions that the texts name."""
+    """Parse positions such as ``0-17``: partition and offset. Raise CommandError if a text has another form."""
     places: set[Place] = set()
     for text in texts:
         found = _PLACE.fullmatch(text)

@@ -1,4 +1,6 @@
-"""Decoding of file rows to attributes: by a schema and options of the command line, or as a configured stream does."""
+"""The decoding of rows of files to attributes. The command line defines it by a schema and options, or by a stream of a
+configuration file.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,9 @@ def decoding_of(
 
 
 def with_layers(decoding: Decoding, layers: Sequence[str], crs: str | None) -> Decoding:
-    """Return a decoding with added layers, each ``NAME=FILE`` or ``NAME:ID=FILE``, and another ``crs``. Raise
-    AscError.
+    """Return a decoding with added layers, and with the coordinate reference system ``crs`` unless it is None. Each
+    layer is ``NAME=FILE`` or ``NAME:ID=FILE``, where ID is the property with the ids of shapes. Raise AscError if a
+    layer has another form or cannot be read.
     """
     from asc.layer_file import read_layer
 

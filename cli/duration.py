@@ -26,7 +26,9 @@ class Duration(_Type):
         self._bounds_s = bounds_s
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the seconds of a text."""
+        """Return the seconds of a duration such as ``5min``. Raise BadParameter if the text is no duration or exceeds a
+        bound.
+        """
         if isinstance(value, (int, float)):
             return value
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h|d)\s*", value)

@@ -6,7 +6,7 @@ import sys
 
 
 def run() -> None:
-    """Run the command line. A Ctrl-C during the imports prints one line, as it does later."""
+    """Run the command line. A Ctrl-C during the imports prints one line, like a Ctrl-C during a command."""
     try:
         from cli.main import main
     except KeyboardInterrupt:

@@ -39,12 +39,12 @@ class FailureGroup(Group):
     """
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Parse the arguments before the command, and convert wrong usage into its line."""
+        """Parse the arguments before the subcommand. Convert an error of usage into one line."""
         with _wrong_use_in_one_line():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, and convert an exception into its line."""
+        """Run the subcommand. If it raises an exception, print the text of the failure, and exit with 1."""
         try:
             with _wrong_use_in_one_line():
                 return super().invoke(ctx)
@@ -90,11 +90,13 @@ _OF_FILES: Mapping[str, str] = MappingProxyType(
         "is not writable": _REMEDIES[errno.EACCES],
     }
 )
-"""Click's words for faults of files and folders, and the remedy for each."""
+"""The remedy for each fault of a file or folder, by Click's words for the fault."""
 
 
 def _file_text(error: click.UsageError) -> str | None:
-    """Return the fault of a named file or folder in the common form of errors. Return None for other errors."""
+    """Return the message for an error about a file or folder: option, path, fault and remedy. Return None for other
+    errors.
+    """
     if not isinstance(error, click.BadParameter) or error.param is None or not isinstance(error.param.type, click.Path):
         return None
     said = one_line(error.message).rstrip(".")
@@ -118,8 +120,8 @@ def _name_of(parameter: click.Parameter) -> str:
 def _wrong_use_text(error: click.UsageError) -> str:
     """Return Click's message about wrong usage.
 
-    For a choice or a number, it gets the form of all errors of the command line. A remedy replaces Click's further
-    lines, or its inequality.
+    For a missing choice or a number out of range, the message gets the form of the other errors of the command line. A
+    remedy replaces Click's list of choices or Click's inequality.
     """
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None:
@@ -165,6 +167,6 @@ def failure_text(error: Exception) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the first line of a text that is not empty, without control characters."""
+    """Return the first line of a text that contains more than blanks. Control characters are replaced by blanks."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     return "".join(char if char.isprintable() else " " for char in first).strip()

@@ -14,5 +14,5 @@ EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def config_option(help_text: str) -> Callable[[Command], Command]:
-    """Add ``--config``, the command's ``config_file``."""
+    """Add ``--config``, the path of a configuration file. The command receives it as ``config_file``."""
     return click.option("--config", "config_file", type=EXISTING_FILE, help=help_text)

@@ -1,4 +1,4 @@
-"""``asc functions``."""
+"""``asc functions``: print the functions that a predicate may call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``asc help``."""
+"""``asc help``: show the help of a command."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ _SILENT_S = 5.0
 
 
 class IdleNotice:
-    """Printer of one notice on stderr that says which records the command waits for.
+    """Printer of one notice on stderr, which says how many records have arrived and that the command waits for more.
 
-    It is printed if fewer records than ``--max`` have arrived, or none at all. Create one object for each run of a
-    command.
+    With ``--max``, the notice is printed while fewer records than this number have arrived. Without ``--max``, it is
+    printed only if no record has arrived. Create one object for each run of a command.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class IdleNotice:
         self._said = False
 
     def came(self) -> None:
-        """Record that a record has arrived."""
+        """Note that a record has arrived."""
         self._count += 1
         self._since_s = self._clock_s()
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
 _SENT_BYTES = 4 << 20
-"""The bytes of rows that are sent together. A single row may be larger."""
+"""The most characters of rows that are sent in one request. A request with only one row may be larger."""
 
 _SENT_ROWS = 5_000
 _TOLD = 20
@@ -140,7 +140,7 @@ class _Put:
         self.warnings: dict[str, str] = {}
 
     def lines(self) -> Iterator[str]:
-        """Yield each row that is not refused. Raise AscError."""
+        """Yield a line for each row of the file that is not refused. Raise AscError if the whole file is refused."""
         from asc.errors import ShapeError
         from asc.layer_file import file_rows
         from asc.spatial.feature import feature_document
@@ -164,7 +164,7 @@ class _Put:
         self.bounds = [min(one[0], west), min(one[1], south), max(one[2], east), max(one[3], north)]
 
     def put(self, client: Client, name: str, piece: Sequence[str]) -> Json:
-        """Put some lines, and return the first effective offsets, by stream."""
+        """Send some lines to the daemon. Return for each stream the offsets from which on the change is effective."""
         errors: Sequence[RefusedLine]
         try:
             answer = client.layers.put(name, "\n".join(piece).encode(), keep_going=True, dry_run=self._dry_run)
@@ -270,7 +270,7 @@ def _bounds_text(bounds: Sequence[float] | None) -> str:
 
 
 def _say(found: Mapping[str, str], what: str) -> None:
-    """Print notices about shapes by id; if there are many, print only the first."""
+    """Print the notice about each shape. If there are many, print only the first ones and the number of the others."""
     for shape_id, text in islice(found.items(), _TOLD):
         click.echo(f"{what}: {visible(shape_id)} {visible(text)}", err=True)
     if len(found) > _TOLD:

@@ -17,8 +17,8 @@ _END_OF_SCREEN = "\x1b[J"
 
 
 def watch(lines: Callable[[int | None], list[str]], every_s: float, *, in_place: bool = True) -> None:
-    """Print the result of ``lines`` for the terminal's width, every ``every_s`` seconds, until Ctrl-C, which is no
-    failure.
+    """Print the result of ``lines`` every ``every_s`` seconds until Ctrl-C, which is not a failure. ``lines`` receives
+    the terminal's width, or None if the view is not drawn in place.
     """
     is_drawn = False
     try:

@@ -1,4 +1,4 @@
-"""``asc match``."""
+"""``asc match``: show which rows of files predicates would have accepted."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ _ROWS_SHOWN = 20
 
 
 def kept_rows(kept: Mapping[str, Any] | None) -> list[list[object]]:
-    """Return a row for each field, and for each element of a list.
+    """Return a table row for each field of an operator's state. A field with a list gets a row for each element.
 
     >>> kept_rows({"cells": 7, "whole": False, "gaps": [{"from": None, "to": "2026-06-01", "reason": "paused"}]})
     [['kept.cells', 7], ['kept.whole', 'no'], ['kept.gaps', 'to 2026-06-01, reason paused']]
@@ -31,8 +31,8 @@ def kept_rows(kept: Mapping[str, Any] | None) -> list[list[object]]:
 
 
 def kept_columns(queries: Sequence[Mapping[str, Any]]) -> dict[str, list[object]]:
-    """Return a column for each figure of operator state that some queries have. Cells of the other queries are
-    empty.
+    """Return a column for each field of operator state that at least one query has. The cells of queries without the
+    field are empty.
 
     >>> kept_columns([{"kept": {"name": "cube", "cells": 7, "whole": True}}, {"kept": None}, {}])
     {'cells': [7, '', ''], 'whole': ['yes', '', '']}

@@ -31,8 +31,8 @@ def terminal_width() -> int | None:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, fitted: bool = False) -> None:
-    """Print a table in columns, as `table_text` formats it. With ``fitted``, it is cut to the terminal's width if the
-    output is a terminal.
+    """Print a table in columns, as `table_text` formats it. With ``fitted``, its lines are cut to the terminal's width
+    if the output is a terminal.
     """
     width = terminal_width() if fitted else None
     click.echo(table_text(headings, rows, width))

@@ -1,4 +1,4 @@
-"""``asc publish``."""
+"""``asc publish``: send the rows of a file into a stream's source topic."""
 
 from __future__ import annotations
 
@@ -143,7 +143,9 @@ def _no_bar(file: Path) -> bool | None:
 
 
 def _judge(file: Path, schema: Schema, *, warned: bool, force: bool) -> Callable[[Sequence[str], bool], None]:
-    """Return a check of a file's columns, which warns about them or refuses them before the first record is sent."""
+    """Return a function that checks a file's columns before the first record is sent. It prints warnings, or refuses
+    the file.
+    """
     from broker.files.shared_columns import check_shared, column_warnings
 
     def judge(columns: Sequence[str], by_case: bool) -> None:
@@ -158,9 +160,10 @@ def _judge(file: Path, schema: Schema, *, warned: bool, force: bool) -> Callable
 
 
 def _judge_line(file: Path, target: str, dead_letters: str, *, force: bool) -> Callable[[OddLine], None]:
-    """Return the check that receives the first line that is not a JSON object.
+    """Return the function that receives the first line that is not a JSON object.
 
-    It refuses a JSON array in place of lines, and a file whose first lines are all no objects.
+    It refuses a file that begins a JSON array, and a file none of whose first lines is an object. It prints a warning
+    about any other line.
     """
     from broker.files.input_files import STDIN, no_lines
     from cli.failure import CommandError
@@ -180,7 +183,7 @@ def _judge_line(file: Path, target: str, dead_letters: str, *, force: bool) -> C
 def _sent(
     kafka: KafkaClient, topic: str, batches: Iterator[RecordBatch], skipped: int, bar: tqdm[Any]
 ) -> tuple[int, bool]:
-    """Send the batches. Return the number of records that Kafka has, and whether Ctrl-C ended the sending."""
+    """Send the batches. Return the number of acknowledged records, and whether Ctrl-C ended the sending."""
     from broker.errors import InputError, KafkaError
     from broker.kafka.batch_sender import BatchSender
     from cli.failure import CommandError

@@ -1,4 +1,4 @@
-"""Counts of records by reason, in which reasons that differ in numbers alone are one."""
+"""Counts of records by reason. Reasons that differ only in numbers are counted together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _OTHER = "N"
 
 
 class ReasonCounts:
-    """The number of records by reason. A number that is not the same in all records, as a length, is shown as N.
+    """The number of records by reason. A number in a reason, such as a length, is shown as N if it differs between
+    records.
 
     >>> counts = ReasonCounts()
     >>> for size in (7, 8):

@@ -48,7 +48,9 @@ def record_line(delivery: Delivery) -> str:
 
 
 def text_member(name: str, value: bytes | None) -> dict[str, str | None]:
-    """Return bytes as text, or as base64 under another name if they are not UTF-8."""
+    """Return bytes as text in the JSON member ``name``. Return bytes that are not UTF-8 as base64 in the member
+    ``NAME_base64``.
+    """
     if value is None:
         return {name: None}
     try:
@@ -58,7 +60,7 @@ def text_member(name: str, value: bytes | None) -> dict[str, str | None]:
 
 
 def plain_text(shown: Mapping[str, Any], name: str) -> str:
-    """Return the result of `text_member` for people: the text, or ``base64`` followed by the encoded bytes.
+    """Return the value in a result of `text_member` for people: the text, or ``base64`` followed by the encoded bytes.
 
     >>> plain_text({"value": "late"}, "value"), plain_text({"value_base64": "/w=="}, "value")
     ('late', 'base64 /w==')

@@ -38,14 +38,14 @@ def _pages(command: click.Command, name: str, parent: click.Context | None) -> I
 
 
 def with_functions(page: str) -> str:
-    """Return a page in which the table of the functions is between its two marks."""
+    """Return a page with the table of the functions inserted between the two marks of the table."""
     from asc.predicate.catalogue.builtins import markdown
 
     return _between(page, "functions", markdown())
 
 
 def with_metrics(page: str) -> str:
-    """Return a page in which the table of the metrics is between its two marks."""
+    """Return a page with the table of the metrics inserted between the two marks of the table."""
     from broker.http.metrics import metric_forms
 
     rows = (

@@ -1,4 +1,4 @@
-"""``asc schema``."""
+"""``asc schema``: print the schema of a file, without a daemon."""
 
 from __future__ import annotations
 

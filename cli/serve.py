@@ -1,4 +1,4 @@
-"""``asc serve``."""
+"""``asc serve``: run the daemon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``asc status``."""
+"""``asc status``: print whether the daemon is ready, and what it runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from cli.status_text import status_lines
 
 _WATCH_S = 2.0
 _WATCHER_WAITS_S = 5.0
-"""The longest wait in seconds for an answer with ``--watch``, because the next request follows in any case."""
+"""The longest wait in seconds for an answer with ``--watch``. It is short, because the next request follows in any
+case.
+"""
 
 
 @click.command(
@@ -92,7 +94,9 @@ def status(
 
 
 def _looked(client: Client, ready: Ready) -> dict[str, Any]:
-    """Return the complete status of a daemon that answered."""
+    """Return the status of a daemon that answered: its readiness, its Kafka, and its streams with their plans. A daemon
+    that is not ready may have no streams yet.
+    """
     known: dict[str, Any] = {"server": client.url, **ready}
     try:
         answer = client.streams()
@@ -107,8 +111,8 @@ def _looked(client: Client, ready: Ready) -> dict[str, Any]:
 
 
 def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
-    """Return one status as lines, or as one line of JSON, with its time. A failure that may be temporary is reported as
-    not ready. Without a width, an empty line ends the status.
+    """Return the present status with its time, as lines or as one line of JSON. A failure that may be temporary is
+    reported as a daemon that is not ready. If ``width`` is None, an empty line follows the lines.
     """
     at = datetime.now(timezone.utc)
     try:

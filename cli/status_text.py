@@ -17,7 +17,9 @@ _REASONS_SHOWN = 5
 
 _MINUTES_FROM_S = 120
 _TOLD_APART_S = 3600
-"""The last bound of the daemon's histogram. Longer latencies are not distinguished."""
+"""The last bound in seconds of the daemon's histogram of latencies. The histogram does not distinguish longer
+latencies.
+"""
 
 HEADINGS = (
     *("stream", "queries", "not served", "in/s", "out/s", "lag", "records", "dead letters", "topic", "format"),
@@ -29,8 +31,8 @@ name.
 
 
 def status_lines(status: Mapping[str, Any], width: int | None = None) -> list[str]:
-    """Return all lines, none wider than ``width``. Only the first, which may say why the daemon is not ready, may be
-    wider.
+    """Return the lines of a status. No line is wider than ``width``, except the first, which may say why the daemon is
+    not ready.
     """
     streams: Sequence[Mapping[str, Any]] = status.get("streams", ())
     lines = [_headline(status)]
@@ -88,7 +90,9 @@ def _or_dash(value: Any) -> Any:
 
 
 def _monitored(monitor: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """Return the records, the mean cost and the rearrangements. A monitor that is off counts but rearranges nothing."""
+    """Return the cells of a monitor: its number of records, its mean cost, and its number of rearrangements. A monitor
+    that is off still counts records; its last cell is ``off``.
+    """
     tuples = monitor.get("tuples", 0)
     cost = f"{monitor['evaluated'] / tuples:.2f}" if tuples else "-"
     return (
@@ -146,8 +150,8 @@ def _operator(name: str, op: str, status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _excluded(subject: str, status: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the reasons for exclusions of one operator kind. Exclusions of anything but records are listed
-    separately.
+    """Yield lines that say how often and why the operators of one kind excluded records. A separate line is about
+    exclusions of anything other than records.
     """
     from asc.operators.exclusions import NOT_OF_RECORDS
 
@@ -162,8 +166,8 @@ def _excluded(subject: str, status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _within(those: str, others: str, seconds: float) -> str:
-    """Return a text about the latency of a share of the records: at most this time or, beyond the histogram's last
-    bound, more than it.
+    """Return in words that the share ``those`` of the records has a latency of at most ``seconds``. From the
+    histogram's last bound on, say instead that the share ``others`` has a longer latency.
     """
     if seconds >= _TOLD_APART_S:
         return f"{others} more than 1 h"

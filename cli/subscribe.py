@@ -1,4 +1,4 @@
-"""``asc subscribe``."""
+"""``asc subscribe``: print the records that arrive in a topic."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from broker.kafka.client import KafkaClient
 
 _NOT_ONE_S_OWN = (403, 404)
-"""The statuses by which the daemon may refuse to look up a name. A token with a prefix may not request ids without this
-prefix, and most names of topics lack it.
+"""The HTTP statuses with which the daemon answers if it has no query with a name, or refuses to look it up. A token
+that is limited to a prefix may not request ids without this prefix, and most names of topics lack the prefix.
 """
 
 
@@ -91,7 +91,7 @@ def subscribe(
 
 
 def _query_of(client: Client, name: str) -> Json | None:
-    """Return the query with this id. Return None if the caller has no such query."""
+    """Return the query with the id ``name``. Return None if there is no such query, or the token may not read it."""
     try:
         return client.show(name)
     except RefusedError as error:

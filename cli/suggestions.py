@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from broker.client.client import Client
 
 _PATIENCE_S = 1.0
-"""The longest wait in seconds for the daemon, because the user who presses TAB is typing."""
+"""The longest wait in seconds for the daemon. It is short, because the user who presses TAB is typing."""
 
 _SUGGESTED = 100
 _WHERE_CHARS = 60
@@ -25,8 +25,8 @@ Suggested = list[CompletionItem[str]]
 
 
 def suggested_query_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> Suggested:
-    """Return the first hundred ids of registered queries with this prefix, without ids that are on the command line
-    already.
+    """Return the first hundred ids of registered queries that begin with ``incomplete``, without ids that are on the
+    command line already.
     """
     given = context.params.get(parameter.name or "") or ()
 
@@ -41,7 +41,7 @@ def suggested_query_ids(context: click.Context, parameter: click.Parameter, inco
 
 
 def suggested_streams(context: click.Context, _parameter: click.Parameter, incomplete: str) -> Suggested:
-    """Return the names of the daemon's streams with this prefix."""
+    """Return the names of the daemon's streams that begin with ``incomplete``."""
 
     def read(client: Client) -> Suggested:
         streams = [stream for stream in client.streams()["streams"] if stream["name"].startswith(incomplete)]
@@ -51,7 +51,7 @@ def suggested_streams(context: click.Context, _parameter: click.Parameter, incom
 
 
 def suggested_commands(context: click.Context, parameter: click.Parameter, incomplete: str) -> Suggested:
-    """Return the subcommands of the commands on the command line."""
+    """Return the subcommands that may follow the commands on the command line, and that begin with ``incomplete``."""
     found: click.Command | None = context.find_root().command
     for name in context.params.get(parameter.name or "") or ():
         found = found.get_command(context, name) if isinstance(found, click.Group) else None
@@ -64,7 +64,9 @@ def suggested_commands(context: click.Context, parameter: click.Parameter, incom
 
 
 def _asked(context: click.Context, read: Callable[[Client], Suggested]) -> Suggested:
-    """Return the answer of the daemon that the command names. Return nothing if it does not answer."""
+    """Return the result of ``read`` for the daemon that the command line names. Return an empty list if the daemon does
+    not answer.
+    """
     given: dict[str, Any] = context.params
     try:
         from cli.client import DEFAULT_SERVER, connected

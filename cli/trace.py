@@ -21,7 +21,8 @@ from cli.trace_text import print_trace, write_page
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _DEEPEST = 100
-"""The most levels of objects and lists in a tuple; readers and writers of JSON fail at some hundred levels."""
+"""The most levels of nested objects and lists in a tuple. Readers and writers of JSON fail at several hundred levels.
+"""
 
 
 def record_options(command: _Command) -> _Command:
@@ -43,8 +44,8 @@ def record_options(command: _Command) -> _Command:
 
 
 def parse_tuple(text: str) -> Json:
-    """Return the object in the text of ``--tuple``. Raise BadParameter for a text that Python reads as JSON but that
-    cannot be sent as JSON.
+    """Return the JSON object in the text of ``--tuple``. Raise BadParameter if the text is not a JSON object, or if
+    Python can read it but could not send it as JSON.
     """
     try:
         values = json.loads(text, parse_constant=_finite, parse_float=_finite)

@@ -19,7 +19,9 @@ _TOLD_AT_A_STEP = 2
 _BY_ARROW = "*"
 
 _VALUE_CHARS, _REGION_CHARS, _RULED_OUT_CHARS = 24, 40, 24
-"""The most characters of a value and of a region, and the least that remain in a line for the eliminated queries."""
+"""Three lengths in characters: the maximum for a value, the maximum for a region, and the minimum that remains in a
+line for the eliminated queries.
+"""
 
 _LOSSES_CHARS = 400
 
@@ -131,7 +133,7 @@ def _region(visit: Json) -> str:
 def _fitted(rows: Sequence[Sequence[str]], width: int | None) -> list[list[str]]:
     """Return rows with values and regions cut to a width.
 
-    So a part of the eliminated queries remains visible, and the name of a step that is no construct.
+    The cut leaves space for a part of the eliminated queries, and for the name of a step that is not a construct.
     """
     cells = [[visible(cell) for cell in row] for row in rows]
     step, value, region, left, losses = (max(len(row[place]) for row in cells) for place in range(5))

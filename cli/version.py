@@ -1,4 +1,4 @@
-"""``asc version``."""
+"""``asc version``: print the versions of the broker and of the packages on which it runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def version(as_json: bool) -> None:
 
 
 def version_of(part: str) -> str:
-    """Return the version of an installed package."""
+    """Return the version of a package. Return ``not installed`` if the package is missing."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 

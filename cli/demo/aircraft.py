@@ -63,8 +63,8 @@ _EARTH_M = 6_371_008
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A predicate, and the reports that it accepts according to shapely or a plain loop. Its topic has to contain
-    exactly these.
+    """A predicate, and its oracle. The oracle computes the reports that the predicate accepts, by shapely or a plain
+    loop. The predicate's topic must contain exactly these reports.
     """
 
     where: str
@@ -98,8 +98,8 @@ def fences() -> Mapping[str, Fence]:
 
 
 def run_aircraft(picture: Path | None = None) -> dict[str, Any]:
-    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it is true if every topic has
-    exactly its reports.
+    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in the report is true if every
+    topic contains exactly the expected records.
     """
     stream = {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"}
     tables = {"streams": {STREAM: stream}, "layers": {LAYER: {"topic": LAYER}}}
@@ -116,7 +116,9 @@ def run_aircraft(picture: Path | None = None) -> dict[str, Any]:
 
 
 def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) -> dict[str, Any]:
-    """Send the reports through a daemon that has only the stream and the layer, and compare the output."""
+    """Send the reports through a daemon, and compare its output with the expected output. The daemon has only the
+    demonstration's stream and layer.
+    """
     from broker.kafka.batch_sender import BatchSender
 
     shapes, refused = _put_countries(client)
@@ -183,8 +185,9 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
 def _received_later(
     kafka: KafkaClient, topic: str, topics: Sequence[str], are_there: Callable[[Topics], bool]
 ) -> Topics:
-    """Return the records of topics. Meanwhile, publish reports with later and later times, so that ticks and windows
-    become final, until all records have arrived and for a while longer.
+    """Publish reports with later and later times, so that ticks and windows become final, and return the records that
+    arrive in ``topics``. End two seconds after the last record if ``are_there`` accepts the records, otherwise a minute
+    after it.
     """
     from broker.kafka.batch_sender import BatchSender
 

@@ -1,4 +1,4 @@
-"""``asc demo``."""
+"""``asc demo``: the command that runs a demonstration."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Events of aircraft that enter and leave countries, from a join in ``asc demo aircraft``, compared with a
-plain loop.
+"""The join of ``asc demo aircraft``, whose events report that aircraft enter and leave countries. A plain loop computes
+the same events for comparison.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from workloads.aircraft import BEGIN, Aircraft, Reports
 JOIN = "crossings"
 _SHOWN = 5
 _DAY_S = 86_400
-"""The timeout of an object, which is longer than a demonstration, so that no object is lost."""
+"""The time in seconds without a report after which an object is lost. It is longer than a demonstration, so that no
+object is lost.
+"""
 
 
 class Crossing(NamedTuple):
-    """A report that shows an aircraft inside a country for the first time, or outside again: ``enter`` or ``exit``."""
+    """The first report of an aircraft after it entered a country (``enter``) or left the country (``exit``)."""
 
     report: int
     country: str
@@ -31,7 +33,7 @@ class Crossing(NamedTuple):
 
 
 def join_body(stream: str, layer: str) -> dict[str, Any]:
-    """Return the join to register."""
+    """Return the request body that registers the join."""
     return {
         "id": JOIN,
         "stream": stream,
@@ -48,7 +50,7 @@ def join_body(stream: str, layer: str) -> dict[str, Any]:
 
 
 def crossings(shapes: Mapping[str, BaseGeometry], reports: Reports) -> list[Crossing]:
-    """Return the expected events of the join, by shapely and a loop over the reports."""
+    """Return the events that the join must produce, computed by shapely and a loop over the reports."""
     names, points = list(shapes), shapely.points(reports.longitude, reports.latitude)
     tree = shapely.STRtree(list(shapes.values()))
     inside: list[set[str]] = [set() for _ in range(len(reports))]
@@ -65,7 +67,9 @@ def crossings(shapes: Mapping[str, BaseGeometry], reports: Reports) -> list[Cros
 
 
 def told(records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]) -> list[Crossing]:
-    """Return the crossings in received events. If an event's report was never sent, its report number is -1."""
+    """Return the crossings that the received events describe. ``row_of``: the number of each sent report, by its
+    source. An event whose report was never sent gets the number -1.
+    """
     plain = (json.loads(record["value"]) for record in records)
     return [Crossing(row_of.get(one["source"], -1), str(one["shape"]), one["event"]) for one in plain]
 
@@ -94,6 +98,8 @@ def lines_of(found: Sequence[Crossing], layer: str, aircraft: Sequence[Aircraft]
 
 
 def places_of(found: Iterable[Crossing], event: str, country: str, reports: Reports) -> tuple[Any, Any]:
-    """Return longitudes and latitudes of the crossings of one kind."""
+    """Return the longitudes and the latitudes of the reports with which aircraft entered or left a country. ``event``:
+    which of the two.
+    """
     own = np.array([one.report for one in found if (one.event, one.country) == (event, country)], dtype=np.int64)
     return reports.longitude[own], reports.latitude[own]

@@ -1,5 +1,5 @@
-"""Crowds of aircraft that merge and split, from a DBSCAN query in ``asc demo aircraft``, compared with the
-definition.
+"""The DBSCAN query of ``asc demo aircraft``, which reports crowds of aircraft that merge and split. The clusters are
+also computed by the definition of DBSCAN for comparison.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _TOLD = {"merge": "crowds merge", "split": "a crowd splits"}
 
 
 class Crowds(NamedTuple):
-    """The clusters of one window: the label and role of each report that is not noise, and the number of noise
-    reports.
+    """The clusters of one window. ``members``: label and role of each report that is not noise, by the report's row.
+    ``noise``: the number of noise reports.
     """
 
     members: Mapping[int, tuple[int, str]]
@@ -35,7 +35,7 @@ class Crowds(NamedTuple):
 
 
 def crowds_body(stream: str) -> dict[str, Any]:
-    """Return the query to register."""
+    """Return the request body that registers the DBSCAN query."""
     return {
         "id": QUERY,
         "stream": stream,
@@ -54,8 +54,8 @@ def crowds_body(stream: str) -> dict[str, Any]:
 
 
 def crowds_of(reports: Reports) -> dict[int, Crowds]:
-    """Return the clusters of every window, computed from all pairs of its reports. Keys: window ends in seconds after
-    BEGIN.
+    """Return the clusters of every window, by the end of the window in seconds after BEGIN. They are computed from all
+    pairs of reports in a window.
     """
     rows, vectors, times_us = high_reports(reports)
     begin_us = round(BEGIN.timestamp()) * _US
@@ -73,7 +73,9 @@ def crowds_of(reports: Reports) -> dict[int, Crowds]:
 
 
 def high_reports(reports: Reports) -> tuple[Any, Any, Any]:
-    """Return the reports that the query accepts: their rows, unit vectors and times in microseconds, in order."""
+    """Return three arrays about the reports that the query accepts, in the order of the reports: rows, positions as
+    unit vectors, and times in microseconds.
+    """
     rows = np.flatnonzero(reports.altitude_ft >= LEAST_FT)
     vectors = unit_vectors(np.column_stack([reports.longitude, reports.latitude])[rows])
     seconds = np.rint(reports.seconds[rows] + BEGIN.timestamp()).astype(np.int64)
@@ -83,8 +85,8 @@ def high_reports(reports: Reports) -> tuple[Any, Any, Any]:
 def told(
     records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]
 ) -> tuple[dict[int, Crowds], list[dict[str, Any]]]:
-    """Return the windows that the received records close, by end, and the records of merged or split clusters, in
-    order.
+    """Return the clusters of each window that the received records complete, by the window's end. Also return the
+    records of clusters that merged or split, ordered by window and label.
     """
     members: dict[int, dict[int, tuple[int, str]]] = {}
     windows: dict[int, Crowds] = {}
@@ -101,7 +103,8 @@ def told(
 
 
 def compared(arrived: Mapping[int, Crowds], wanted: Mapping[int, Crowds]) -> dict[str, Any]:
-    """Compare received and expected windows: their labels, and whether each window has the same clusters.
+    """Compare the received windows with the expected ones. Return the number of received windows, the numbers of
+    received and expected labels, and whether all clusters are equal.
 
     >>> one, other = Crowds({7: (0, "core")}, 2), Crowds({7: (1, "core"), 9: (0, "border")}, 1)
     >>> compared({60: one}, {60: other})

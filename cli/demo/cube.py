@@ -40,7 +40,7 @@ DAY = ("2013-07-10T00:00:00Z", "2013-07-11T00:00:00Z")
 SHOWN = ("carrier",)
 
 _BATCH = 1_000
-"""The number of records per batch. It is small, so that the daemon is killed between many batches."""
+"""The number of records per batch. It is small, so that many batches remain when the daemon is killed."""
 
 _LOOK_S = 0.1
 _LIMIT = 100_000
@@ -49,8 +49,8 @@ Groups = dict[tuple[Any, ...], tuple[Any, ...]]
 
 
 def run_cube() -> dict[str, Any]:
-    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it is true if every group
-    equals DuckDB's.
+    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in the report is true if every
+    group of the cube equals the group that DuckDB computes.
     """
     if find_spec("duckdb") is None:
         raise CommandError("package", "duckdb", "is missing, and the answers are compared with it: pip install duckdb")
@@ -75,7 +75,8 @@ def run_cube() -> dict[str, Any]:
 
 
 def compared(groups: Groups, expected: Groups) -> dict[str, Any]:
-    """Return the numbers of groups of a cuboid and of DuckDB's, and whether all of them are equal.
+    """Return the number of groups of a cuboid, the number of groups that DuckDB computes, and whether all groups are
+    equal.
 
     >>> compared({("B6",): (2, 61, 45)}, {("B6",): (2, 61, 45), ("UA",): (1, 3, 3)})
     {'groups': 1, 'expected': 2, 'agrees': False}
@@ -126,8 +127,8 @@ def _config(bootstrap_servers: str, port: int, checkpoint_dir: Path) -> str:
 
 
 def _until_killed(daemon: DemoProcess, client: Client) -> int:
-    """Register the cube, publish the flights, and kill the daemon while it counts. Return how many records it had
-    counted.
+    """Register the cube, publish the flights, and kill the daemon while the cube counts them. Return the number of
+    flights that the cube had counted.
     """
     from cli.client import kafka_of, stream_of
 
@@ -162,7 +163,9 @@ def _until_counted(client: Client) -> dict[str, Any]:
 
 
 def _await_count(client: Client, least: int) -> int:
-    """Wait until the cube has counted at least this many records. Raise CommandError if no progress occurs."""
+    """Wait until the cube has counted at least ``least`` records, and return its count. Raise CommandError if the count
+    does not increase for a minute.
+    """
     count, since_s = 0, time.monotonic()
     while count < least:
         found = _counted(client)
@@ -176,7 +179,7 @@ def _await_count(client: Client, least: int) -> int:
 
 
 def _counted(client: Client) -> int:
-    """Return the number of counted records; 0 before the first batch is committed."""
+    """Return the number of records that the cube has counted. Return 0 before the first batch is committed."""
     from broker.client.errors import NotFoundError
 
     try:
@@ -194,7 +197,9 @@ def _asked(client: Client, by: Sequence[str], days: tuple[str, str] | None) -> G
 
 
 def duckdb_groups(by: Sequence[str], days: tuple[str, str] | None) -> Groups:
-    """Return DuckDB's answers over the packaged file."""
+    """Return the groups that DuckDB computes from the packaged file, each with its measures. ``by``: the columns that
+    it groups by. ``days``: an interval of time, from the first text to before the second; None means all days.
+    """
     import duckdb
 
     days_sql = "" if days is None else f" AND time_hour >= '{days[0]}' AND time_hour < '{days[1]}'"

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 QUIET_S = 2.0
-"""The number of seconds without a record after which a topic counts as complete. The wait detects surplus records."""
+"""The number of seconds without a record after which a demonstration ends the wait, if all expected records have
+arrived. The wait detects surplus records.
+"""
 
 PATIENCE_S = 60.0
-"""The number of seconds without any record after which the missing records are given up."""
+"""The number of seconds without a record after which a demonstration ends the wait, if expected records are missing."""
 
 Topics = dict[str, list[dict[str, Any]]]
 
@@ -61,8 +63,8 @@ def demo_daemon(tables: Mapping[str, Any]) -> Iterator[tuple[Client, SparkSessio
 
 
 def receive(messages: Any, topics: Iterable[str], expected: int) -> tuple[Topics, float]:
-    """Return the records of every topic. Return after all have arrived and a pause has passed, or when none arrive any
-    more.
+    """Return the received records by topic, and the time of the last arrival. Wait until ``expected`` records have
+    arrived and no more follow, or until no record has arrived for a minute.
     """
     received: Topics = {topic: [] for topic in topics}
     count, last = 0, time.monotonic()
@@ -76,5 +78,5 @@ def receive(messages: Any, topics: Iterable[str], expected: int) -> tuple[Topics
 
 
 def say(line: str) -> None:
-    """Print a line of progress, apart from the result that is printed at the end."""
+    """Print a line of progress on stderr, separate from the result, which is printed at the end."""
     click.echo(line, err=True)

@@ -1,5 +1,5 @@
-"""Pairs of aircraft that approach each other and part, from a near query in ``asc demo aircraft``, compared with plain
-loops.
+"""The near query of ``asc demo aircraft``, which reports pairs of aircraft that approach each other and part. Plain
+loops compute the same outputs for comparison.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ _DEGREE_M = 111_000.0
 
 
 class Meeting(NamedTuple):
-    """A change of a pair of aircraft, the smaller address first, at a tick, ``tick_s`` seconds after BEGIN.
+    """A pair of aircraft that becomes near or apart at a tick. ``tick_s``: the time of the tick in seconds after BEGIN.
+    ``first``: the smaller of the two addresses.
 
-    The pair is ``near`` at this tick and was not at the tick before, or it is ``apart``.
+    ``event`` is ``near`` if the pair is near at this tick and was not near at the tick before. It is ``apart`` in the
+    opposite case.
     """
 
     tick_s: int
@@ -37,7 +39,7 @@ class Meeting(NamedTuple):
 
 
 def near_body(stream: str) -> dict[str, Any]:
-    """Return the query to register."""
+    """Return the request body that registers the near query."""
     return {
         "id": QUERY,
         "stream": stream,
@@ -65,7 +67,7 @@ def later_rows() -> Iterator[dict[str, Any]]:
 
 
 def meetings(aircraft: Sequence[Aircraft], reports: Reports) -> list[Meeting]:
-    """Return the expected outputs of the query, by loops over all ticks and all pairs of aircraft."""
+    """Return the outputs that the query must produce, computed by loops over all ticks and all pairs of aircraft."""
     last: dict[int, int] = {}
     events: list[Meeting] = []
     before: set[tuple[str, str]] = set()

@@ -20,7 +20,9 @@ _SAID_CHARS = 300
 
 
 class DemoProcess:
-    """``asc serve`` with a configuration file; it can be started several times. ``log``: the file of its output."""
+    """A process of ``asc serve`` with a configuration file, which can be started several times. ``log``: the file with
+    the output of the process.
+    """
 
     def __init__(self, config: Path) -> None:
         self.log = config.with_suffix(".log")

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from broker.kafka.client import KafkaClient
 
 MEASURED_S = 4.0
-"""The approximate duration of the measurement in seconds. A first round shows the speed, from which the number of
-records follows.
+"""The approximate duration of the measurement in seconds. A short first round shows how many records can be sent in
+this time.
 """
 
 FIRST_COPIES = 2
 ROUNDS_MAX = 2
 COPIES_MAX = 25
 PATIENCE_S = 60.0
-"""The number of seconds without a delivery after which the missing deliveries are given up."""
+"""The number of seconds without a delivery after which the measurement ends, even if deliveries are missing."""
 
 _LOOK_S = 0.02
 
@@ -72,8 +72,9 @@ def measured_rate(kafka: KafkaClient, topic: str, sample: Sequence[RecordBatch],
 
 
 def settled_rate(rate_of: Callable[[int], Rate], rows: int) -> Rate:
-    """Return the rate for a number of copies that follows from the rate for few copies. If these copies were too few,
-    measure once more.
+    """Return the rate that is measured with a sufficient number of copies of the sample. A first round with few copies
+    shows how many copies are sufficient. If these copies take less than half of MEASURED_S, measure once more with a
+    new number.
     """
     rate = rate_of(FIRST_COPIES)
     for _ in range(ROUNDS_MAX):
@@ -86,7 +87,8 @@ def settled_rate(rate_of: Callable[[int], Rate], rows: int) -> Rate:
 
 
 def copies_of(records_per_s: float, rows: int) -> int:
-    """Return the number of copies of ``rows`` records that take about as long as the measurement.
+    """Return how many copies of a sample with ``rows`` records take about MEASURED_S seconds: at least 1, and at most
+    COPIES_MAX.
 
     >>> copies_of(50_000, 20_000), copies_of(100, 20_000), copies_of(1e9, 20_000)
     (10, 1, 25)
@@ -121,8 +123,8 @@ def _round(
 
 
 def awaited(arrived: Callable[[], dict[str, int]], expected: int) -> tuple[dict[str, int], float]:
-    """Return the number of deliveries by topic, and the time, when all expected deliveries have arrived or no more
-    arrive.
+    """Wait until ``expected`` deliveries have arrived, or until no more arrive. Return the number of deliveries by
+    topic, and the time of the last arrival.
     """
     counts, last = arrived(), time.monotonic()
     while sum(counts.values()) < expected and time.monotonic() - last < PATIENCE_S:

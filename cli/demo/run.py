@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 STREAM = "flights"
 FLIGHTS = {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"}
-"""The table of the stream in the configuration."""
+"""The configuration table of the stream of flights."""
 SHOWN_QUERY = "made-up-for-it"
 SHOWN_RECORDS = 3
 
 
 def run_demo() -> dict[str, Any]:
-    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it is true if every topic has
-    exactly its records.
+    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in the report is true if every
+    topic contains exactly the expected records.
     """
     with demo_daemon({"streams": {STREAM: FLIGHTS}}) as (client, spark):
         return demonstrate(client, spark)
@@ -88,8 +88,8 @@ def demonstrate(client: Client, spark: SparkSession) -> dict[str, Any]:
 
 
 def filtered_rows(spark: SparkSession, queries: Mapping[str, str]) -> dict[str, Counter[int]]:
-    """Return, by query, the rows of the packaged sample that DataFrame.filter accepts, as row numbers counted from
-    0.
+    """Return for each query the numbers of the rows that Spark's DataFrame.filter accepts. The rows of the packaged
+    sample are numbered from 0.
     """
     import gzip
 

@@ -8,7 +8,7 @@ _OPENING, _CLOSING = ("(", "["), (")", "]")
 
 
 def divided(text: str, separator: str) -> list[str]:
-    """Return the parts of Spark SQL between separators that are outside brackets and quotes. Return none for a blank
+    """Split a text of Spark SQL at each separator that is outside brackets and quotes. Return an empty list for a blank
     text.
 
     >>> divided("origin > dest, concat(carrier, ','), (a > b)", ",")

@@ -37,7 +37,7 @@ _NOTHING_AT_ALL = "nothing was changed: mend what is refused"
 
 
 def no_replace_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--no-replace`` to a command, which sets its parameter ``replaces`` to false."""
+    """Add ``--no-replace`` to a command. The option sets the command's parameter ``replaces`` to false."""
     return click.option(
         "--no-replace", "replaces", flag_value=False, default=True, help="Refuse an ID that a query has already."
     )(command)
@@ -161,7 +161,7 @@ def _wanted(path: Path, form: str | None, selector: Selector | None) -> DesiredQ
 
 
 def pruning(client: Client, wanted: DesiredQueries, selector: Selector) -> Load:
-    """Return the queries of the files, and removals of the managed registered queries that are in no file."""
+    """Return the queries of the files, and the removal of each managed registered query that is in no file."""
     from cli.query.difference import is_unreadable
 
     label = None if selector.label is None else "=".join(selector.label)
@@ -211,7 +211,7 @@ def _make(client: Client, load: Load, as_json: bool) -> None:
 
 
 def _sent(client: Client, load: Load, *, dry_run: bool = False) -> tuple[Json, Sequence[RefusedLine]]:
-    """Return the daemon's answer, and the lines that it refuses."""
+    """Send a load. Return the daemon's answer, and the lines that the daemon refuses."""
     try:
         with load_bar(len(load.places)) as progress:
             answer = client.apply_ndjson(
@@ -229,7 +229,9 @@ def _sent(client: Client, load: Load, *, dry_run: bool = False) -> tuple[Json, S
 
 
 def _rehearse(client: Client, wanted: DesiredQueries, selector: Selector | None, as_json: bool, tells: bool) -> None:
-    """Print the changes that a load would make. Exit with 1 if the daemon would refuse some."""
+    """Print the changes that a load would make. Exit with 1 if the daemon would refuse a line. With ``tells``, exit
+    with DIFFERS if there are changes.
+    """
     from cli.query.difference import difference_lines, differences
 
     streams = [stream["name"] for stream in client.streams()["streams"]]
@@ -279,7 +281,7 @@ def _tell_refused(refused: Sequence[RefusedLine], places: Sequence[str]) -> None
 
 
 def applied_text(counts: Json) -> str:
-    """Return the outcome of a file in words.
+    """Return in words how many queries of a file were registered, replaced, unchanged, removed and refused.
 
     >>> applied_text({"registered": 12, "replaced": 3, "unchanged": 40, "removed": 2, "refused": 0})
     '12 registered, 3 replaced, 40 unchanged, 2 removed'

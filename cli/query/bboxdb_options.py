@@ -18,8 +18,8 @@ from cli.file_options import EXISTING_FILE
 
 
 def where_or_plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--where``, or ``--bboxdb-plan`` with its options. The command receives the fields of a query as
-    ``asked``.
+    """Add ``--where``, its alternative ``--bboxdb-plan``, and the options of ``--bboxdb-plan``. The command receives
+    the fields of a query as ``asked``.
     """
 
     @wraps(command)

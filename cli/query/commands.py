@@ -111,7 +111,9 @@ def resume(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
 
 
 def _for_each(query_ids: Sequence[str], action: Callable[[str], Json], done: str, was_so: str, as_json: bool) -> None:
-    """Do the action for each query. After a refusal, print it and continue; at the end, exit with 1."""
+    """Call ``action`` for each query, and print the outcome. If the daemon refuses a query, print the refusal and
+    continue with the next query. Exit with 1 at the end if a query was refused.
+    """
     answers: dict[str, Json] = {}
     failed = False
     for query_id in query_ids:

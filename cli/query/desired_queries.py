@@ -1,5 +1,5 @@
-"""The queries in one file or in all files of a folder, and the other registered queries that applying them may
-remove.
+"""The queries in one file or in all files of a folder, and the selection of the registered queries that the files
+manage.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SUFFIXES = (".toml", ".json", ".ndjson", ".jsonl")
 
 
 class FaultyFilesError(InputError):
-    """Files with several faults: all of them as ``faults``, each an error of one line."""
+    """Files with several faults. ``faults``: all faults, each an error of one line."""
 
     def __init__(self, faults: Sequence[InputError]) -> None:
         super().__init__("files of queries", f"{len(faults)} faults", "mend them")
@@ -34,8 +34,8 @@ class FaultyFilesError(InputError):
 class Selector:
     """The registered queries that files manage. A managed query that is in no file is to be removed.
 
-    Managed are the queries whose id begins with ``prefix`` and, if ``label`` is set, that have the label. If neither is
-    set, all queries are managed.
+    A query is managed if its id begins with ``prefix`` and, in case ``label`` is set, the query has the label. If
+    neither is set, all queries are managed.
     """
 
     prefix: str = ""
@@ -58,8 +58,8 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class DesiredQueries:
-    """The queries of files: one line for each, as the daemon reads them, with its location in the files, and each id's
-    line.
+    """The queries of files. ``lines``: the line of each query, as the daemon reads it. ``places``: the location of each
+    line in the files. ``line_of``: the index of a query's line in ``lines``, by the query's id.
 
     Invariant: ids are unique, and there is at least one line. A line whose id cannot be read is left for the daemon to
     refuse. Cost: the text of the queries once, and some 250 bytes per query.
@@ -79,7 +79,7 @@ class DesiredQueries:
         return self.places[self.line_of[query_id]]
 
     def prefix(self) -> str:
-        """Return the longest prefix of all ids."""
+        """Return the longest prefix that all ids have in common."""
         # Of sorted texts, the first and the last differ as early as any two.
         first, last = min(self.line_of, default=""), max(self.line_of, default="")
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
@@ -87,7 +87,9 @@ class DesiredQueries:
 
 
 def query_files(folder: Path) -> list[tuple[str, bytes]]:
-    """Return the queries files in a folder and its subfolders, by relative name, with their content."""
+    """Return the name and the content of each file of queries in a folder and its subfolders, ordered by path. Names
+    are relative to the folder. Raise InputError if there is no such file, or the files are too large.
+    """
     paths: list[Path] = []
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
@@ -112,9 +114,9 @@ def desired_queries(
     """Return the queries of files. A file is a pair of its name and its content. ``form``: the form of all files; if it
     is None, each file's name and content decide.
 
-    Raise InputError, with ``faults`` if there are several. The faults are files that cannot be read or contain no
-    query, and an id that occurs twice, with both locations. They are also lines that remove a query, and queries that
-    the ``selector`` does not select.
+    Raise InputError for one fault, and FaultyFilesError for several. A file that cannot be read or contains no query is
+    a fault. An id that occurs twice is a fault, reported with both locations. Further faults are a line that removes a
+    query, and a query that the ``selector`` does not select.
     """
     wanted = DesiredQueries([], [], {})
     faults: list[InputError] = []
@@ -137,7 +139,7 @@ def desired_queries(
 def _added(
     wanted: DesiredQueries, name: str, found: Iterable[tuple[str, Json]], selector: Selector | None
 ) -> Iterator[InputError]:
-    """Add the queries of one file to the others. Yield the faults of the file."""
+    """Add the queries of one file to ``wanted``. Yield the faults of the file."""
     for place, body in found:
         query_id = body.get("id")
         where = f"{name} {place}"

@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 FIELDS = ("stream", "where", "topic", "labels", "paused", "expires_at", "join", "operator")
 
 _LINE_CHARS = 80
-"""The most characters of an old and a new value that are printed on one line."""
+"""The most characters that an old and a new value may have together to be printed on one line."""
 
 _MARKS = {"add": ("+", "green"), "change": ("~", "yellow"), "remove": ("-", "red")}
 
@@ -27,8 +27,8 @@ _MARKS = {"add": ("+", "green"), "change": ("~", "yellow"), "remove": ("-", "red
 class Difference:
     """A query to add, change or remove: the fields that differ, each with its old and new value.
 
-    ``place``: its location in the files, or empty if it is to be removed. ``reason``: why a query is registered again
-    although no field differs.
+    ``place``: the query's location in the files, or empty if the query is to be removed. ``reason``: why a query is
+    registered again although no field differs.
     """
 
     kind: Literal["add", "change", "remove"]
@@ -45,7 +45,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """All differences, the number of unchanged queries, and the queries that stay because they are unreadable.
+    """All differences, the number of unchanged queries, and the queries that are not removed because their records are
+    unreadable.
 
     Cost: an added query takes only its id, because a first load may add a million queries.
     """
@@ -86,7 +87,9 @@ class Differences:
 def differences(
     wanted: DesiredQueries, standing: Iterable[Json], only_stream: str | None, pruned: Selector | None
 ) -> Differences:
-    """Return the changes to the ``standing`` queries, which are read once and not stored."""
+    """Return the changes that make the registered queries ``standing`` equal to the queries of files. If ``pruned`` is
+    not None, remove the queries that it selects and that are in no file. ``standing`` is read once and not stored.
+    """
     others: dict[str, Difference] = {}
     kept: list[str] = []
     unseen = dict.fromkeys(wanted.line_of)
@@ -113,7 +116,7 @@ def differences(
 
 
 def is_unreadable(query: Json) -> bool:
-    """Return whether a listed query has a record in the registry that the daemon cannot decode."""
+    """Return whether the daemon cannot decode the record of a query in the registry."""
     return not query.get("stream") and not query.get("served", True)
 
 
@@ -156,7 +159,9 @@ def difference_lines(difference: Difference) -> Iterator[str]:
 
 
 def _own(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
-    """Return the fields of an added or removed query that are not empty."""
+    """Return the non-empty fields of an added or removed query, each with its old and its new value. One of the two
+    values is None.
+    """
     own = {**query, "operator": _operator(query.get("operator"))}
     told = {name: own.get(name) for name in FIELDS if own.get(name)}
     return {name: (value, None) if is_old else (None, value) for name, value in told.items()}

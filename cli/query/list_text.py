@@ -10,14 +10,14 @@ from cli.output import table_text
 
 _ERRORS = "errors"
 _WHERE_CHARS = 20
-"""The least number of characters of each predicate. If fewer would be visible, the column of evaluation errors is
-omitted.
+"""The number of characters of each predicate that should be visible. If fewer would be visible, the column of
+evaluation errors is omitted.
 """
 
 
 def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = False, joins: bool = False) -> str:
-    """Return the table, cut to the width of a terminal. It shows evaluation errors if there are some and the width
-    permits.
+    """Return the table of queries, cut to ``width``. It has a column of evaluation errors if there are errors and the
+    width permits.
     """
     columns: dict[str, list[object]] = {
         "id": [query["id"] for query in queries],
@@ -48,7 +48,7 @@ def labels_text(labels: Json) -> str:
 
 
 def _widest(columns: dict[str, list[object]]) -> int:
-    """Return the length of the longest line, including trailing blanks."""
+    """Return the length of the longest line of a table, including trailing blanks."""
     marked = {**columns, ".": ["."] * len(columns["id"])}
     return max(map(len, table_text(list(marked), list(zip(*marked.values(), strict=True))).splitlines())) - 3
 

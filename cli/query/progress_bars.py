@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from broker.client.client import Client
 
 _LEAST = 5_000
-"""The number of queries from which on a bar is drawn, because users wait noticeably."""
+"""The least number of queries for which a bar is drawn, because users then wait noticeably."""
 
 _NEXT = {
     None: "reading",
@@ -27,8 +27,8 @@ _NEXT = {
 
 @contextmanager
 def load_bar(queries: int) -> Iterator[Callable[[Load], None] | None]:
-    """Draw a bar while a file with ``queries`` queries is sent. Yield the function that shows progress, or None for
-    few queries or without a terminal.
+    """Draw a bar while a file with ``queries`` queries is sent. Yield the function that shows progress. Yield None if
+    there are few queries, or the output is not a terminal.
     """
     if queries < _LEAST:
         yield None

@@ -67,7 +67,9 @@ def remove(*, client: Client, query_ids: Sequence[str], label: str | None, dry_r
 
 
 def _sent(client: Client, query_ids: Sequence[str], *, dry_run: bool) -> tuple[Json, Sequence[RefusedLine]]:
-    """Send the removal. Return its effective offsets, and the lines that the daemon refuses."""
+    """Send the removal. Return its version and its effective offsets, and the lines that the daemon refuses. In a dry
+    run, there is neither version nor offset.
+    """
     try:
         with load_bar(len(query_ids)) as progress:
             answer = client.apply(

@@ -20,7 +20,9 @@ _PARTIAL = "pane BIGINT, piece BINARY, counted BIGINT, time BIGINT, too_large BI
 
 
 def fold_by_spark(cube: Cube, inputs: Sequence[Path], format_name: str, decoding: Decoding, where: str) -> SeenRows:
-    """Fold the rows that ``where`` accepts, and return statistics of all rows. Raise AscError."""
+    """Fold the rows that ``where`` accepts into a cube, by tasks of Spark. Return statistics of all rows. Raise
+    AscError if Spark fails.
+    """
     from pyspark.sql import functions as sf
 
     from asc.operators.cube.cells import Cells
@@ -44,14 +46,16 @@ def fold_by_spark(cube: Cube, inputs: Sequence[Path], format_name: str, decoding
 
 
 def column_of(operand: Operand) -> str:
-    """Return the name of the column that holds an expression's values for a task."""
+    """Return the name of the column in which a task finds the values of an expression."""
     return operand.path[0] if operand.path is not None and len(operand.path) == 1 else operand.sql
 
 
 def folding(
     definition: CubeDefinition, ddl: str, time_zone: str
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a task's function over its rows. It yields a row for each piece, and a row with its counts."""
+    """Return the function that each task of Spark applies to its rows. The function folds the rows into a partial cube.
+    It yields a row for each piece of this cube, and a row with the numbers of counted and excluded records.
+    """
 
     def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa

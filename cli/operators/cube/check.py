@@ -19,7 +19,8 @@ _CUBOIDS_SHOWN = 32
 
 
 def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) -> Json:
-    """Return the normal form of WHERE, the expressions, cuboids and measures of a cube, and warnings.
+    """Check a cube without a daemon. Return the normal form of its predicate, its expressions, cuboids and measures,
+    and warnings.
 
     Raise AscError if a part of the cube is refused.
     """
@@ -52,7 +53,7 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
 
 
 def sampled_cube(where: str, operator: Json, sample: Path, schema_file: Path, time_zone: str) -> tuple[Json, list[str]]:
-    """Return the content of a cube over the records of a file, and warnings. Raise AscError if an input is refused."""
+    """Return the size of a cube over the records of a file, and warnings. Raise AscError if an input is refused."""
     from broker.files.input_checks import format_of
     from broker.operators.cube.definition import STANDING_FIELDS
     from cli.decoding import decoding_of

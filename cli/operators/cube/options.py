@@ -18,7 +18,9 @@ class Grain(Duration):
     """The length of a pane: a duration that divides an hour, or whole hours that divide a day."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the seconds of a text."""
+        """Return the seconds of a duration such as ``15min``. Raise BadParameter if it cannot be the length of
+        a pane.
+        """
         # Imported where a grain is given, for a command that has none need not load the definition.
         from asc.errors import CubeError
         from asc.operators.cube.definition import checked_grain_s
@@ -84,7 +86,7 @@ def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the windows that a cube writes, which become a part of ``operator``."""
+    """Add the options that define the windows that a cube writes. Their values become a part of ``operator``."""
 
     @wraps(command)
     def with_output(
@@ -122,7 +124,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def late_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--late``, which becomes a part of ``operator``."""
+    """Add ``--late``, whose value becomes a part of ``operator``."""
 
     @wraps(command)
     def with_late(*, operator: Json, late: str | None, **others: Any) -> Any:

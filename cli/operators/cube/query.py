@@ -120,7 +120,7 @@ def query(
 
 
 def _summary(answer: Mapping[str, Any]) -> str:
-    """Return the number of groups, the interval and the watermark in one line."""
+    """Return one line with the number of groups, the interval and the watermark of an answer."""
     shown, groups = len(answer["rows"]), answer["groups"]
     cut = f", {shown:,} shown" if shown < groups else ""
     more = f"; for more: --cursor {answer['cursor']}" if answer["cursor"] else ""

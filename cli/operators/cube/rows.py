@@ -11,8 +11,8 @@ TIME = "pane"
 """The field of a row that has the start of the row's interval."""
 
 _CELL_CHARS = 60
-"""The most characters of a name or a text in the table. A column is as wide as its longest cell, and the text of a
-dimension may have 4 KiB.
+"""The most characters of a name or a text in the table. Without this limit, a column would be too wide, because the
+text of a dimension may have 4 KiB.
 """
 
 

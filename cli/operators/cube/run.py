@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """A cube over files, the answer to a query of it, and the number of rows by outcome.
+    """The result of a cube over files: the answer to a query of the cube, and the number of rows by outcome.
 
-    ``held``: the size of the cube. ``warnings``: oddities found before any row was read.
+    ``held``: the size of the cube. ``warnings``: the warnings that do not depend on the rows.
     """
 
     answer: Mapping[str, Any]
@@ -65,7 +65,9 @@ def question_of(
 def run_cube(
     inputs: Sequence[Path], format_name: str, decoding: Decoding, *, operator: Json, where: str, question: Json
 ) -> Rolled:
-    """Roll up the rows of files, all in the format ``format_name``, that ``where`` accepts, and query the cube."""
+    """Roll up the rows that ``where`` accepts into a cube, and answer the query ``question``. All files have the format
+    ``format_name``.
+    """
     from asc.operators.cube.cube import Cube
     from asc.operators.cube.definition import CubeDefinition
     from asc.operators.cube.question import Question
@@ -134,7 +136,9 @@ def why_spark(layout: Layout, predicate: Predicate) -> str | None:
 def _fold_plainly(
     cube: Cube, inputs: Sequence[Path], format_name: str, decoding: Decoding, predicate: Predicate
 ) -> int:
-    """Fold the rows of files that a predicate accepts, and return the number of rows."""
+    """Fold the rows that a predicate accepts into a cube, without Spark. Return the number of all rows, accepted or
+    not.
+    """
     from tqdm import tqdm
 
     from asc.matcher import Matcher
@@ -161,7 +165,7 @@ def _fold_plainly(
 
 
 def _needed(layout: Layout, predicate: Predicate) -> set[str]:
-    """Return the columns whose values a cube and a predicate read."""
+    """Return the names of the columns that a cube or a predicate reads."""
     from asc.predicate import normalise
 
     paths = set(predicate.columns)

@@ -12,7 +12,7 @@ from cli.operators.dbscan.file_columns import NO_TIME_US, Asked, FileColumns
 
 
 def columns_by_spark(path: Path, format_name: str, decoding: Decoding, asked: Asked) -> tuple[FileColumns, SeenRows]:
-    """Return the columns of a file, and statistics of its rows. Raise AscError."""
+    """Return the columns of a file, computed by Spark, and statistics of its rows. Raise AscError if Spark fails."""
     from pyspark.sql import functions as sf
 
     computed = {

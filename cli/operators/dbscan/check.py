@@ -14,8 +14,8 @@ _ENDS_SHOWN = 10
 
 
 def show_check(check: Check, query_id: str, where: str, operator: Json, now: datetime) -> None:
-    """Check the queries that an id and its lists of values define. Print the form of the predicate, types, warnings,
-    and the ends of windows.
+    """Check the query ``query_id``, or all queries that lists of values in ``operator`` define. Print the normal form
+    of the predicate, the types of expressions, warnings, and the next ends of windows.
 
     Raise AscError if a query is refused.
     """
@@ -37,7 +37,9 @@ def show_check(check: Check, query_id: str, where: str, operator: Json, now: dat
 
 
 def next_ends(definition: object, now: datetime) -> list[str | int]:
-    """Return the ends of the next ten windows. For windows by points, they are the numbers of the last points."""
+    """Return the ends of the next ten windows. If a number of points defines the windows, return the ends of the first
+    ten, each as the number of the window's last point.
+    """
     from asc.operators.times import time_text
     from broker.operators.dbscan.definition import StandingDbscan
 

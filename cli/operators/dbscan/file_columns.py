@@ -27,9 +27,10 @@ NO_TIME_US = -(2**63)
 class FileColumns:
     """The rows of a file, in order, as columns that queries need.
 
-    ``values`` (float64[rows], NaN for NULL), ``times`` (int64[rows], NO_TIME_US for NULL) and ``keys``: by the SQL text
-    of the expression. ``accepted`` (bool[rows]): by the text of the predicate. ``is_decoded``: false for rows that a
-    stream would not decode.
+    ``values``: a float64[rows] by the SQL text of each value expression, with NaN for NULL. ``times``: an int64[rows]
+    of microseconds by the SQL text of each time expression, with NO_TIME_US for NULL. ``keys``: a sequence by the SQL
+    text of each key expression. ``accepted``: a bool[rows] by the text of each predicate. ``is_decoded``: false for
+    rows that a stream would not decode.
     """
 
     is_decoded: npt.NDArray[np.bool_]
@@ -46,7 +47,7 @@ class FileColumns:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The distinct expressions and predicates of queries, by their text."""
+    """The distinct expressions and predicates of queries, by their SQL text."""
 
     values: Mapping[str, DbscanExpression]
     times: Mapping[str, DbscanExpression]
@@ -90,7 +91,9 @@ class Asked:
 
 
 def plain_columns(path: Path, format_name: str, decoding: Decoding, asked: Asked) -> FileColumns:
-    """Return the columns of a file, without Spark. Raise DoubtError if only Spark can decide how to read a row."""
+    """Return the columns of a file, computed without Spark. Raise DoubtError if only Spark can decide how to read a
+    row.
+    """
     from tqdm import tqdm
 
     from asc.matcher import Matcher
@@ -139,7 +142,7 @@ def _column(table: pa.Table, expression: DbscanExpression) -> Any:
 
 
 def _numbers(column: Any) -> npt.NDArray[np.float64]:
-    """Return numbers as the doubles that Spark casts them to; NaN for NULL."""
+    """Return the numbers of a column as doubles, as Spark casts them. NULL becomes NaN."""
     from asc.column_casts import as_doubles
 
     found: npt.NDArray[np.float64] = as_doubles(column).to_numpy(zero_copy_only=False)

@@ -26,8 +26,8 @@ _BY_ROW = ""
 
 @dataclass(frozen=True, slots=True)
 class FileTrack:
-    """Queries with equal expressions: the name of their track, their time expression, and the columns that they
-    read.
+    """The track of queries with equal expressions: its name, its time expression, its value expressions, and its key
+    expression. ``wheres``: the name of the selection of each predicate, by the predicate's text.
     """
 
     name: str
@@ -46,7 +46,9 @@ def feed(
     take: Callable[[DbscanOutput], None],
     on_labels: OnLabels | None,
 ) -> Mapping[str, int]:
-    """Feed rows to queries batch by batch, and return the number of excluded rows by reason."""
+    """Feed rows to queries batch by batch, and return the number of excluded rows by reason. ``take`` receives each
+    output.
+    """
     from asc.operators.dbscan.clusters import Clusters
     from asc.operators.feed import Watermarks
 
@@ -67,7 +69,7 @@ def feed(
 
 
 def _tracks(queries: Sequence[FileQuery], lateness_us: int) -> tuple[list[FileTrack], Message]:
-    """Return the tracks of queries, and the feed message with the tracks' settings."""
+    """Return the tracks of queries, and the feed message with the settings of the queries."""
     from asc.operators.feed import Settings
 
     tracks: dict[tuple[tuple[str, ...], bool, str, str | None], FileTrack] = {}
@@ -94,7 +96,9 @@ def _tracks(queries: Sequence[FileQuery], lateness_us: int) -> tuple[list[FileTr
 def _messages(
     tracks: Sequence[FileTrack], columns: FileColumns, rows: range, marks: dict[str, int], lateness_us: int
 ) -> Iterator[Message]:
-    """Yield the messages of a batch of rows, and the watermarks after it. ``marks`` (by time) are advanced."""
+    """Yield the messages of a batch of rows, followed by the watermarks. Advance ``marks``, the newest time by time
+    expression.
+    """
     from asc.operators.feed import Watermarks
 
     for track in tracks:
@@ -127,7 +131,7 @@ def _observations(track: FileTrack, columns: FileColumns, rows: range) -> Iterat
 
 
 def _selections(accepted: Mapping[str, npt.NDArray[np.bool_]], places: npt.NDArray[np.int64]) -> list[tuple[str, ...]]:
-    """Return the selections that accept each of some rows."""
+    """Return for each of the rows ``places`` the selections that accept the row."""
     if len(accepted) == 1:
         return [tuple(accepted)] * len(places)
     found: list[list[str]] = [[] for _ in places]

@@ -31,8 +31,8 @@ class FileQuery:
 
 
 def read_file_queries(path: Path, decoding: Decoding) -> list[FileQuery]:
-    """Return the queries of a file, in any form of queries files. Lists of eps and min_samples define a query for each
-    combination. Raise AscError if a query is refused, or an id occurs twice.
+    """Return the queries of a file, which has any form of queries files. If eps or min_samples is a list, each
+    combination of values defines a query. Raise AscError if a query is refused, or an id occurs twice.
     """
     from asc.operators.dbscan.definition import combinations
     from asc.query_id import checked_id

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from asc.operators.dbscan.progress import DueWindow
 
 SCHEMA = pa.schema([("window_end", pa.int64()), ("row", pa.int64()), ("label", pa.int32()), ("role", pa.string())])
-"""The columns of a label file. ``window_end``: in microseconds, or the number of the last point. ``row``: the number of
-the row in the input file.
+"""The columns of a label file. ``window_end``: the end of the window in microseconds since 1970, or the number of its
+last point. ``row``: the number of the row in the input file.
 """
 
 _ROLES = pa.array(["core", "border", "noise"])
@@ -42,8 +42,8 @@ class LabelFiles:
         self._rows: dict[str, int] = {}
 
     def add(self, due: DueWindow, points: Points, rows: Ints, labels: Labels) -> None:
-        """Add the points of a window. ``due``: its exclusive end; counted from 0, this equals the number of its last
-        point.
+        """Add the points of a window. ``due``: the window, whose end is exclusive. If points define the window, its
+        exclusive end counted from 0 equals the number of its last point counted from 1.
         """
         query = due.progress.query.id
         roles = np.where(labels.is_core, 0, np.where(labels.labels >= 0, 1, 2))
@@ -97,7 +97,7 @@ def label_files(folder: Path, queries: Iterable[str]) -> Iterator[LabelFiles]:
 
 
 def _open_at_once(files: int) -> None:
-    """Raise the process's limit of open files to this number. Raise CommandError if that is not permitted."""
+    """Allow the process to open ``files`` label files at once. Raise CommandError if the system permits fewer."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = files + _OTHER_FILES
     if hard not in (resource.RLIM_INFINITY, -1) and hard < wanted:

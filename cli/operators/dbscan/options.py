@@ -35,7 +35,7 @@ class SpanType(_Type):
     name = "span"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Span:
-        """Return the span of a text."""
+        """Return the span of a text such as ``10min`` or ``5000``. Raise BadParameter for any other text."""
         if re.fullmatch(r"\s*[0-9]{1,18}\s*", value):
             return Span("points", int(value))
         if not re.fullmatch(r"\s*[0-9.]+\s*[a-z]+\s*", value):
@@ -44,12 +44,12 @@ class SpanType(_Type):
 
 
 class NumbersType(_Type):
-    """A number, or several separated by commas, each of which produces a query."""
+    """A number, or several numbers separated by commas. Each number produces a query."""
 
     name = "numbers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number of a text, or a list of them."""
+        """Return the number in a text, or a list if the text has several numbers."""
         found = [self._number(each.strip(), param, ctx) for each in value.split(",")]
         return found[0] if len(found) == 1 else found
 

@@ -1,4 +1,4 @@
-"""``asc dbscan run``: a file as a stream with one partition, and the windows of its queries."""
+"""``asc dbscan run``: DBSCAN queries over a file, which is processed like a stream with one partition."""
 
 from __future__ import annotations
 
