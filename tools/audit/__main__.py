@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def tell(components: Sequence[Component], policy: Policy, known: Callable[[], Found]) -> int:
-    """Print licences and vulnerabilities, the findings that forbid a release on stderr, and return the exit code.
+    """Print licences and vulnerabilities. Print the findings that forbid a release on stderr, and return the exit code.
 
     ``known`` returns the known vulnerabilities of the components, and raises NoDataError if no data is available.
     """

@@ -16,9 +16,10 @@ class Component:
 
     Invariant: ``ecosystem`` and ``name`` have OSV's form: a normalised name of PyPI, or Maven's group:artifact. A
     component of no registry (a native library, a Java runtime) has the ecosystem "" and is not looked up. ``licence``
-    is an SPDX expression, or None if no readable source states one; ``told_by`` names the source. ``sha256`` is
-    hexadecimal: one hash for a file, the hashes of all archives that the lock permits for a package, none if only a
-    part of a jar is left. ``place`` is the path to a part: ``pyspark/jars/hadoop-client-api-3.4.1.jar``.
+    is an SPDX expression, or None if no readable source states one; ``told_by`` names the source. ``sha256``:
+    hexadecimal hashes. A file has one hash. A package has the hashes of all archives that the lock permits. A component
+    of which only a part is packed into a jar has none. ``place`` is the path to a part:
+    ``pyspark/jars/hadoop-client-api-3.4.1.jar``.
     """
 
     ecosystem: str
@@ -42,7 +43,7 @@ class Component:
 
 
 def everything(components: Sequence[Component]) -> Iterator[Component]:
-    """Yield the components with all of their parts, each before its own parts."""
+    """Yield the components and all of their parts. Each component precedes its own parts."""
     for component in components:
         yield component
         yield from everything(component.parts)

@@ -17,7 +17,7 @@ REQUIREMENTS = Path(__file__).parents[2] / "requirements.lock"
 
 
 def inventory(groups: Mapping[str, str]) -> list[Component]:
-    """Return the packages of ``requirements.lock`` and the jars of ``jars.lock``, by name, each with its parts.
+    """Return the packages of ``requirements.lock`` and the jars of ``jars.lock``, ordered by name, each with its parts.
 
     Jars that are not in the cache are fetched first. Raises AuditError or RuntimeMissingError if a package or a jar is
     missing.

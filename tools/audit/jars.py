@@ -33,14 +33,15 @@ class Coordinates:
         return f"{self.group}:{self.artifact}"
 
     def fits(self, stem: str) -> bool:
-        """Return True if the name of a file without suffix may belong to these coordinates: ``hive-exec-2.3.10-core``
-        is ``hive-exec`` with a classifier.
+        """Return whether a jar with these coordinates may have the file name ``stem``, given without its suffix.
+        Example: ``hive-exec-2.3.10-core`` is ``hive-exec`` with a classifier.
         """
         return f"{stem}-".startswith(f"{self.artifact}-{self.version}-")
 
 
 def read_jar(path: Path, place: str, groups: Mapping[str, str], known: Coordinates | None = None) -> Component:
-    """Return a jar as a component. Its coordinates are ``known``, or those in the jar, or those that ``groups`` gives.
+    """Return a jar as a component. Its coordinates are ``known``. If ``known`` is None, they are read from the jar, or
+    derived from the file's name and ``groups``.
 
     ``groups``: Maven's group by a pattern of artifacts, for jars that were built without Maven. A jar without
     coordinates has the ecosystem "". Raises AuditError if the file is missing or not a jar.
@@ -91,7 +92,9 @@ def _own(
 
 
 def _properties(jar: zipfile.ZipFile, name: str) -> tuple[str, Coordinates] | None:
-    """Return the folder of a ``pom.properties`` and its coordinates. Return None if it has none, as a template does."""
+    """Return the folder of a file ``pom.properties``, and the coordinates in the file. Return None for a file without
+    coordinates, such as a template.
+    """
     lines = jar.read(name).decode("utf-8", "replace").splitlines()
     values = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
     group, artifact, version = (values.get(key, "") for key in ("groupId", "artifactId", "version"))
@@ -133,8 +136,8 @@ def _pom_licences(pom: bytes) -> list[str]:
 
 
 def _parts(jar: zipfile.ZipFile, inner: list[tuple[str, Coordinates]], place: str) -> Iterator[Component]:
-    """Yield the components that are packed into a jar. Each of them left its ``pom.properties`` in the jar, and perhaps
-    its POM.
+    """Yield the components that are packed into a jar. The jar contains the ``pom.properties`` of each component, and
+    perhaps its POM.
     """
     names = set(jar.namelist())
     for folder, coordinates in inner:

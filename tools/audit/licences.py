@@ -102,7 +102,7 @@ def from_expression(text: str) -> str | None:
 
 
 def from_name(text: str) -> str | None:
-    """Return the expression for a licence's name or address. Return None if it is unknown or ambiguous.
+    """Return the SPDX expression for a licence's name or web address. Return None if it is unknown or ambiguous.
 
     >>> from_name("https://www.apache.org/licenses/LICENSE-2.0.txt")
     'Apache-2.0'
@@ -116,8 +116,8 @@ def from_name(text: str) -> str | None:
 
 
 def from_choice(names: Sequence[str]) -> str | None:
-    """Return the expression for a choice between several names, as Maven and OSGi define it. Return None if a name is
-    unknown.
+    """Return the SPDX expression for several names between which the user may choose, as Maven and OSGi define it.
+    Return None if a name is unknown.
 
     >>> from_choice(["EPL 2.0", "GPL2 w/ CPE"])
     'EPL-2.0 OR GPL-2.0-only WITH Classpath-exception-2.0'
@@ -129,7 +129,7 @@ def from_choice(names: Sequence[str]) -> str | None:
 
 
 def from_text(text: str) -> str | None:
-    """Return the licence at the beginning of a licence file. Return None if the text is unknown."""
+    """Return the SPDX name of the licence with which a text begins. Return None if the licence is unknown."""
     head = re.sub(r"[\s*#>]+", " ", text.lower())[:_HEAD_CHARS]
     return next((spdx for spdx, pattern in _TEXTS if re.search(pattern, head, re.DOTALL)), None)
 

@@ -16,11 +16,12 @@ _TOKEN = re.compile(r"(?P<separator>^|[-.]|(?<=\d)(?=[^\d.-])|(?<=[^\d.-])(?=\d)
 
 @total_ordering
 class MavenVersion:
-    """A version that compares as Maven's do: numbers by value, words as qualifiers, case aside.
+    """A version that compares as Maven's versions do: numbers by value, words as qualifiers, upper and lower case as
+    equal.
 
     Invariant: ``_items`` are numbers and words. The last item after them is the tuple of the items that follow a
     hyphen, a change between digits and letters, or a word. The tuple counts as less than a number and more than a word.
-    Items that say nothing (``0``, ``final``) are excluded where such a tuple or the end follows.
+    Items without effect (``0``, ``final``) are excluded if such a tuple or the end follows.
 
     >>> MavenVersion("1.0-rc1") < MavenVersion("1.0") < MavenVersion("1.0-sp") < MavenVersion("1.0.1")
     True
@@ -60,7 +61,9 @@ class MavenVersion:
 
 
 def _compare(item: object, other: object) -> int:
-    """Return a number below, at or above 0 from the comparison of two items. None is an absent item."""
+    """Compare two items. Return a negative number if ``item`` is less than ``other``, 0 if they are equal, and
+    otherwise a positive number. None is an absent item.
+    """
     if isinstance(item, tuple) or isinstance(other, tuple):
         return _compare_tuples(item, other)
     if item is None and other is None:
@@ -84,7 +87,9 @@ def _compare_tuples(item: object, other: object) -> int:
 
 
 def _number(item: object) -> int:
-    """Return the value of a number: 0 for an absent item, and less than any number for a word."""
+    """Return the value of an item that is compared with a number. An absent item has the value 0. A word has a value
+    less than any number.
+    """
     return item if isinstance(item, int) else 0 if item is None else -1
 
 

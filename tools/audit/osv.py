@@ -26,7 +26,9 @@ _Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Vulnerability:
-    """A known vulnerability of one version: its names, OSV's id first, and a summary in one line."""
+    """A known vulnerability of one version. ``names``: its names in several databases, OSV's id first. ``summary``: a
+    summary in one line.
+    """
 
     names: tuple[str, ...]
     summary: str
@@ -67,8 +69,8 @@ def ask(components: Iterable[Component], timeout_s: float, api: str = API) -> Fo
 
 
 def look_up(components: Iterable[Component], folder: Path) -> Found:
-    """Return the vulnerabilities of the components in downloaded records: JSON files and archives of them, in the
-    folder.
+    """Return the vulnerabilities that downloaded records of OSV contain for the components. The records are JSON files
+    in the folder, or in ZIP archives in the folder.
 
     The folder may have subfolders. Raises NoDataError if a file cannot be read, or if there is no record of an
     ecosystem.
@@ -97,7 +99,7 @@ def look_up(components: Iterable[Component], folder: Path) -> Found:
 
 
 def _ids(client: httpx.Client, keys: Sequence[_Key]) -> dict[_Key, list[str]]:
-    """Return the ids of known vulnerabilities, by component. An answer may have further pages."""
+    """Return the ids of known vulnerabilities, by component. If an answer has further pages, request these too."""
     ids: dict[_Key, list[str]] = {key: [] for key in keys}
     asked: list[tuple[_Key, dict[str, Any]]] = [
         ((ecosystem, name, version), {"package": {"ecosystem": ecosystem, "name": name}, "version": version})
@@ -137,7 +139,7 @@ def _vulnerability(record: Mapping[str, Any]) -> Vulnerability:
 
 
 def _distinct(found: Iterable[Vulnerability]) -> list[Vulnerability]:
-    """Return the vulnerabilities without those that share a name with another one: databases repeat each other."""
+    """Return the vulnerabilities, but only one of several that share a name, because databases repeat each other."""
     kept: list[Vulnerability] = []
     for one in sorted(found, key=lambda one: one.names):
         if not any({*one.names} & {*other.names} for other in kept):
@@ -169,7 +171,7 @@ def _record(content: bytes, place: str) -> dict[str, Any]:
 
 
 def _is_affected(affected: Mapping[str, Any], ecosystem: str, version: str) -> bool:
-    """Return whether a version is listed, or within a range of versions."""
+    """Return whether a record lists a version as affected, or has a range of affected versions that contains it."""
     if version in (affected.get("versions") or []):
         return True
     return any(
@@ -180,7 +182,7 @@ def _is_affected(affected: Mapping[str, Any], ecosystem: str, version: str) -> b
 
 
 def _is_within(events: Sequence[Mapping[str, str]], ecosystem: str, version: str) -> bool:
-    """Return whether a version is affected according to the last event at or before it."""
+    """Return whether the events of a range make a version affected. The last event at or before the version decides."""
     here = _ordered(ecosystem, version)
     last_place, affected = None, False
     for kind, at in (pair for event in events for pair in event.items()):
@@ -198,8 +200,8 @@ def _is_within(events: Sequence[Mapping[str, str]], ecosystem: str, version: str
 
 
 def _ordered(ecosystem: str, version: str) -> Any:
-    """Return a version in a form that is comparable within its ecosystem. Return None for a version from before PEP
-    440.
+    """Return a version in a form that is comparable within its ecosystem. Return None for a Python version number that
+    does not follow PEP 440.
     """
     if ecosystem == MAVEN:
         return MavenVersion(version)

@@ -39,8 +39,8 @@ class Locked:
 
 
 def read_lock(path: Path) -> list[Locked]:
-    """Return the packages of a lock file as uv and pip write it. Raises AuditError for a line that is not one version
-    with its hashes.
+    """Return the packages of a lock file, which has the format of uv and pip. Raises AuditError for a line that is not
+    one version with its hashes.
     """
     locked = []
     for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
@@ -61,8 +61,8 @@ def read_lock(path: Path) -> list[Locked]:
 def installed_packages(locked: Sequence[Locked]) -> list[Component]:
     """Return every locked package, including packages for other Pythons and systems.
 
-    For these, only the lock is known; if another version is installed, its licence is used. Raises AuditError if a
-    package for this Python is missing or has another version.
+    Of a package for another Python or system, only the lock is known; if any version of it is installed, the licence of
+    that version is used. Raises AuditError if a package for this Python is missing or has another version.
     """
     return [_package(one) for one in locked]
 
@@ -105,7 +105,7 @@ def _licence(package: Distribution) -> tuple[str | None, str]:
 
 
 def _parts(found: Distribution) -> Iterator[Component]:
-    """Yield the native libraries that a wheel contains besides the package, and its Java."""
+    """Yield the native libraries and the Java runtime that a wheel contains besides the package."""
     for file in sorted(found.files or (), key=str):
         place = str(file)
         if _NATIVE.fullmatch(place):

@@ -43,7 +43,8 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The permitted and declared licences, exceptions, decisions on vulnerabilities, and groups of Maven.
+    """The permitted licences, the declared licences, the exceptions, the decisions on vulnerabilities, and Maven's
+    groups.
 
     A licence is declared for a package that states none. Invariant: every licence is an SPDX expression in SPDX's own
     spelling.
@@ -78,8 +79,8 @@ class Policy:
         return f"licence '{licence}' of '{component.key}' {component.version} is not allowed: do without, or except it"
 
     def judgement(self, names: Sequence[str], component: Component) -> Judgement | None:
-        """Return the decision on a vulnerability, by any of its names, for this component. Return None if there is
-        none.
+        """Return the decision on a vulnerability of this component. ``names``: all names of the vulnerability. Return
+        None if there is no decision.
         """
         return next(
             (

@@ -19,7 +19,7 @@ _DISTRIBUTION = "asc-broker"
 
 
 def sbom(components: Sequence[Component]) -> str:
-    """Return the JSON of the broker with its components, each with the parts that are packed into it.
+    """Return the bill of materials as JSON: the broker and its components, each with the parts that are packed into it.
 
     A component has the SHA-256 of every archive that the lock permits. Three properties replace fields that CycloneDX
     lacks. ``asc:place``: the path to a part. ``asc:marker``: the Pythons and systems for which a version is locked.
