@@ -21,8 +21,8 @@ _LINES_TOLD = 40
 class BrokerProcess:
     """The daemon of one configuration file; it can be started several times.
 
-    ``address``: the address of its API. Raise RuntimeError, with the last lines of its log, if it ends or is not ready
-    in time.
+    ``address``: the address of the daemon's API. Methods raise RuntimeError, with the last lines of the daemon's log,
+    if the daemon ends or is not ready in time.
     """
 
     def __init__(self, config: Path, address: str) -> None:
@@ -54,8 +54,8 @@ class BrokerProcess:
         self.await_reason(lambda reason: reason is None, timeout_s)
 
     def await_reason(self, wanted: Callable[[str | None], bool], timeout_s: float = _READY_S) -> None:
-        """Wait until /readyz gives a reason that ``wanted`` accepts; the reason is None if the daemon is ready. No
-        request is sent before the daemon listens.
+        """Wait until /readyz gives a reason that ``wanted`` accepts. The reason is None if the daemon is ready. While
+        the daemon does not listen yet, repeat the request.
         """
         deadline = time.monotonic() + timeout_s
         while True:
@@ -97,7 +97,7 @@ class BrokerProcess:
         raise RuntimeError(f"the daemon has no JVM: {self.last_lines()}")
 
     def workers(self) -> list[int]:
-        """Return the ids of the Python processes in which Spark's tasks match."""
+        """Return the ids of the Python processes in which Spark's tasks match records."""
         return descendants(self.jvm(), "python")
 
     def last_lines(self) -> str:

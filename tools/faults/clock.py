@@ -16,7 +16,7 @@ _Datetime = datetime.datetime
 
 
 class _AsDatetime(type(_Datetime)):  # type: ignore[misc]
-    """A metaclass that makes every datetime an instance of its classes, because C code creates plain ones."""
+    """A metaclass whose classes accept every datetime as their instance, because C code creates plain datetimes."""
 
     def __instancecheck__(cls, found: object) -> bool:
         return isinstance(found, _Datetime)
@@ -34,8 +34,8 @@ class _Moved(_Datetime, metaclass=_AsDatetime):
 
 
 def set_back(after_s: float, by_s: float) -> None:
-    """Set back ``time.time``, and ``datetime.now`` in the broker's modules, by ``by_s`` after ``after_s``, and print
-    this on stderr.
+    """Start a timer that sets back the clock by ``by_s`` seconds when ``after_s`` seconds have passed, and prints this
+    on stderr. It changes ``time.time``, and ``datetime.now`` in the broker's modules.
 
     Only modules of the broker that are imported by then are changed. Compiled packages depend on how a class is
     created, and the import of pandas fails with another datetime.

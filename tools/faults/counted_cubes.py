@@ -10,10 +10,10 @@ from asc.operators.cube.cuboid import Dimensions
 from tools.faults import moves
 
 FUTURE_US = 4_102_444_800_000_000
-"""The event time, the year 2100, from which on the time of a record is after its Kafka timestamp."""
+"""The beginning of the year 2100. From this event time on, a record counts as later than its Kafka timestamp."""
 
 LATENESS_S = 60.0
-"""The allowed lateness in seconds: more than partitions drift apart while Kafka is down."""
+"""The allowed lateness in seconds. It is more than the event times of partitions can differ while Kafka is down."""
 
 STEP_S = 0.01
 """The event time in seconds from one record to the next."""
@@ -32,8 +32,9 @@ _TEXT = "CASE WHEN n % 101 = 50 THEN rpad(s, 5000, '.') ELSE s END"
 class CountedCube:
     """A cube of the fault tests, with DuckDB's expressions for its values.
 
-    ``dimensions`` and ``measures``: expressions by their names in answers. ``double_sums``: the measures that are sums
-    of doubles, with the expressions of their addends. ``time_us``: the event time in microseconds.
+    ``dimensions`` and ``measures``: DuckDB's expressions, by the names that the cube's answers have. ``double_sums``:
+    the expression of the addends of each measure that is a sum of doubles. ``time_us``: the expression of the event
+    time in microseconds.
     """
 
     query: str
@@ -46,11 +47,11 @@ class CountedCube:
 
     @property
     def grain_us(self) -> int:
-        """Return the length of the cube's panes."""
+        """Return the length of the cube's panes in microseconds."""
         return int(self.operator["grain_s"]) * 1_000_000
 
     def cuboids(self) -> Iterator[Sequence[str]]:
-        """Yield the names that each of its cuboids groups by, the base cuboid first."""
+        """Yield for each cuboid of the cube the names by which it groups records, the base cuboid first."""
         own = Dimensions(tuple(tuple(hierarchy) for hierarchy in self.operator["dimensions"]))
         for levels in own.cuboids():
             yield [own.names[place] for place in own.columns(levels)]
@@ -85,8 +86,8 @@ LATE = CountedCube(
     double_sums={"drift": "d"},
     time_us=_TIME_US,
 )
-"""A cube some of whose records are later than the allowed lateness, have no usable time, or belong to a group that is
-too large.
+"""A cube with three kinds of unusual records: later than the allowed lateness, without a usable time, and of a group
+whose key is too large.
 """
 
 RESTED = CountedCube(

@@ -24,7 +24,9 @@ _TERM = re.compile(r"([\d,]+) ([a-z_]+)")
 
 @dataclass(frozen=True, slots=True)
 class CubeAudit:
-    """The differences, one per line, and the number of compared values."""
+    """The result of a comparison with DuckDB: the differences, one per line, and the numbers of compared values,
+    records and windows.
+    """
 
     wrong: list[str] = field(default_factory=list)
     values: int = 0
@@ -59,9 +61,9 @@ class CubeAudit:
 class CubeLedger:
     """A cube, and the records with which its answers are compared.
 
-    ``ask``: returns the answer to the body of a cube query. ``kept``: the API's figures of the cube. ``covered``: the
-    offsets that the cube must have folded. ``slack_us``: the distance from a missed record beyond which a pane has no
-    gap.
+    ``ask``: returns the answer to the body of a cube query. ``kept``: returns the API's figures of the cube.
+    ``covered``: the offsets that the cube must have folded. ``slack_us``: the event time in microseconds by which a gap
+    may extend beyond the missed records.
     """
 
     cube: CountedCube
@@ -72,8 +74,8 @@ class CubeLedger:
     slack_us: int
 
     def audit(self, intervals: Sequence[Interval]) -> CubeAudit:
-        """Compare each cuboid and each measure, over all time, over closed panes and over some intervals. No record may
-        arrive meanwhile.
+        """Compare each measure of each cuboid with DuckDB: over all time, over the closed panes, and over each of
+        ``intervals``. No record may arrive meanwhile.
         """
         kept = self.kept()
         outcomes = self.records.outcomes(self.cube, self.covered)
@@ -114,7 +116,9 @@ class CubeLedger:
             yield f"cube {self.cube.query}: is parked, {kept['parked']}"
 
     def _accounting(self, kept: Plain, outcomes: Mapping[str, int]) -> Iterator[str]:
-        """Yield the terms of the accounting line that differ from DuckDB's, and a line if they do not add up."""
+        """Yield a line for each term of the accounting line that differs from DuckDB's number. Yield another line if
+        the terms do not add up.
+        """
         line = str(kept["accounting"])
         terms = {name: int(number.replace(",", "")) for number, name in _TERM.findall(line)}
         accepted, late = terms.pop("accepted", None), terms.pop("late", 0)
@@ -128,7 +132,7 @@ class CubeLedger:
                     yield f"cube {self.cube.query}: {told.get(name)} {name} by its {source}, by DuckDB {number}"
 
     def _answer(self, question: Plain, answer: Plain) -> tuple[int, list[str]]:
-        """Return the number of compared values, and the differences."""
+        """Compare an answer with DuckDB. Return the number of compared values, and the differences."""
         interval = _interval(question, answer)
         rows: dict[tuple[str, ...], dict[str, Plain]] = {tuple(names): {} for names in self.cube.cuboids()}
         wrong = []
@@ -149,7 +153,7 @@ class CubeLedger:
         return self.records.groups(self.cube, names, self.covered, *bounds)
 
     def _wholeness(self, question: Plain, answer: Plain, missed_us: Sequence[int]) -> Iterator[str]:
-        """Yield the errors of an answer that wrongly claims, or denies, that it is whole."""
+        """Yield the errors in the claims of an answer about its gaps, and about whether it is whole."""
         gaps = [_gap(gap) for gap in answer["gaps"]]
         if answer["whole"] != (not gaps):
             yield f"cube {self.cube.query}: whole is {answer['whole']} with gaps {answer['gaps']}"
@@ -169,7 +173,7 @@ class CubeLedger:
 def differences(
     cube: CountedCube, where: str, found: Mapping[Any, Plain], expected: Mapping[Any, Plain]
 ) -> Iterator[str]:
-    """Yield the groups and measures of a cuboid that differ from DuckDB's, with both values."""
+    """Yield a line for each group or measure of a cuboid that differs from DuckDB's, with both values."""
     for group in sorted(found.keys() | expected.keys(), key=str):
         actual, other = found.get(group), expected.get(group)
         if actual is None or other is None:
@@ -183,7 +187,7 @@ def differences(
 
 
 def shown(cube: CountedCube, row: Plain) -> dict[str, Any]:
-    """Return measures as they are reported: the addends of a sum are added up."""
+    """Return the measures of a row for a message. If a measure is a list of addends, return their sum."""
     return {
         name: math.fsum(_addends(value)) if name in cube.double_sums and isinstance(value, list) else value
         for name, value in row.items()
@@ -191,8 +195,8 @@ def shown(cube: CountedCube, row: Plain) -> dict[str, Any]:
 
 
 def is_equal(cube: CountedCube, name: str, actual: Any, expected: Any) -> bool:
-    """Return whether a measure equals DuckDB's. A sum of doubles must equal it to the last bit, unless its addends
-    cancel.
+    """Return whether a measure equals the measure that DuckDB computes. A sum of doubles may differ from the exact sum
+    by one unit in the last place, and by more only if its addends cancel.
     """
     if name not in cube.double_sums or actual is None:
         return bool(actual == expected) or (name in cube.double_sums and not _addends(expected))
@@ -228,7 +232,9 @@ def _asked(question: Plain) -> Interval:
 
 
 def _interval(question: Plain, answer: Plain) -> Interval | None:
-    """Return the interval of an answer: the query's interval if open panes count, otherwise the answer's closed one."""
+    """Return the interval that an answer covers. If the query includes open panes, it is the query's interval.
+    Otherwise, it is the interval of closed panes that the answer states, or None if there is none.
+    """
     if question.get("live"):
         return _asked(question)
     told = answer["interval"]

@@ -14,14 +14,17 @@ from tools.faults.cube_ledger import differences
 from tools.faults.raw_records import Intervals, RawRecords, group_text
 
 Windows = dict[tuple[str, ...], dict[tuple[int, str], Mapping[str, Any]]]
-"""The measures by cuboid, then by end of the window and group."""
+"""The measures of each group in each window. The outer key is the cuboid; the inner key is the end of the window with
+the group.
+"""
 
 
 def window_differences(
     cube: CountedCube, records: RawRecords, covered: Intervals, rows: Iterable[Delivery], until_us: int
 ) -> tuple[int, list[str]]:
-    """Return the number of rows of windows that are due up to a watermark, and the differences from DuckDB. For each
-    group in each window, only the row with the highest revision is compared.
+    """Compare the rows of windows that a cube wrote with DuckDB. Return the number of rows that are due up to the
+    watermark ``until_us``, and the differences. For each group in each window, only the row with the highest revision
+    is compared.
     """
     windows, wrong = newest_rows(cube, rows)
     due = 0
@@ -58,7 +61,7 @@ def newest_rows(cube: CountedCube, rows: Iterable[Delivery]) -> tuple[Windows, l
 
 
 def output_cuboids(cube: CountedCube) -> list[Sequence[str]]:
-    """Return the names that each output cuboid groups by."""
+    """Return for each output cuboid of a cube the names by which it groups records."""
     own = Dimensions(tuple(tuple(hierarchy) for hierarchy in cube.operator["dimensions"]))
     given = cube.operator.get("output", ())
     return [[own.names[place] for place in own.columns(own.cuboid_of(names))] for names in given]

@@ -42,9 +42,9 @@ class Arrived:
 
 @dataclass(slots=True)
 class Life:
-    """The time between two changes of a query, as offsets by source partition. It has offsets from which on the query
-    *must* receive its records and offsets from which on it *may*, and the corresponding end offsets. A partition
-    without an entry did not exist yet, and counts from offset 0.
+    """The time between two changes of a query, as offsets by source partition. The query *must* receive its records
+    from ``must_from`` to before ``must_until``. It *may* receive them from ``may_from`` to before ``may_until``. An end
+    of None means that the time has not ended. A partition without an entry did not exist yet, so its offset is 0.
 
     Invariant: the range of "must" lies within the range of "may". They differ if a change was not answered, because
     then nobody knows which batch was the first with the change.
@@ -94,7 +94,7 @@ class DeliveryAudit:
 
 
 class DeliveryLedger:
-    """All records of a source topic and all lives of all queries. ``audit`` compares them with the arrived records.
+    """All records of a source topic, and all lives of all queries. ``audit`` compares the arrived records with both.
 
     The promise: every query receives exactly the accepted records from its first offset to its last. Each topic has one
     copy of a record for all queries of the topic, with unchanged key, value and headers. After a fault an identical
@@ -124,7 +124,7 @@ class DeliveryLedger:
                     kept[life.topic][row].add(life.query_id)
 
     def add_dead_letters(self, topic: str, undecodable: Iterable[int]) -> None:
-        """Require that a topic receives each record of these rows once, under no query."""
+        """Require that a topic receives the record of each of these rows once, without the id of a query."""
         for row in undecodable:
             self._must[topic][row] = set()
             self._may[topic][row] = set()
@@ -137,9 +137,9 @@ class DeliveryLedger:
         return sum(len(rows.keys() - found[topic]) for topic, rows in self._must.items())
 
     def audit(self, arrived: Iterable[Arrived], calm_until: Offsets | None = None) -> DeliveryAudit:
-        """Compare the records that arrived, each topic in its order, with the ledger. The source's records before
-        ``calm_until`` were processed before the first fault. No copy of such a record may arrive twice, and copies with
-        one key must be in order.
+        """Compare the arrived records with the ledger. ``arrived``: the records of each topic, in the order of the
+        topic. ``calm_until``: the offsets before which all records were processed before the first fault. No copy of
+        such a record may arrive twice, and copies with one key must be in order.
         """
         missing, unwanted, changed, disordered = [], [], [], []
         copies: Counter[tuple[str, int]] = Counter()
@@ -196,7 +196,9 @@ class DeliveryLedger:
 
 
 def duckdb_oracle(published: list[Published], columns: Mapping[str, str]) -> tuple[Oracle, list[int]]:
-    """Return an oracle for JSON records with these columns, by their DuckDB types, and the rows that are not JSON."""
+    """Return an oracle for JSON records, and the rows that are not JSON. ``columns``: the DuckDB type of each
+    column.
+    """
     import duckdb
     import pyarrow as pa
 

@@ -31,7 +31,9 @@ _CLOCK = "from tools.faults.clock import set_back; set_back(after_s=30.0, by_s=3
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault to inject. ``needs_mount``: it needs a separate file system, which only root can create."""
+    """A fault to inject. ``needs_mount``: whether the fault needs a separate file system, which only root can
+    create.
+    """
 
     name: str
     make: Callable[[Rig], None]
@@ -49,7 +51,7 @@ def daemon_killed(rig: Rig) -> None:
 
 
 def daemon_killed_before_commit(rig: Rig) -> None:
-    """Kill the daemon by SIGKILL when a batch has written records and is not committed."""
+    """Kill the daemon by SIGKILL after a batch has written records and before the batch is committed."""
     deadline = time.monotonic() + _IN_A_BATCH_S
     bindings, commits = rig.checkpoint() / "bindings", rig.checkpoint() / "spark" / "commits"
     while time.monotonic() < deadline:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 COLUMNS = {"n": "BIGINT", "g": "INTEGER", "s": "VARCHAR", "d": "DOUBLE"}
-"""The columns of a record, by DuckDB's types."""
+"""The DuckDB type of each column of a record."""
 
 DDL = "n BIGINT, g INT, s STRING, d DOUBLE"
 """The columns of a record for the broker, as Spark DDL."""
@@ -44,10 +44,10 @@ def record_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]
 class Feed:
     """A publisher of records, numbered from 0, at ``per_s`` records per second in a separate thread until it is closed.
 
-    ``record``: returns key, value and headers for a number. ``end``: the number before which it stops and waits for the
-    readers, or None for no bound. It bounds the backlog on a machine that is too slow for the pace. ``acknowledged``:
-    partition, offset and number of the records that Kafka has confirmed. A send waits while Kafka is unavailable, and
-    is not abandoned; ``failure`` reports if it was.
+    ``record``: returns key, value and headers for a number. ``end``: returns the number before which the feed stops and
+    waits for the readers; None means no bound. It bounds the backlog on a machine that is too slow for the pace.
+    ``acknowledged``: partition, offset and number of the records that Kafka has confirmed. A send waits for minutes
+    while Kafka is unavailable. ``failure``: the exception if a send was abandoned nevertheless.
     """
 
     def __init__(

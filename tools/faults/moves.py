@@ -12,7 +12,7 @@ STREAM = "moves"
 SOURCE = "moves-in"
 DDL = "k STRING, x DOUBLE, y DOUBLE"
 COLUMNS: Mapping[str, str] = MappingProxyType({"k": "VARCHAR", "x": "DOUBLE", "y": "DOUBLE"})
-"""The columns of a record, by their DuckDB types."""
+"""The DuckDB type of each column of a record."""
 
 SETTINGS = "lateness_s = 0.0"
 

@@ -12,8 +12,8 @@ from tools.faults.processes import children, kill
 
 
 class Node:
-    """One Kafka node in a folder, always at the same port. Raise RuntimeError if it does not run and is to be
-    killed.
+    """One Kafka node in a folder, always at the same port. Methods that send a signal raise RuntimeError if the node
+    does not run.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -49,10 +49,10 @@ class Operators:
         per_s: float,
         end: Callable[[], int],
     ) -> None:
-        """Start a broker without faults.
+        """Write the configuration of the broker without faults, and create the publisher of records.
 
-        ``header``: the section of Kafka for a registry topic, as configuration. ``per_s``: records per second, before
-        the number ``end``.
+        ``header``: returns the section of a configuration file about Kafka, for a registry topic. ``per_s``: the number
+        of records per second. ``end``: returns the number of the record before which publishing pauses.
         """
         self._client = cluster.client
         self._cluster = cluster
@@ -109,9 +109,7 @@ class Operators:
         return output_audit(self._outputs(CALM_STREAM), self._outputs(STREAM), written=written, until_s=until_s)
 
     def _reach(self, stream: str, until_s: float) -> bool:
-        """Return whether, before a deadline, each query of a stream has an output with the event time ``until_s`` or
-        later.
-        """
+        """Return whether each query of a stream has an output with the event time ``until_s`` or later."""
         last = dict.fromkeys(QUERIES, -1.0)
         for each in self._outputs(stream):
             (query,) = each.queries

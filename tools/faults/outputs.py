@@ -39,7 +39,9 @@ class OutputAudit:
 
 
 def output_audit(calm: Iterable[Delivery], arrived: Iterable[Delivery], *, written: int, until_s: float) -> OutputAudit:
-    """Compare the arrived outputs, without repeats, with those of a broker without faults."""
+    """Compare the arrived outputs, without repeats, with the outputs ``calm`` of a broker without faults. Only outputs
+    with an event time before ``until_s`` are compared. ``written``: the number of all outputs, with repeats.
+    """
     expected = {_identity(each): _content(each) for each in calm if time_s(each) < until_s}
     deliveries = list(arrived)
     in_time = [each for each in deliveries if time_s(each) < until_s]
@@ -64,7 +66,7 @@ def time_s(output: Delivery) -> float:
 
 
 def _identity(output: Delivery) -> str:
-    """Return the identity of an output, equal for both brokers. For a row of a window, it includes the key."""
+    """Return the identity of an output, which is equal for both brokers. For a row of a window, it includes the key."""
     identity, windows = _GENERATION.subn("@", str(output.identity))
     return f"{identity} {output.key!r}" if windows else identity
 

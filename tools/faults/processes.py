@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def children(pid: int, named: str = "") -> list[int]:
-    """Return the child processes of a process whose command line contains ``named``."""
+    """Return the ids of a process's children whose command lines contain ``named``."""
     with contextlib.suppress(OSError):
         listed = [path.read_text("utf-8").split() for path in Path(f"/proc/{pid}/task").glob("*/children")]
         return [int(child) for some in listed for child in some if named in _command(int(child))]
@@ -18,7 +18,9 @@ def children(pid: int, named: str = "") -> list[int]:
 
 
 def descendants(pid: int, named: str = "") -> list[int]:
-    """Return the descendants of a process: its children, those that they started, and so on."""
+    """Return the ids of a process's descendants whose command lines contain ``named``: its children, their children,
+    and so on.
+    """
 
     def below(parent: int) -> Iterator[int]:
         for child in children(parent):

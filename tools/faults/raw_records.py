@@ -12,7 +12,9 @@ import pyarrow as pa
 from tools.faults.counted_cubes import FUTURE_US, CountedCube
 
 KEY_BYTES_MAX = 4_096
-"""The most bytes of texts in the key of a group that is counted."""
+"""The most bytes that the texts in a group's key may have together. The records of a group with a longer key are not
+counted.
+"""
 
 Intervals = Mapping[int, Sequence[tuple[int, int]]]
 """Offsets by partition, as intervals from the first offset to before the second."""
@@ -26,7 +28,7 @@ class RawRecords:
     """
 
     def __init__(self, columns: Mapping[str, str]) -> None:
-        """Create an empty table. ``columns``: the columns by their DuckDB types."""
+        """Create an empty table. ``columns``: the DuckDB type of each column."""
         self.ends: dict[int, int] = {}
         self._columns = columns
         # A division by zero is NULL, as it is to Spark.
@@ -35,7 +37,9 @@ class RawRecords:
         self._connection.execute(f"CREATE TABLE records (_partition INTEGER, _offset BIGINT, {declared})")
 
     def add(self, records: Iterable[tuple[int, int, bytes | None]]) -> None:
-        """Add records, given by partition, offset and value. Each partition continues at its end."""
+        """Add records, each as its partition, offset and value. In each partition, the offsets continue after the
+        records that were added before.
+        """
         rows = []
         for partition, offset, value in records:
             self.ends[partition] = offset + 1
@@ -52,7 +56,7 @@ class RawRecords:
             self._connection.unregister("added")
 
     def outcomes(self, cube: CountedCube, covered: Intervals) -> dict[str, int]:
-        """Return the numbers of accepted records at covered offsets, by outcome."""
+        """Return for each outcome the number of accepted records at covered offsets."""
         sql = f"SELECT _outcome, count(*) FROM ({self._accepted(cube, covered)}) GROUP BY 1"
         return dict(self._connection.execute(sql).fetchall())
 
@@ -111,7 +115,7 @@ class RawRecords:
         return found
 
     def _accepted(self, cube: CountedCube, covered: Intervals | None) -> str:
-        """Return the query for the records that a cube accepts, with their time and their outcome."""
+        """Return the SQL query for the records that a cube accepts, each with its time and its outcome."""
         texts = [
             f"if(typeof({own}) = 'VARCHAR', coalesce(octet_length(encode(({own})::VARCHAR)), 0), 0)"
             for own in cube.dimensions.values()

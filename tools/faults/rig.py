@@ -72,7 +72,7 @@ class Rig:
         self._is_settling = False
 
     def start(self) -> None:
-        """Start Kafka, the broker, the records and the changes."""
+        """Start Kafka and the broker, and begin to publish records and to change queries."""
         self.checkpoint_disk.mount()
         self.kafka_disk.mount()
         self.node.start()
@@ -134,7 +134,9 @@ class Rig:
         return sys.maxsize if self._is_settling else self._arrivals.highest + 1 + _UNDELIVERED_MAX
 
     def await_delivery(self) -> float:
-        """Wait until a record that is published after this call is delivered, and return the seconds."""
+        """Wait until a record that is published after this call is delivered. Return the duration of the wait in
+        seconds.
+        """
         start_s, first = time.monotonic(), self.feed.count
         while self._arrivals.highest < first:
             if time.monotonic() - start_s > _STALLED_S:
@@ -171,8 +173,8 @@ class Rig:
         return found
 
     def settle(self) -> tuple[DeliveryAudit, OutputAudit, CubeAudit]:
-        """Stop publishing and changing, wait until all required records have arrived, and audit the deliveries by the
-        ledger.
+        """Stop publishing records and changing queries. Wait until all required records have arrived, and audit the
+        deliveries, the outputs of operators, and the cubes.
         """
         self.subscribers.close()
         self.subscribers.check_standing()

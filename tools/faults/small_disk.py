@@ -49,5 +49,5 @@ class SmallDisk:
                     size_bytes //= 2
 
     def free(self) -> None:
-        """Free the disk again."""
+        """Remove the content that `fill` wrote, so that the disk has free space again."""
         self._ballast.unlink(missing_ok=True)

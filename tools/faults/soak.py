@@ -44,8 +44,9 @@ class Made:
 def soak(
     rig: Rig, faults: Sequence[Fault], minutes: float, *, tell: bool = True
 ) -> tuple[list[Made], DeliveryAudit, OutputAudit, CubeAudit]:
-    """Make random faults until the time is over, each fault once first if there is time. Then compare with the
-    ledger. Raise RuntimeError if the broker does not recover, or the API gave a wrong answer.
+    """Make random faults until the time is over. Begin with each possible fault once, in random order. At the end,
+    audit the deliveries, the outputs of operators, and the cubes. Raise RuntimeError if the broker does not recover, or
+    the API gave a wrong answer.
 
     After some faults a cube is paused for a while, and all cubes are compared with DuckDB.
     """

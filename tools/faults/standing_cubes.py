@@ -83,8 +83,8 @@ class StandingCubes:
         return CubeAudit.of(audits)
 
     def _covered(self, cube: CountedCube) -> dict[int, list[tuple[int, int]]]:
-        """Return the offsets that a cube must have folded, by partition. A partition without a known offset begins at
-        0.
+        """Return the offsets that a cube must have folded, by partition. If the offset of a change is unknown for a
+        partition, it is 0.
         """
         found = {}
         for partition, end in self._records.ends.items():
@@ -107,7 +107,9 @@ class StandingCubes:
             time.sleep(_LOOK_S)
 
     def _intervals(self, cube: CountedCube, random_: random.Random) -> list[Interval]:
-        """Return some intervals on the grain, drawn at random: of one pane, of several panes, and without an end."""
+        """Return some intervals that begin and end with a pane, drawn at random: of one pane, of several panes, and
+        without an end.
+        """
         span = self._records.span_us(cube, self._covered(cube))
         if span is None:
             return []
@@ -123,7 +125,7 @@ class StandingCubes:
         return [*intervals, (last * cube.grain_us, None)]
 
     def _windows(self, cube: CountedCube) -> CubeAudit:
-        """Compare the windows up to the watermark, once they are written."""
+        """Compare the windows that end at or before the watermark with DuckDB, after they are written."""
         if not output_cuboids(cube):
             return CubeAudit()
         until_us = instant_of("watermark", self._asked("GET", cube)["kept"]["watermark"])
@@ -137,7 +139,9 @@ class StandingCubes:
             time.sleep(_LOOK_S)
 
     def _asked(self, method: str, cube: CountedCube, path: str = "", **request: Any) -> Mapping[str, Any]:
-        """Return the API's answer. Repeat the request if it used a connection from before a fault."""
+        """Return the API's answer. Repeat the request if its connection breaks, as after a fault, or if the answer is a
+        server error.
+        """
         deadline = time.monotonic() + _STALLED_S
         while True:
             try:

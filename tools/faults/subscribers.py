@@ -25,8 +25,8 @@ _Body = dict[str, str]
 
 
 def predicate(random_: random.Random) -> str:
-    """Return a random predicate with the same meaning in Spark and DuckDB over the feed's records: of every kind, with
-    NULL and a division by zero.
+    """Return a random predicate that has the same meaning in Spark and DuckDB over the feed's records. The predicates
+    are of every kind, and include NULL and a division by zero.
     """
     a, b = random_.randrange(2, 12), random_.randrange(-4, 4)
     return random_.choice(
@@ -76,14 +76,14 @@ class Subscribers:
         self._thread.join()
 
     def put(self, query_id: str, where: str, topic: str) -> None:
-        """Register or replace one query. Return when that is confirmed."""
+        """Register or replace one query. Return after the daemon has confirmed the change."""
         body = {"where": where, "topic": topic, "stream": self._stream}
         answer, certain = self._asked("PUT", f"/v1/queries/{query_id}", json=body)
         self._began({query_id: body}, _offsets(answer["effective_offsets"]), certain)
 
     def check_standing(self) -> None:
-        """Record a failure if the API lists other queries of the stream than the confirmed ones, without operator
-        queries.
+        """Compare the stream's queries that the API lists with the confirmed queries, and record each difference as a
+        failure. Queries with operators are excluded.
         """
         listed, cursor = {}, None
         while True:
@@ -125,7 +125,7 @@ class Subscribers:
         self.changes += 1
 
     def _put_many(self) -> None:
-        """Put many queries in one step, all or nothing."""
+        """Register or replace many queries in one step, either all or none."""
         first = self._random.randrange(_IDS)
         bodies = {
             f"bulk-{number % _IDS}": {
