@@ -73,7 +73,9 @@ def table_maker(results: Results) -> Callable[[str], str]:
 
 
 def _filled_pages(pages: Sequence[Path], *, is_check: bool) -> list[tuple[Path, str]]:
-    """Fill the pages, or only look at them, and return the page and the name of each table that differs."""
+    """Return the page and the name of each table that differs from the results. Unless ``is_check`` is set, fill the
+    pages.
+    """
     table_of = table_maker(ResultFolder(ROOT / RESULTS))
     stale: list[tuple[Path, str]] = []
     for path in pages:

@@ -1,4 +1,4 @@
-"""All tables of figures, by the names that pages call them by."""
+"""All tables of figures, by the names that pages use for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tables of changes of the standing queries: registration, many of them, and validation."""
+"""Tables of changes of the standing queries: a single registration, large numbers of queries, and the validation of
+predicates.
+"""
 
 from __future__ import annotations
 

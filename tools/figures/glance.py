@@ -16,12 +16,12 @@ from tools.figures.streams import BARE, share_text
 from tools.figures.table import Row, by_contender, markdown
 
 Line = tuple[str, str]
-"""The case, and its figures."""
+"""A line of the table: the case of a benchmark, and its figures as text."""
 Lines = Callable[[Result], Iterator[Line]]
 
 
 def row_of(rows: Iterable[Row], **keys: Any) -> Row:
-    """Return the row that has these values.
+    """Return the first row that has the values ``keys``. Raise FiguresError if there is none.
 
     >>> row_of([{"queries": 10, "us": 1.5}, {"queries": 100, "us": 2.5}], queries=100)["us"]
     2.5
@@ -181,7 +181,7 @@ _SECTIONS: Mapping[str, tuple[str, Lines]] = {
     "synthetic-figure-6": ("[paper](paper-experiments.md#results)", _figure_6),
     "census-figure-6": ("[paper](paper-experiments.md#results)", _figure_6),
 }
-"""The link and the lines of each result, in the order of the page."""
+"""For each result, the link to its section and the function that makes its lines, in the order of the page."""
 
 
 def _glance(results: Results) -> str:

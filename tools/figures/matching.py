@@ -1,4 +1,4 @@
-"""Tables of matching alone, on one thread: one record, many queries, and predicates of one kind."""
+"""Tables of the matching engine by itself, on one thread: one record, many queries, and predicates of one kind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def _match(results: Results) -> str:
 
 
 def _queries_of_batch(row: Row) -> str:
-    """Return the number of queries, and the tuples of a batch in brackets where they are fewer than in others."""
+    """Return the number of queries as text. If a batch has fewer tuples than in other rows, append the number of tuples
+    in brackets.
+    """
     return f"{row['queries']:,}" + (f" ({row['rows']:,})" if row["rows"] < row["batch"] else "")
 
 
@@ -71,7 +73,9 @@ _LAYOUTS = ("bitmaps", "lists")
 
 
 def _values(results: Results) -> str:
-    """Return microseconds a record in bitmaps and in lists. The compiler's choice is bold."""
+    """Return the table of microseconds per record with bitmaps and with lists. The layout that the compiler chooses is
+    bold.
+    """
     cases: dict[str, dict[int, Row]] = {}
     for case in by_contender(results["values"]["results"], ["workload", "queries"]):
         cases.setdefault(case["workload"], {})[case["queries"]] = case
@@ -112,7 +116,7 @@ _TREES = ("STRtree.query", "STRtree, prepared")
 
 
 def faster_than_shapely(case: Row) -> float:
-    """Return how many times as fast the engine is as the better of shapely's two methods.
+    """Return the speed of the engine as a multiple of the speed of the faster one of shapely's two methods.
 
     >>> faster_than_shapely({"asc": {"us": 0.5}, "STRtree.query": {"us": 2.0}, "STRtree, prepared": {"us": 1.0}})
     2.0

@@ -13,7 +13,7 @@ ORDERS = ("static", "macro", "hybrid", "best fixed", "monitor on")
 
 
 def _lost(name: str) -> Read:
-    """Return a reader of the share that is lost. With the monitor off there is none."""
+    """Return a reader of the share that the monitor costs. A row with the monitor off has no such share."""
 
     def read(row: Row) -> str | None:
         return None if row["mode"] == _OFF else share_text(row[name])
@@ -46,7 +46,7 @@ def _monitor(results: Results) -> str:
 
 
 def _interval(path: str, digits: int = 3) -> Read:
-    """Return a reader of a mean and half of its interval."""
+    """Return a reader of the mean at a path, followed by half the width of its confidence interval."""
 
     def read(row: Row) -> str | None:
         value = at(row, path)

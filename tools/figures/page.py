@@ -1,4 +1,6 @@
-"""Blocks of a page that tables of figures fill, between a marker that names the table and a marker of the end."""
+"""The blocks of a page that contain tables of figures. A block begins with a marker that names its table, and ends with
+an end marker.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _MARKER = re.compile(r"^<!-- (figures: [^\n]+?|end) -->$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A page with its blocks filled. ``names``: of all its tables; ``stale``: of those that differed before."""
+    """A page with its blocks filled. ``names``: the names of all tables on the page. ``stale``: the names of the tables
+    that differed before.
+    """
 
     text: str
     names: tuple[str, ...]
@@ -22,7 +26,7 @@ class Filled:
 
 
 def filled(page: str, text: str, table_of: Callable[[str], str]) -> Filled:
-    r"""Fill the blocks of a page. ``page``: its name; ``table_of``: makes the table of a name.
+    r"""Fill the blocks of a page. ``page``: the name of the page. ``table_of``: returns the table with a name.
 
     >>> filled("x.md", "<!-- figures: a -->\n<!-- end -->", lambda name: "| 1 |").text
     '<!-- figures: a -->\n\n| 1 |\n\n<!-- end -->'

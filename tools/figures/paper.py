@@ -27,7 +27,7 @@ _CLAIMS = {
     _TRIGGERS: "adaptation, triggers",
     _SEARCH: "adaptation, search",
 }
-"""The results that have claims, and the names of their experiments, in the order of the table."""
+"""The results that have claims, each with the name of its experiment, in the order of the table."""
 
 ORDERS = ("SEQ_worst", "Ticket Routing", "SEQ_best", "Macro", "Hybrid", "Hybrid, refined")
 _TIMED = tuple(order for order in ORDERS if order != "Ticket Routing")
@@ -35,7 +35,7 @@ _BEST = "SEQ_best"
 
 
 def _costs(order: str) -> Read:
-    """Return a reader of the mean cost of an order over the cases of a group, with its interval."""
+    """Return a reader of the mean cost of an order over the cases of a group, with its confidence interval."""
     return lambda row: Interval.of([case["costs"][order] for case in row["cases"]])
 
 
@@ -57,7 +57,8 @@ _FIGURE_7 = (
 
 
 def grouped(cases: Iterable[Row], keys: Sequence[str]) -> Iterator[Row]:
-    """Yield the cases of all seeds together, by the values of some keys.
+    """Yield a row for each combination of values of ``keys``. The row contains all cases with these values, such as the
+    cases of all seeds.
 
     >>> list(grouped([{"data_set": "D1", "seed": 1}], ["data_set"]))
     [{'data_set': 'D1', 'cases': [{'data_set': 'D1', 'seed': 1}]}]
@@ -108,7 +109,9 @@ def _figure_6_times(results: Results) -> str:
 
 
 def _hybrid_ratios(results: Results) -> str:
-    """Return Hybrid's cost over SEQ_best's by data, predicates and p-attributes. Bold: the interval is below 1."""
+    """Return the table of Hybrid's cost divided by SEQ_best's cost, by data, predicates, queries and p-attributes. A
+    ratio is bold if its whole interval is below 1.
+    """
     keys = ("data_set", "predicates", "queries")
     groups = list(grouped(results[_RATIOS]["results"]["cells"], keys))
     counts = list(dict.fromkeys(cell["attributes"] for group in groups for cell in group["cases"]))
@@ -148,11 +151,13 @@ def _verdict(claim: Row) -> str:
 
 _OUTSIDE_BRACKETS = re.compile(r"; (?![^()]*\))")
 _LISTS = ("below 1 in: ", "rearranged at all: ")
-"""Parts of a claim's figures that list cases one by one: a table or a plot has them."""
+"""The first words of the parts of a claim's figures that list cases one by one. Such parts are omitted, because a table
+or a plot contains the cases.
+"""
 
 
 def measured(claim: Row) -> str:
-    """Return the figures of a claim, in a sentence for each part.
+    """Return the figures of a claim without lists of cases, in a sentence for each part.
 
     >>> measured({"ours": "less in 1 of 2 cells; below 1 in: D1; one is open (by chance; if equal)"})
     'less in 1 of 2 cells. One is open (by chance; if equal)'

@@ -17,7 +17,7 @@ Results = Mapping[str, Result]
 
 
 class ResultFolder(Results):
-    """The result files of a folder. Each is read when it is first asked for."""
+    """The result files of a folder. A file is read when its result is first used."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -39,7 +39,9 @@ class ResultFolder(Results):
 
 
 def _content(path: Path) -> Result:
-    """Return a result of full size. A quick run measures nothing, so no table may have its figures."""
+    """Return the result in a file. Raise FiguresError for the result of a quick run: it measures nothing, so no table
+    may have its figures.
+    """
     try:
         result = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:

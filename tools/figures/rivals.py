@@ -1,4 +1,4 @@
-"""Tables of the same work beside others: DuckDB, Polars, compiled loops, and Spark alone."""
+"""Tables that compare the engine with DuckDB, Polars, compiled loops, and Spark alone at the same work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _peers(results: Results) -> str:
 
 
 def _seconds(contender: str) -> Read:
-    """Return a reader of the median of a contender, or of the time at which it was stopped."""
+    """Return a reader of the median time of a contender, or of the time after which the contender was stopped."""
 
     def read(row: Row) -> str | None:
         measured = at(row, contender)

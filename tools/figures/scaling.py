@@ -12,13 +12,14 @@ from tools.figures.table import ABSENT, Column, Row, listed, markdown, table
 
 _QUERIES = (10, 1_000, 100_000, 1_000_000)
 _RATE = 2_000
-"""Records a second of the latency."""
+"""The rate in records per second at which the latency is shown."""
 _WORKLOADS = ("HEM-like", "alerts", "mixed")
 _LARGE = (100_000, 1_000_000)
 
 
 def record_us(stream: Result) -> float:
-    """Return *T*: the microseconds of all cores a record, at the rate of the longest backlog.
+    """Return *T*: the processor time in microseconds that all cores together take per record, at the rate of the
+    longest backlog.
 
     >>> record_us({"machine": {"cores": 2}, "results": [{"backlog": 5, "records_a_s": 100_000.0}]})
     20.0
@@ -68,7 +69,7 @@ def _bytes(count: int) -> str:
 
 
 def _cluster(results: Results) -> str:
-    """Return the output of the command, whose lines and tables the page quotes."""
+    """Return the output of the cluster benchmark, whose lines and tables the page quotes."""
     return f"```text\n{cluster_text(results['cluster'])}\n```"
 
 
@@ -95,7 +96,7 @@ def _predicates(results: Results) -> str:
 
 
 _ON_EXECUTORS = ("run", "match")
-"""Phases of a batch in which executors work; the matcher's is a part of the first."""
+"""The phases of a batch in which executors work. The phase ``match`` is a part of the phase ``run``."""
 
 _GROWTH = (
     Column("*G*: the driver's time of a batch while executors wait", "driver_ms", "{:.0f} ms"),
@@ -107,7 +108,9 @@ _GROWTH = (
 
 
 def _growth(results: Results) -> str:
-    """Return what one core of each kind of process serves, by the first run with one worker."""
+    """Return the table of the work that one core of each kind of process can do, computed from the first run with one
+    worker.
+    """
     cluster, stream = results["cluster"], results["stream"]
     longest = max(stream["results"], key=lambda row: row["backlog"])
     driver_s = sum(seconds for phase, seconds in longest["phases"].items() if phase not in _ON_EXECUTORS)
@@ -123,7 +126,8 @@ def _growth(results: Results) -> str:
 
 
 def queries_where(us: float, rows: Sequence[Row]) -> float:
-    """Return the number of queries with which a record takes so long, between the measured numbers.
+    """Return the number of queries with which a record takes ``us`` microseconds, interpolated between the measured
+    numbers of queries.
 
     >>> queries_where(15.0, [{"queries": 100, "pairs_us": 10.0}, {"queries": 300, "pairs_us": 20.0}])
     200.0
@@ -158,7 +162,7 @@ def _balance(results: Results) -> str:
 
 
 _START_S = 30.0
-"""A start that nobody has to wait for too long."""
+"""The duration in seconds of a start that does not take too long for anybody."""
 
 _FIRST_LIMIT = (
     Column("a start without queries", "empty_ready_s", "{:.1f} s"),

@@ -23,7 +23,9 @@ _STREAM = (
 
 
 def stream_rows(result: Result) -> Iterator[Row]:
-    """Yield the daemon's rows, then the bare job. The rivals drained a backlog of one size alone."""
+    """Yield the rows of the daemon, then the row of the bare job. The rivals processed a backlog of only one size, so
+    only rows with this backlog are compared with them.
+    """
     count, bare = result["records"]["count"], result[BARE]["records_a_s"]
     loops = {row["queries"]: row["records_a_s"] for row in result[LOOP]}
     for row in result["results"]:
@@ -71,7 +73,7 @@ def _latency(results: Results) -> str:
 
 
 def _of_kills(name: str) -> Read:
-    """Return a reader of the median and the worst of a time after a kill."""
+    """Return a reader of the times ``name`` after all kills: their median and their maximum."""
 
     def read(row: Row) -> str:
         seconds = [kill[name] for kill in row["kills"]]

@@ -11,7 +11,7 @@ Row = Any
 Read = Callable[[Row], Any]
 
 ABSENT = "-"
-"""A cell whose row has no such figure."""
+"""The text of a cell if the row does not have the figure of the column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Column:
     form: str = "{}"
 
     def cell(self, row: Row) -> str:
-        """Return the figure of a row.
+        """Return the figure of a row as text.
 
         >>> Column("median", "spread/median_s", "{:.1f} s").cell({"spread": {"median_s": 0.25}})
         '0.2 s'
@@ -47,7 +47,7 @@ def at(row: Row, path: str) -> Any:
 
 
 def times(path: str, factor: float) -> Read:
-    """Return a reader of the figure at a path in another unit.
+    """Return a reader of the figure at a path in another unit: the figure multiplied by ``factor``.
 
     >>> times("worst_s", 1e3)({"worst_s": 0.25})
     250.0
