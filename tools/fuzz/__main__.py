@@ -35,7 +35,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def told(outcome: Outcome) -> str:
-    """Return a finding in one line, with the command that runs it again."""
+    """Return a finding in one line, with the command that tries the input again."""
     return f"{outcome.run}: {outcome.finding}; again: python -m tools.fuzz --again {outcome.kept}"
 
 

@@ -47,8 +47,8 @@ _UNAUTHORISED = 401
 class ApiCalls:
     """The requests that an API's description permits, and the API that answers them.
 
-    Invariant of each answer: its status is one of those described, and none is 5xx. Its body matches the description.
-    Without the token, it reveals only the health of the process.
+    Invariant of each answer: its status is in the description, and is not 5xx. Its body matches the description. If the
+    request had no token, the answer reveals only the health of the process.
     """
 
     def __init__(self, client: httpx.Client, token: str, stream: str, topics: Sequence[str] = TOPICS) -> None:
@@ -117,7 +117,7 @@ class ApiCalls:
         return overlaid.map(lambda drawn: self._encoded(name, *drawn))
 
     def _bodies(self) -> SearchStrategy[dict[str, Any]]:
-        """Generate fields that overwrite those of a generated body."""
+        """Generate fields that replace the same fields of a generated body."""
         return st.fixed_dictionaries(
             {
                 "id": st.sampled_from(IDS),
@@ -233,7 +233,7 @@ def _without_loads(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def fault_of(answer: httpx.Response, described: Mapping[str, Any], *, is_known: bool) -> str | None:
-    """Return the fault of an answer to an operation, without its body. Return None if there is no fault.
+    """Return the fault of an answer to an operation, apart from faults of its body. Return None if there is no fault.
 
     ``is_known``: whether the request had the token.
     """

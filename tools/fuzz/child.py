@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 FOUND = 3
-"""Exit code of a process that found something."""
+"""The exit code of a process that found a failing input."""
 
 
 def main(name: str, journal_path: str, seconds: str, seed: str) -> None:

@@ -11,7 +11,9 @@ _BYTES_MAX = 4_096
 
 
 def has_atheris() -> bool:
-    """Return whether Atheris is installed: it has no wheels for every processor and Python."""
+    """Return whether Atheris is installed. It may be missing, because it does not have wheels for every processor and
+    Python.
+    """
     return find_spec("atheris") is not None
 
 
@@ -64,7 +66,9 @@ def follow(journal_path: Path, seconds: float, seed: int) -> None:
 
 
 def _compiled() -> list[str]:
-    """Return the modules with loops that numba compiles, because numba cannot compile instrumented code."""
+    """Return the modules with loops that numba compiles. They are not instrumented, because numba cannot compile
+    instrumented code.
+    """
     root = Path(__file__).parents[2]
     return [
         ".".join(path.relative_to(root).with_suffix("").parts)

@@ -28,8 +28,9 @@ class FeedTarget(Target):
     """Target whose inputs are messages: JSON objects with an operator, and texts that represent bytes, one per
     character.
 
-    Invariant: a reader fails only on a message in a later form, and counts at most all messages as unreadable. Outputs
-    do not depend on when the state is stored in between, and are JSON in UTF-8.
+    Invariant: a reader fails only on a message that has a later form than the reader knows. It counts at most as many
+    unreadable messages as there are messages. Outputs are JSON in UTF-8, and do not depend on whether the state is
+    stored between two messages.
     """
 
     name: ClassVar[str] = "feed"

@@ -15,7 +15,9 @@ _DEEP = (100, 2_000, 100_000)
 
 
 def messages_of(rng: random.Random, op: str, count: int) -> list[bytes]:
-    """Return ``count`` messages for a kind of operator, in the order of a partition. The first ones are settings."""
+    """Return ``count`` messages for a kind of operator, in the order of a partition. The first message contains
+    settings.
+    """
     begun = [json.dumps(_settings(rng, op)).encode()]
     return begun + [_message(rng, op) for _ in range(count - 1)]
 

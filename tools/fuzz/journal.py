@@ -18,9 +18,9 @@ _TOLD_CHARS = 2_000
 class Entry(NamedTuple):
     """The state of a run.
 
-    ``tried``: the number of finished inputs. ``busy_s``: the time of the present input so far, 0 between two.
-    ``slowest_s``: the time of the slowest finished input. ``pids``: the processes whose memory is measured, empty
-    before the first input.
+    ``tried``: the number of finished inputs. ``busy_s``: the time for which the present input has been tried, 0 between
+    two inputs. ``slowest_s``: the time of the slowest finished input. ``pids``: the processes whose memory is measured,
+    empty before the first input.
     """
 
     tried: int
@@ -32,8 +32,9 @@ class Entry(NamedTuple):
 class Journal:
     """The present input, the number of inputs, and the finding, in a memory-mapped file.
 
-    The process that tries inputs writes it. The watching process reads it, even after the first has ended. Invariant:
-    an input is written completely before it is marked as being tried. Cost: a copy of each input, no system call.
+    The process that tries inputs writes the file. The watching process reads it, even after the writing process has
+    ended. Invariant: an input is written completely before it is marked as being tried. Cost: a copy of each input, no
+    system call.
     """
 
     def __init__(self, path: Path) -> None:

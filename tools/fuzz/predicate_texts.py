@@ -64,7 +64,9 @@ def seeds() -> tuple[str, ...]:
 
 
 def plain_terms() -> SearchStrategy[str]:
-    """Return a strategy for a column compared with constants, as subscribers write it, with occasional mistakes."""
+    """Return a strategy for terms that compare a column with constants, as subscribers write them, with occasional
+    mistakes.
+    """
     column, constant = st.sampled_from(_COLUMNS.split()), _constants()
     blank = st.sampled_from((" ", " ", " ", "", "\n", "\t", "\u00a0"))
     compared = st.tuples(column, blank, st.sampled_from(_COMPARISONS), blank, constant)
@@ -181,7 +183,7 @@ def _conditions() -> SearchStrategy[str]:
 
 
 def _deep() -> SearchStrategy[str]:
-    """Generate a form that is repeated many times: nested in itself, or in sequence."""
+    """Generate a text that repeats one form many times: nested in itself, or in sequence."""
     part = st.sampled_from(tuple(tokens()))
     count = st.sampled_from(_LONG)
     nested = st.tuples(part, count, st.sampled_from(_COLUMNS.split()), st.sampled_from((")", "", "]", " END", " > 1)")))

@@ -118,8 +118,8 @@ def _endless(rng: random.Random) -> str:
 
 
 def _chained(rng: random.Random) -> str:
-    """Return chains of records, each of which contains the next. A reader that visits each record once sees little
-    depth.
+    """Return a schema with chains of record types, each of which contains the next. A reader that visits each type only
+    once meets little depth.
     """
     chains, length = rng.choice((2, 10, 31)), rng.choice((5, 60, 95))
     last = rng.choice(("int", ["null", "R"], {"type": "array", "items": "R"}))

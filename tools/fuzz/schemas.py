@@ -127,9 +127,9 @@ def _check_avro(text: str) -> None:
 
 
 def _compare(text: str, body: bytes, a: int | None) -> None:
-    """Raise Violation if fastavro reads no column ``a``, or another number, in a record that was decoded.
+    """Raise an exception if fastavro cannot read the column ``a`` of a decoded record, or reads another number.
 
-    Like Java's reader, it skips values that no column reads, and does not validate texts in them.
+    Like Java's reader, fastavro skips values that no column reads, and does not validate texts in them.
     """
     import fastavro
 

@@ -24,7 +24,7 @@ _HEAP = ("-Xms1g", "-XX:+AlwaysPreTouch")
 class SparkTarget(Target):
     """Target whose inputs are batches of several kinds, which a Spark session decodes.
 
-    ``kinds``: the names of the kinds. A batch of each is tried at the start, before memory is measured.
+    ``kinds``: the names of the kinds. A batch of each kind is tried at the start, before memory is measured.
     """
 
     kinds: ClassVar[Collection[str]]
@@ -66,8 +66,8 @@ class SparkTarget(Target):
 
 
 def reason_fault(error: str | None, number: int, texts: Sequence[str]) -> str | None:
-    """Return the fault of a record's reason or of its number among the decoder's reasons. Return None if there is no
-    fault.
+    """Return the fault of a record's reason, or of the reason's number among the decoder's reasons. Return None if
+    there is no fault.
 
     >>> reason_fault("is empty", 2, ["is null", "is empty"]), reason_fault(None, 1, ["is null"])
     (None, 'has the reason None under the number 1')

@@ -1,4 +1,4 @@
-"""Trials of inputs, each in turn, in the process that may crash."""
+"""Trials of inputs, one after the other, in the process that may crash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tools.fuzz.journal import Journal
 from tools.fuzz.target import Target, Violation
 
 _PEAK_MB = 256
-"""The growth in MB that one input may cause of the peak memory of the process."""
+"""The most MB by which one input may increase the peak memory of the process."""
 
 _WARM_INPUTS = 200
 """The number of inputs before which memory is not checked, because one-time initialisation needs memory."""
@@ -54,8 +54,8 @@ class Trials:
 
 
 def generate(target: Target, trial: Callable[[bytes], None], *, seconds: float, seed: int) -> None:
-    """Let Hypothesis generate inputs for ``seconds``. An exception of an input is raised; the smallest such input is
-    tried last.
+    """Let Hypothesis generate inputs for ``seconds``, and try them. If an input raises an exception, raise it. The
+    smallest failing input is tried last.
     """
     end = time.monotonic() + seconds
     for number in itertools.count(seed):

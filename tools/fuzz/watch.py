@@ -21,7 +21,9 @@ from tools.fuzz.target import Target
 _LOOK_S = 0.2
 _START_S = 300.0
 _OVER_S = 330.0
-"""The time in seconds that a process may take beyond its time. Hypothesis may take five minutes to shrink an input."""
+"""The time in seconds for which a process may continue after the end of its run. Hypothesis may take five minutes to
+shrink an input.
+"""
 
 _WARM_SHARE = 0.3
 _WINDOW_SHARE = 0.1
@@ -47,7 +49,7 @@ class Outcome:
 
 
 class Weights:
-    """The memory of processes during a run: after a third of the run, when everything is warm, and at its end."""
+    """The memory of processes during a run: after 30 % of the run, when everything is warm, and at its end."""
 
     def __init__(self) -> None:
         self._readings: list[float] = []
@@ -57,7 +59,7 @@ class Weights:
         self._readings.append(megabytes)
 
     def warm_mb(self) -> float | None:
-        """Return the median over a tenth of the run, beginning after a third of it. Return None if there are no
+        """Return the median over a tenth of the run, beginning after 30 % of the run. Return None if there are no
         measurements.
         """
         return self._median(_WARM_SHARE)
