@@ -18,7 +18,7 @@ class Graph:
 
     @staticmethod
     def of(names: Iterable[str], edges: Iterable[Edge]) -> Graph:
-        """Return the graph of some names, with those of the edges that connect two different names among them.
+        """Return the graph of some names, with each of the edges that connects two different names of the graph.
 
         Raises graphlib.CycleError if the edges form a cycle.
         """
@@ -28,18 +28,18 @@ class Graph:
         return graph
 
     def from_the_end(self) -> list[str]:
-        """Return the names, each after all names that its edges lead to."""
+        """Return the names in an order in which each name follows all names to which its edges lead."""
         return list(TopologicalSorter(self.following()).static_order())
 
     def following(self) -> Mapping[str, Collection[str]]:
-        """Return by name the names that its edges lead to, in order."""
+        """Return for each name the names to which its edges lead, in order."""
         found: dict[str, list[str]] = {name: [] for name in self.names}
         for a, b in sorted(self.edges):
             found[a].append(b)
         return found
 
     def reachable(self) -> Mapping[str, frozenset[str]]:
-        """Return for each name all names that a path leads to."""
+        """Return for each name all names to which a path from it leads."""
         found: dict[str, frozenset[str]] = {}
         following = self.following()
         for name in self.from_the_end():
@@ -47,7 +47,8 @@ class Graph:
         return found
 
     def within(self, names: Collection[str]) -> Graph:
-        """Return the graph of some of its names, with an edge if there is a path between two of them.
+        """Return the graph of ``names``, which are names of this graph. It has an edge from one name to another if this
+        graph has a path between them.
 
         >>> sorted(Graph.of("abc", [("a", "b"), ("b", "c")]).within("ac").edges)
         [('a', 'c')]
@@ -66,7 +67,9 @@ class Graph:
         return Graph(self.names, self.edges - implied)
 
     def levels(self) -> Mapping[str, int]:
-        """Return for each name the length of the longest path from it; 0 for a name without edges."""
+        """Return for each name the length of the longest path from it. The length is 0 for a name from which no edge
+        leads.
+        """
         found: dict[str, int] = {}
         following = self.following()
         for name in self.from_the_end():

@@ -12,10 +12,11 @@ _INIT = "__init__.py"
 
 
 def imports_in(root: Path) -> Sequence[Edge]:
-    """Return pairs of a module of a repository's packages and a module that it imports, including imports only for the
-    type checker.
+    """Return a pair for each import in a repository's packages: the importing module and the imported module. Imports
+    that only the type checker uses are included.
 
-    Tests do not count as a package. A name that is imported from a package may be a module of it, or a name in it.
+    Tests do not count as a package. The import ``from a import b`` has the imported module ``a.b``, even if ``b`` is a
+    function or class.
     """
     edges: list[Edge] = []
     for package in _packages(root):
@@ -30,16 +31,17 @@ def imports_in(root: Path) -> Sequence[Edge]:
 
 
 def top_packages(root: Path, imports: Sequence[Edge]) -> Graph:
-    """Return the packages of a repository and their imports."""
+    """Return the graph of a repository's packages, with an edge from each package to each package that it imports."""
     found = ((importer.split(".")[0], imported.split(".")[0]) for importer, imported in imports)
     return Graph.of(_packages(root), found)
 
 
 def subpackages(root: Path, package: str, imports: Sequence[Edge]) -> Graph:
-    """Return the subpackages of a package, with their imports.
+    """Return the graph of a package's subpackages, with an edge from each subpackage to each subpackage that it
+    imports.
 
-    An import through a module counts as well. The package's own ``__init__`` is excluded, because it names the public
-    functions of all subpackages.
+    An import through a module of the package counts as well. The package's own ``__init__`` is excluded, because it
+    names the public functions of all subpackages.
     """
     folder = root / package
     names = [f"{package}.{path.parent.name}" for path in folder.glob(f"*/{_INIT}")]

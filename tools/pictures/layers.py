@@ -19,8 +19,8 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The centres of the boxes by name, the bends of each edge between its two boxes, and the size of the whole
-    picture.
+    """The layout of a picture. ``boxes``: the centre of each box, by name. ``bends``: the bends of each edge between
+    its two boxes. ``width`` and ``height``: the size of the picture.
     """
 
     boxes: Mapping[str, Point]
@@ -30,7 +30,7 @@ class Layout:
 
 
 def layout_of(graph: Graph) -> Layout:
-    """Return the layout of a graph: every edge leads down.
+    """Return a layout of a graph in which every edge leads down.
 
     An edge over several layers has a bend in each layer that it crosses, so that it passes between boxes.
     """
@@ -93,8 +93,8 @@ def _crossings(layers: Sequence[Sequence[str]], links: Sequence[Edge]) -> int:
 
 
 def _columns(layers: Sequence[Sequence[str]], links: Sequence[Edge], boxes: frozenset[str]) -> dict[str, float]:
-    """Return the middle of each name: near the names to which it is linked, in the order of its layer,
-    without overlap.
+    """Return the horizontal middle of each name. It is near the names to which the name is linked. The names of a layer
+    keep their order and do not overlap.
     """
     neighbours: dict[str, list[str]] = {}
     for a, b in links:
@@ -112,8 +112,8 @@ def _columns(layers: Sequence[Sequence[str]], links: Sequence[Edge], boxes: froz
 
 
 def _spread(layer: Sequence[str], wanted: Sequence[float], half: Mapping[str, float]) -> dict[str, float]:
-    """Return positions in the order of a layer, each near the wanted position: the mean of shifting boxes right and
-    shifting them left.
+    """Return positions for the names of a layer, in its order and without overlap, each near the wanted position. A
+    position is the mean of two: one from shifting boxes right, one from shifting them left.
     """
 
     def distance(place: int) -> float:

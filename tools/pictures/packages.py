@@ -39,7 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def picture(root: Path) -> str:
-    """Return the packages of a repository, and those in ``asc`` and ``broker``, as SVG."""
+    """Return a picture as SVG: the imports between the packages of a repository, between the subpackages of ``asc``,
+    and between the subpackages of ``broker``.
+    """
     imports = imports_in(root)
     whole = layout_of(top_packages(root, imports).reduced())
     engine, broker = (layout_of(subpackages(root, package, imports).reduced()) for package in ("asc", "broker"))
@@ -61,7 +63,7 @@ def picture(root: Path) -> str:
 
 
 def _drawn(title: str, layout: Layout, x: float, y: float) -> list[str]:
-    """Return a graph with its title, drawn at a position of the picture."""
+    """Return the SVG elements that draw a graph and its title at a position of the picture."""
     parts = [f'<g transform="translate({x:.0f} {y:.0f})">', f'<text class="title" y="14">{escape(title)}</text>']
     parts.append(f'<g transform="translate(0 {_TITLE_HEIGHT})">')
     for (importer, imported), bends in sorted(layout.bends.items()):
