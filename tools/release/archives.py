@@ -53,7 +53,7 @@ def build(root: Path, target: Path) -> Archives:
 
 
 def packages(root: Path) -> list[str]:
-    """Return the packages that are installed, by their top folders."""
+    """Return the names of the top folders of the packages that are installed."""
     patterns = project(root)["tool"]["setuptools"]["packages"]["find"]["include"]
     return [pattern.removesuffix("*") for pattern in patterns]
 

@@ -67,8 +67,8 @@ def _expect(output: str, of: str, text: str) -> None:
 
 
 def _run(command: Sequence[str | Path], folder: Path) -> str:
-    """Return the output of a command that runs without the variables through which Python would find another source
-    tree.
+    """Run a command, and return its output. The command does not get the variables through which Python would find
+    another source tree.
     """
     variables = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ASC_", "VIRTUAL_ENV"))

@@ -54,8 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def pictures(page: str) -> dict[str, str]:
-    """Return the pictures by file name, made from the page's tables with rows ``| q1 | `predicate` |`` and ``| t1 |
-    value | value ... |``.
+    """Return the pictures by file name. They are made from the rows ``| q1 | `predicate` |`` and ``| t1 | value | value
+    ... |`` in the page's tables.
     """
     predicates = dict(re.findall(r"^\| (q\d+) \| `([^`]*)` \|", page, re.MULTILINE))
     rows = re.findall(r"^\| (t\d+) \|((?: -?\d+ \|){4})", page, re.MULTILINE)
@@ -79,8 +79,8 @@ def _constructs(plan: Plan) -> str:
 
 
 def _construct(plan: Plan, construct: Construct, row: int, here: int | None) -> list[Markup]:
-    """Return a construct as a strip of regions. Each region has a square for each query that it does not exclude, with
-    q1 on the left.
+    """Return the drawing of a construct as a strip of regions. Each region has a filled square for each query that it
+    does not exclude, and an empty square for each other query. The square of q1 is on the left.
     """
     top = row * _ROW + 6
     drawn = [element("text", {"x": 8, "y": top + 30}, str(construct.attribute))]
@@ -94,7 +94,9 @@ def _construct(plan: Plan, construct: Construct, row: int, here: int | None) -> 
 
 
 def _regions(construct: Construct) -> list[str]:
-    """Return the values of each region, with the NULL region last: the constants and the gaps between them."""
+    """Return a text about the values of each region: the constants, the ranges around and between them, and NULL as the
+    last region.
+    """
     constants = construct.constants
     found = [f"< {constants[0]}"]
     for place, constant in enumerate(constants):
@@ -105,7 +107,9 @@ def _regions(construct: Construct) -> list[str]:
 
 
 def _way(plan: Plan, name: str, values: Mapping[str, int]) -> str:
-    """Return the regions that a tuple's values visit along the sequence, and the GRB after each."""
+    """Return a picture of the regions that a tuple's values visit along the sequence, with the GRB after each
+    region.
+    """
     in_order = [pa.scalar(values[str(attribute)], pa.int32()) for attribute in plan.p_attributes]
     (block,) = traced(plan, in_order).blocks_shown
     constructs = {str(one.attribute): one for one in plan.constructs(0)}

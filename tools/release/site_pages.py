@@ -26,7 +26,7 @@ _FENCE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the files to the site that pages link to and that are not in ``docs/``."""
+    """Add to the site the files outside of ``docs/`` to which pages link."""
     from mkdocs.structure.files import File
 
     pages = [f"docs/{file.src_uri}" for file in files.documentation_pages()]

@@ -53,14 +53,16 @@ def check_committed(root: Path) -> None:
 
 
 def check_tagged(root: Path, version: str) -> None:
-    """Raise ReleaseError if the commit lacks the tag of the version, by which a release is found later."""
+    """Raise ReleaseError if the commit does not have the tag of the version. By this tag, the commit of a release is
+    found later.
+    """
     tag = f"v{version}"
     if tag not in _git(root, "tag", "--points-at", "HEAD").splitlines():
         raise ReleaseError("commit without the tag", tag, f"git tag -a {tag} -m 'asc {version}'")
 
 
 def committed_s(root: Path) -> str:
-    """Return the time of the commit in seconds since 1970, which all archives of the commit have as their time."""
+    """Return the time of the commit in seconds since 1970. All archives of the commit have this time."""
     return _git(root, "log", "-1", "--format=%ct").strip()
 
 
