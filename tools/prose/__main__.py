@@ -72,7 +72,7 @@ def _findings(paths: Sequence[Path], since: str) -> tuple[list[Finding], list[Pa
 
 
 def _of_files(files: Sequence[Path]) -> list[list[Finding]]:
-    """Return the findings of each file, found by several processes where there are many files."""
+    """Return the findings of each file. If there are many files, several processes find them."""
     gc.disable()  # Syntax trees are many small objects, and hold no cycles.
     if len(files) < _FILES_OF_A_PROCESS_MIN:
         return [file_findings(ROOT, file) for file in files]
@@ -94,7 +94,9 @@ def _write(findings: Sequence[Finding]) -> int:
 
 
 def _report(findings: Sequence[Finding], files: Sequence[Path], options: argparse.Namespace) -> int:
-    """Print the findings above the baseline, or all, and the lines of the baseline that are too high."""
+    """Print the findings above the baseline, or all findings with ``--all``. Print the lines of the baseline whose
+    numbers are too high. Return the exit code.
+    """
     baseline = read_baseline()
     over = above(findings, baseline)
     checked = {file.relative_to(ROOT).as_posix() for file in files} if options.paths else None

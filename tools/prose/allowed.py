@@ -16,8 +16,8 @@ ALLOWED_FILE = Path(__file__).with_name("allowed.toml")
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """Permitted findings of one rule in files that match a pattern, if their text contains some words, and the
-    reason.
+    """An exception. In files that match the pattern ``path``, it permits the findings of ``rule`` whose text contains
+    ``words``. ``reason``: why they are permitted.
     """
 
     path: str

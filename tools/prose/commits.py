@@ -12,14 +12,17 @@ from tools.prose.rules import is_imperative
 
 MOST_SUBJECT_CHARS = 72
 SINCE = "b51641a9"
-"""The commit after which subjects must have the required form, as long as no release has a tag."""
+"""The commit after which the subjects of commits must have the required form. It is used until a release has a tag.
+From then on, the commits after the last tag are checked.
+"""
 _SUBJECT = re.compile(r"(?:[a-z][a-z0-9_.-]*)(?:, [a-z][a-z0-9_.-]*)*: (?P<rest>\S.*)")
 
 
 def commit_findings(root: Path, since: str) -> Iterator[Finding]:
-    """Yield the findings in the subjects of the commits after ``since``, or after a later tag of a release.
+    """Yield the findings in the subjects of the commits after the last tag of a release. If no release has a tag, check
+    the commits after ``since``.
 
-    There are none if the tree has no git repository, or if its history does not contain ``since``.
+    There are no findings if the tree has no git repository, or if its history does not contain ``since``.
     """
     tag = _git(root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*")
     begin = tag.strip() if tag else since

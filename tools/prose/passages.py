@@ -70,7 +70,7 @@ def sentences(markdown: str, first_line: int = 1, *, indent_is_code: bool = Fals
 
 
 def passages(markdown: str, first_line: int = 1, *, indent_is_code: bool = False) -> Iterator[Passage]:
-    r"""Yield the passages of a text, as `sentences` reads them.
+    r"""Yield the passages of a text. ``indent_is_code``: as for `sentences`.
 
     >>> [(passage.form, passage.depth, passage.text) for passage in passages("## Names\n- a *b*")]
     [('heading', 2, 'Names'), ('item', 0, 'a *b*')]

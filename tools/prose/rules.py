@@ -35,7 +35,7 @@ def sentence_findings(path: str, sentence: Sentence) -> Iterator[Finding]:
 
 
 def docstring_findings(path: str, line: int, docstring: str) -> Iterator[Finding]:
-    """Yield the finding of a function's docstring that does not begin with a verb in the imperative."""
+    """Yield a finding if a function's docstring does not begin with a verb in the imperative."""
     if not is_imperative(docstring):
         yield Finding(path, line, "imperative", f"'{beginning(docstring)}'")
 

@@ -27,12 +27,14 @@ NUMBERS = {"docstring": 20, "sentence": 20, "heading": 10, "commit": 10}
 _WORDS_MIN = 5
 """The least number of words of a sentence; shorter cells of tables and items of lists are not drawn."""
 _GENERATED = frozenset({"docs/cli.md"})
-"""Pages that are generated from docstrings, because the docstrings themselves are drawn."""
+"""The pages that are generated from docstrings. Their sentences are not drawn, because the docstrings themselves are
+drawn.
+"""
 _FORM_HEADINGS = frozenset(
     {"Status", "Context", "Decision", "Rejected", "Evidence"}
     | {"Unreleased", "Added", "Breaking", "Changed", "Deprecated", "Fixed", "Removed", "Security"}
 )
-"""Headings that the forms of design records and of the changelog prescribe."""
+"""The headings that the forms of design records and of the changelog prescribe. They are not drawn."""
 _EXAMPLES = """examples:
   python -m tools.prose.sample --seed 20261127
   python -m tools.prose.sample --seed 1 --since v0.1.0     commits since a release
@@ -92,7 +94,8 @@ def _commits(root: Path, since: str) -> Iterator[Text]:
 
 
 def drawn(candidates: Sequence[Text], seed: int) -> list[Text]:
-    """Return a draw with the number of texts of each kind, or with all texts of a kind if there are fewer.
+    """Return a random draw of texts. It has the number of texts of each kind that NUMBERS states, or all texts of a
+    kind if there are fewer.
 
     >>> some = [Text("heading", f"{number}.md", str(number // 2)) for number in range(60)]
     >>> len(drawn(some, 1)), drawn(some, 1) == drawn(some, 1)

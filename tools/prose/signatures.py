@@ -13,8 +13,8 @@ _LETTERS_MAX = 240
 
 
 def signatures(path: str, source: str) -> dict[int, str]:
-    r"""Return the documented line of code by the line number of each docstring. Names are qualified; for a module the
-    line is its path.
+    r"""Return for each docstring the line of code that it documents, by the line number of the docstring. Names are
+    qualified. For the docstring of a module, return the path instead.
 
     >>> signatures("a.py", "'A module.'\nclass C:\n  'A class.'\n  def f(self, a=1) -> int:\n    'Return it.'")
     {1: 'a.py', 3: 'class C', 5: 'def C.f(self, a=1) -> int'}

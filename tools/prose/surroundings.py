@@ -45,15 +45,15 @@ def placed_passages(markdown: str) -> Iterator[PlacedPassage]:
 
 @dataclass(slots=True)
 class _Lists:
-    """The sentences that may introduce the next list item: of the paragraph before the list, and of the items that
-    contain the next one.
+    """The sentences that may introduce the next list item. They come from the paragraph before the list, and from the
+    list items that enclose the next item.
     """
 
     open: list[tuple[int, str]] = field(default_factory=list)
 
     def introduction(self, passage: Passage, sentences: tuple[Sentence, ...]) -> str:
-        """Process the next passage of the page. If it is an item, return the sentence that introduces it, otherwise an
-        empty text.
+        """Process the next passage of the page. If the passage is a list item, return the sentence that introduces the
+        item. Otherwise, return an empty text.
         """
         last = " ".join(sentences[-1].text.split()) if sentences else ""
         if passage.form == "item":
@@ -69,8 +69,8 @@ class _Lists:
 
 
 def _rows(found: list[Passage]) -> dict[int, str]:
-    """Return the text of each row of a table, by line number: each cell after the cell of the first row in
-    its column.
+    """Return the text of each table row, by line number. Before the text of each cell is the title of its column, from
+    the table's first row.
     """
     cells: dict[int, dict[int, str]] = {}
     for passage in found:
