@@ -26,7 +26,7 @@ from cli.output import counted, json_option, print_json, print_table
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
-_SENT_BYTES = 4 << 20
+_SENT_CHARS = 4 << 20
 """The most characters of rows that are sent in one request. A request with only one row may be larger."""
 
 _SENT_ROWS = 5_000
@@ -252,7 +252,7 @@ def _pieces(lines: Iterator[str]) -> Iterator[list[str]]:
     piece: list[str] = []
     size = 0
     for line in lines:
-        if piece and (size + len(line) > _SENT_BYTES or len(piece) >= _SENT_ROWS):
+        if piece and (size + len(line) > _SENT_CHARS or len(piece) >= _SENT_ROWS):
             yield piece
             piece, size = [], 0
         piece.append(line)

@@ -32,8 +32,9 @@ class PairEvent(NamedTuple):
 
     The output goes to ``topic``, with ``key`` (a JSON array of the two objects' keys, the smaller first), ``value``
     (JSON) and ``identity``. These are the same whenever the output is written again. With a ``condition``, the output
-    is written only if the condition holds for the values that both objects carried at this tick (``own``). If the two
-    were also near at the ``other`` tick, the condition must not hold for the values carried at that tick.
+    is written only if the condition holds for ``own``, the values that both objects carried at this tick. For the end
+    of a pair, ``own`` are the values of the earlier tick. If the two were also near at the ``other`` tick, the
+    condition must not hold for the values carried at that tick.
     """
 
     topic: str

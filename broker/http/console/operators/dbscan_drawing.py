@@ -10,7 +10,7 @@ from markupsafe import Markup
 from asc.operators.dbscan.definition import DbscanDefinition
 from asc.spatial.shape import EARTH_RADIUS_M
 from broker.http.console.operators.dbscan_marks import ClusterMark
-from broker.http.console.operators.dbscan_plane import HEIGHT, WIDTH, Axis, Plane, longitude_text
+from broker.http.console.operators.dbscan_plane import HEIGHT, WIDTH, Axis, Plane, wrapped_longitude
 from broker.http.console.operators.dbscan_window import LastWindow, SeenCluster
 from broker.http.console.pages import number_text
 from broker.pages.markup import text
@@ -100,7 +100,7 @@ def _rules(plane: Plane, definition: DbscanDefinition) -> Iterator[Markup]:
     for value, anchor in zip(_ticks(plane.x, len(ends)), ends, strict=False):
         at = plane.x.at(value)
         yield rule.format(at, at, bottom + 4, top)
-        shown = longitude_text(value) if plane.is_position else value
+        shown = wrapped_longitude(value) if plane.is_position else value
         yield label.format(at, bottom + 18, anchor, _axis_text(shown, plane.x))
     if plane.is_position or len(definition.attributes) > 1:
         ticks = _ticks(plane.y, 3 if -plane.y.length >= _FEW_PIXELS / 2 else 2)

@@ -106,10 +106,10 @@ class Plane:
         return Box(min(x1, x2) - 2, min(y1, y2) - 2, abs(x2 - x1) + 4, abs(y2 - y1) + 4)
 
 
-def longitude_text(value: float) -> float:
+def wrapped_longitude(value: float) -> float:
     """Return a longitude of the plane as a number from -180 to 180.
 
-    >>> longitude_text(190.0), longitude_text(180.0), longitude_text(7.5)
+    >>> wrapped_longitude(190.0), wrapped_longitude(180.0), wrapped_longitude(7.5)
     (-170.0, 180.0, 7.5)
     """
     return value if -_ROUND / 2 <= value <= _ROUND / 2 else (value + _ROUND / 2) % _ROUND - _ROUND / 2
