@@ -24,11 +24,14 @@ from asc.plan.block_arrays import BlockArrays, SequenceArrays
 Array = npt.NDArray[Any]
 
 NARROW = 4 * LINE
-"""The most words of a row for which all lines are ANDed at once. In such rows, excluding groups of lines first would
-take longer than reading all lines. Measured at eight lines of alerts: excluding groups first is far faster.
+"""The most words of a row for which all lines are ANDed, without first excluding groups of lines. In such rows,
+excluding groups would take longer than reading all lines. In rows of eight lines (measured with the workload of
+alerts), excluding groups first is far faster.
 """
 _AT_ONCE = 8
-"""The number of constructs whose rows are ANDed, for one line of a longer row, before the result is tested for zero."""
+"""For a line of a row of more than NARROW words: the number of constructs that are ANDed before the result is tested
+for zero.
+"""
 
 _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
@@ -44,7 +47,8 @@ def and_short(
     block: BlockArrays,
     scratch: Scratch,
 ) -> int:
-    """Intersect rows that are shorter than a line into the words left, by AND, four constructs at a time.
+    """Write the AND of a tuple's bitmap rows to ``scratch.grb``, four constructs at a time. The rows are shorter than a
+    line.
 
     ``start``: the row of the initial bitmap. Return the number of constructs after which the result was known, negated
     if no conjunct is left.
@@ -81,8 +85,8 @@ def and_narrow(
     block: BlockArrays,
     scratch: Scratch,
 ) -> int:
-    """Intersect rows of one to four lines (at most NARROW words), as :func:`and_short` does. Write the byte offsets of
-    the rows to ``offsets``.
+    """Write the AND of a tuple's bitmap rows as :func:`and_short` does, for rows of one to four lines (at most NARROW
+    words). Also write the byte offsets of the rows to ``scratch.offsets[0]``.
     """
     regions, slots, bases = chunk.regions, sequence.slots, sequence.bases
     matrix, grb, offsets = block.matrix, scratch.grb, scratch.offsets
@@ -114,7 +118,9 @@ def and_narrow(
 
 @inlined
 def keep_narrow(chunk: ChunkArrays, row: int, sequence: SequenceArrays, block: BlockArrays, scratch: Scratch) -> int:
-    """Pack the non-zero words of ``grb``, a row of at most NARROW words, and return their number."""
+    """Move the non-zero words of ``scratch.grb``, a row of at most NARROW words, to the front. Return the number of
+    these words.
+    """
     masks, offsets, unverified = block.masks, scratch.offsets, scratch.unverified
     words = block.matrix.shape[1]
     mask_count = _write_mask_offsets(chunk, row, sequence, block, 1, offsets)
@@ -137,8 +143,8 @@ def write_wide(
     block: BlockArrays,
     scratch: Scratch,
 ) -> tuple[int, int]:
-    """Write the remaining words of longer rows. Return their number, and the constructs after which the last other word
-    was known to be zero.
+    """Write the non-zero words of the AND of a tuple's rows, which have more than NARROW words. Return the number of
+    these words, and the number of constructs after which all other words were known to be zero.
 
     First the groups of all constructs are ANDed. Then each line of the remaining groups is ANDed, _AT_ONCE constructs
     at a time.
@@ -188,10 +194,10 @@ def write_wide(
 def _and_groups(
     chunk: ChunkArrays, row: int, sequence: SequenceArrays, block: BlockArrays, size: int, offsets: Array
 ) -> tuple[Any, int]:
-    """Intersect the groups of a tuple's rows, by AND, four constructs at a time.
+    """Find the groups of words that may be non-zero in the AND of a tuple's rows, four constructs at a time.
 
-    Return the remaining groups, and the number of constructs after which the last other group was known to be zero.
-    Write the byte offsets of the rows to ``offsets[0]``.
+    Return these groups, and the number of constructs after which all other groups were known to be zero. Write the byte
+    offsets of the rows to ``offsets[0]``.
     """
     regions, slots, bases, groups = chunk.regions, sequence.slots, sequence.bases, block.groups
     left = groups[0]
@@ -217,8 +223,8 @@ def _and_groups(
 def _write_mask_offsets(
     chunk: ChunkArrays, row: int, sequence: SequenceArrays, block: BlockArrays, size: int, offsets: Array
 ) -> int:
-    """Write the byte offsets of a tuple's masks, rows of ``size``, into ``offsets[1]``. Return the number of regions
-    with a mask.
+    """Write the offsets of the masks of a tuple's regions to ``offsets[1]``. ``size``: the bytes of a mask; with 1, the
+    offsets count masks. Return the number of regions with a mask.
     """
     regions, slots, bases, mask_places = chunk.regions, sequence.slots, sequence.bases, block.mask_places
     mask_count = 0
@@ -231,8 +237,8 @@ def _write_mask_offsets(
 
 @inlined
 def _keep(at: int, first: int, count: int, number: int, any_mask: bool, all_unverified: bool, scratch: Scratch) -> int:
-    """Pack the non-zero words among the ``count`` words from ``grb[number]`` on. Return the number of words retained
-    so far.
+    """Retain the non-zero words, without gaps, of the ``count`` words that begin at ``grb[number]``. Return the number
+    of words retained so far.
 
     The first of these words is word ``at`` of a row; words before word ``first`` are already retained.
     """

@@ -66,12 +66,12 @@ def _holds(conjunct: int, row: int, chunk: ChunkArrays, table: TableArrays) -> b
 
 @compiled
 def _settle(pairs: Array, begin: int, end: int, chunk: ChunkArrays, table: TableArrays, ranks: Array) -> int:
-    """Convert the pairs ``row << 32 | conjunct`` of ``pairs[begin:end]`` to pairs ``place << 32 | ordinal``. Return
-    their new end.
+    """Convert the pairs ``row << 32 | conjunct`` of ``pairs[begin:end]`` to pairs ``row of the batch << 32 | ordinal``.
+    Return the index after the last converted pair.
 
-    A conjunct with IN_DOUBT is verified, and its pair is removed if it fails. Each query occurs once. Many rows are
-    converted at once. So the constraints of one conjunct are fetched while another is verified, and the bitmaps do not
-    evict the constraints from the cache in between.
+    A conjunct with IN_DOUBT is verified, and its pair is removed if it fails. Each query occurs once for a row, even if
+    the row satisfies several of its conjuncts. Many rows are converted at once. So the constraints of one conjunct are
+    fetched while another is verified, and the bitmaps do not evict the constraints from the cache in between.
     """
     offset, owner = chunk.offset, table.owner
     count = begin
@@ -91,8 +91,8 @@ def _settle(pairs: Array, begin: int, end: int, chunk: ChunkArrays, table: Table
 
 @compiled
 def _write_pairs(places: Array, grb: Array, unverified: Array, words: int, row: int, pairs: Array, count: int) -> int:
-    """Write a pair ``row << 32 | conjunct`` for each 1 in some words of a GRB, from ``count`` on. Return the number of
-    pairs.
+    """Write a pair ``row << 32 | conjunct`` for each 1 in some words of a GRB. ``count``: the number of pairs written
+    before. Return the number of pairs so far.
 
     A pair has IN_DOUBT if ``unverified`` also has a 1. ``places``: the index of each word in the GRB.
 
@@ -134,14 +134,16 @@ def sweep(
     pairs: Array,
     count: int,
 ) -> tuple[int, int, int, int]:
-    """Evaluate rows ``begin`` to ``end`` of a chunk along one macro-sequence until nothing is left
-    (:mod:`asc.evaluation.bitmap_and`).
+    """Evaluate rows ``begin`` to ``end`` of a chunk along one macro-sequence (:mod:`asc.evaluation.bitmap_and`). The
+    evaluation of a row ends when no conjunct is left.
 
     ``bitmap_rows`` int32[rows]: the row of ``bitmaps`` uint64[n, words] that each tuple begins with, -1 for none
     (:mod:`asc.evaluation.initial_bitmaps`). ``ranks`` int32[handles]: the ordinal of each query. ``pairs`` int64[n]:
-    receives pairs from ``count`` on. Where fewer places are left than a tuple may need, the sweep ends early.
+    receives pairs from index ``count`` on. The sweep ends early if ``pairs`` has fewer free entries than a tuple may
+    need.
 
-    Returns the next row, the number of pairs, the constructs evaluated, and the rows whose GRB became all zeros.
+    Return the next row, the number of pairs so far, the number of constructs evaluated, and the number of rows whose
+    GRB became all zeros.
     """
     # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
     words = block.matrix.shape[1]
@@ -187,7 +189,8 @@ def walk(
     pairs: Array,
     count: int,
 ) -> tuple[int, int, int, int]:
-    """Evaluate rows ``begin`` to ``end`` along a hybrid-sequence, one construct at a time (sections 4.3 and 5.1).
+    """Evaluate rows ``begin`` to ``end`` of a chunk along a hybrid-sequence, one construct at a time (sections 4.3 and
+    5.1).
 
     The other arguments are those of :func:`sweep`. The returned number of constructs evaluated is the exact cost.
     """

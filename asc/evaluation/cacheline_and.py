@@ -17,15 +17,17 @@ def and_lines(typing_context: Any, out: Any, start: Any, base: Any, offsets: Any
     """Write the AND of the eight words at address ``start`` and those at ``base + offsets[i]``, for i < ``count``, to
     address ``out``. Return the OR of the result's words, as uint64.
 
-    ``offsets``: the address of int64[count], in bytes; ``count`` is at least 1. The compiler does not find this by
-    itself, because it has to assume that ``out`` is one of the lines.
+    ``offsets``: the address of an int64[count] array of offsets in bytes. ``count`` is at least 1. The compiler does
+    not generate such instructions from a loop, because it has to assume that ``out`` is one of the lines.
     """
     return _over_lines(ands=True)
 
 
 @intrinsic
 def or_lines(typing_context: Any, out: Any, start: Any, base: Any, offsets: Any, count: Any) -> Any:
-    """Write the OR of the same words as :func:`and_lines`, in the same form."""
+    """Write the OR of the words of which :func:`and_lines` writes the AND. The arguments and the result are those of
+    :func:`and_lines`.
+    """
     return _over_lines(ands=False)
 
 

@@ -1,6 +1,7 @@
-"""The tuples of a chunk and the scratch of the kernels that evaluate them, by name.
+"""Named tuples of the arrays of the kernels that evaluate tuples: the tuples of a chunk, and scratch.
 
-A kernel is compiled for the dtype, the layout and the mutability of each array. So each field always has the same ones.
+A kernel is compiled for the dtype, the layout and the mutability of each array. So the arrays of a field always have
+the same dtype, layout and mutability.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ Array = npt.NDArray[Any]
 
 
 class ChunkArrays(NamedTuple):
-    """The tuples of a chunk.
+    """The tuples of a chunk, as arrays of their regions and keys.
 
     ``regions`` uint16[slots + 1, rows]: the last row, that of slot -1, is all zeros. ``keys`` int64[slots, rows]: read
-    by verification alone, and scratch of one row where nothing is verified. ``null_regions`` uint16[slots].
-    ``has_null``: any value of these rows may be NULL. ``offset``: the number of tuples of the batch before the chunk.
+    only by verification. If no block verifies, the array has one row, which is scratch. ``null_regions`` uint16[slots].
+    ``has_null``: whether any value of these rows may be NULL. ``offset``: the number of tuples of the batch before the
+    chunk.
     """
 
     regions: Array
@@ -31,11 +33,12 @@ class ChunkArrays(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """The memory of the kernels for one tuple at a time.
+    """The memory in which kernels store the intermediate results of one tuple.
 
     ``grb`` uint64[words + 2 lines]: the non-zero words that are left of a GRB. ``unverified`` uint64[words + 2 lines]:
-    their bits to verify. ``places`` int64[words + 2 lines]: the index of each in the GRB. ``offsets`` int64[2, 4 p]:
-    the byte offsets of rows and of masks. ``geb`` bool[c]: the GEB.
+    the bits of these words that have to be verified. ``places`` int64[words + 2 lines]: the index of each of these
+    words in the GRB. ``offsets`` int64[2, m]: the byte offsets of rows, then of masks, where m is the number of
+    constructs, rounded up to a multiple of four. ``geb`` bool[constructs]: the GEB.
     """
 
     grb: Array

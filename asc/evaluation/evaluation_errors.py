@@ -24,10 +24,11 @@ Array = npt.NDArray[Any]
 
 
 class ErrorArrays(NamedTuple):
-    """The tuples with evaluation errors, as a block sees them.
+    """The tuples with evaluation errors, and the constructs of the block in which they are evaluated.
 
-    ``regions`` uint16[slots, tuples]. ``masks`` bool[constructs, tuples]: the unknown values. ``slots``, ``bases``
-    int64[constructs]: slot and qub of each construct. ``owner`` int64: the query of each conjunct.
+    ``regions`` uint16[slots, tuples]. ``masks`` bool[constructs, tuples]: the unknown values. ``slots``
+    int64[constructs]: the slot of each construct. ``bases`` int64[constructs]: the row of the qub of each construct.
+    ``owner`` int64[conjuncts]: the handle of the query of each conjunct.
     """
 
     regions: Array
@@ -38,14 +39,15 @@ class ErrorArrays(NamedTuple):
 
 
 def queries_with_errors(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, Mask]) -> tuple[Counts, Counts]:
-    """Return the queries affected by evaluation errors of some tuples: their handles, ascending, and for each the
-    number of tuples.
+    """Return the queries that evaluation errors of some tuples affect, as two arrays: the handles of the queries,
+    ascending, and for each query the number of tuples.
 
-    ``columns`` are as for :func:`asc.evaluation.executor.match`, with only these tuples; ``errors`` bool[tuples] by
-    slot. A tuple affects a query if one of its conjuncts constrains a p-attribute with an error, and no other
-    constraint of that conjunct excludes the tuple. A constraint on another p-attribute with an error does not exclude
-    the tuple. So an error that another term excludes (``b <> 0 AND a / b > 1``) does not count. A conjunct whose
-    p-attributes have bounded regions is assumed to admit the whole of a region.
+    ``columns``: as for :func:`asc.evaluation.executor.match`, with only these tuples. ``errors``: by slot, a mask
+    bool[tuples] of the tuples whose value could not be computed. A tuple affects a query if one of its conjuncts
+    constrains a p-attribute with an error, and no other constraint of that conjunct excludes the tuple. A constraint on
+    another p-attribute with an error does not exclude the tuple. So an error that another term excludes
+    (``b <> 0 AND a / b > 1``) does not count. A conjunct whose p-attributes have bounded regions is assumed to admit
+    the whole of a region.
 
     Cost: as much as evaluating the tuples along a macro-sequence, word by word, and a step for each affected query.
     """
@@ -109,7 +111,7 @@ def _count_concerned(
     last: Array,
     counts: Array,
 ) -> None:
-    """Add the tuples ``first`` to ``end`` to the counts (int64[handles]) of every query that they affect.
+    """Count the tuples ``first`` to ``end`` for every query that they affect, in ``counts`` int64[handles].
 
     A tuple counts once for a query, however many conjuncts the query has. ``bitmap_rows``, ``bitmaps``: as in
     :func:`asc.evaluation.block_kernels.sweep`. ``last`` int64[handles], initially -1: the tuple last counted for each

@@ -28,8 +28,8 @@ evaluated.
 """
 
 _FITTED_SHARE = 0.9
-"""The share of the rows within the bound that is tried next: the first rows of a batch may have fewer pairs than the
-others.
+"""The number of rows to try next, as a share of the rows whose pairs stayed within the bound. The share is below 1
+because the first rows of a batch may have fewer pairs than the others.
 """
 
 _PAD = 32
@@ -59,15 +59,16 @@ class Matches:
         return len(self.rows)
 
     def without(self, rows: Mask) -> Matches:
-        """Return the matches without some rows, given by ``rows`` bool[tuples]. The other rows keep their numbers.
+        """Return the matches without the rows for which ``rows`` bool[tuples] is true. The other rows keep their
+        numbers.
 
-        The counted cost does not change.
+        ``dropped`` and ``evaluated`` do not change.
         """
         kept = ~rows[self.rows]
         return replace(self, rows=self.rows[kept], queries=self.queries[kept])
 
     def of(self, pairs: Mask) -> Matches:
-        """Return the matches of the pairs that ``pairs`` bool[n] selects. The counted cost does not change."""
+        """Return only the pairs for which ``pairs`` bool[n] is true. ``dropped`` and ``evaluated`` do not change."""
         return replace(self, rows=self.rows[pairs], queries=self.queries[pairs])
 
     @property
@@ -77,10 +78,12 @@ class Matches:
 
 
 def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, *, count_cost: bool = False) -> Matches:
-    """Evaluate a batch of ``rows`` tuples, whose p-attributes are ``columns`` in the order of ``plan.p_attributes``.
+    """Evaluate a batch of ``rows`` tuples. ``columns``: the values of the p-attributes, in the order of
+    ``plan.p_attributes``.
 
-    ``count_cost`` evaluates one construct at a time, so that ``evaluated`` is the paper's cost to the letter; blocks
-    with micro-arrows are always evaluated so. Raises PlanError for a column of the wrong type or length.
+    With ``count_cost`` constructs are evaluated one at a time, so that ``evaluated`` is exactly the cost of the paper.
+    Blocks with micro-arrows are always evaluated one construct at a time. Raise PlanError for a column of the wrong
+    type or length.
     """
     return _matched(plan, columns, rows, count_cost=count_cost)
 
@@ -90,8 +93,8 @@ def match_within(plan: Plan, columns: Sequence[pa.Array], rows: int, pairs: int)
 
     If the rows need more than ``pairs`` pairs, the evaluation begins again with fewer rows. These are at most half of
     the rows, and about as many as had been evaluated within the bound. At least one row is evaluated. ``tuples`` of the
-    result is the number of rows evaluated. Cost: beyond the bound, the time of finding so many pairs, mostly once.
-    Memory: 8 bytes for each of twice as many pairs, and for a few pairs per row.
+    result is the number of rows evaluated. Cost: if the bound is exceeded, also the time of finding ``pairs`` pairs,
+    usually once. Memory: 8 bytes for each of twice as many pairs, and for a few pairs per row.
     """
     while True:
         try:
@@ -181,13 +184,15 @@ class Sweeps:
         self.initial_bitmaps.look(columns, start, stop)
 
     def sweep(self) -> int:
-        """Find the pairs ``row << 32 | ordinal`` of the loaded rows; return the number of pairs found so far."""
+        """Find the pairs ``row << 32 | ordinal`` of the rows that were loaded last. Return the number of pairs found so
+        far.
+        """
         for number in range(len(self.paths)):
             self.sweep_block(number)
         return self.count
 
     def add(self, pairs: npt.NDArray[np.int64]) -> None:
-        """Add pairs of the whole batch that were found elsewhere."""
+        """Add the pairs that the listed blocks found in the whole batch."""
         count = self.count + len(pairs)
         if count > len(self.pairs):
             self.pairs = np.concatenate([self.pairs[: self.count], pairs])
@@ -195,7 +200,7 @@ class Sweeps:
         self.count = count
 
     def sweep_block(self, number: int) -> None:
-        """Find the pairs of the loaded rows in one block."""
+        """Find the pairs of the rows that were loaded last, in one block."""
         block, path = self.plan.blocks[number], self.paths[number]
         arrays = block.arguments
         row = ready = 0
@@ -218,7 +223,7 @@ class Sweeps:
 
 
 def _with_match_all(rows: Integers, ordinals: Integers, match_all: Integers, tuples: int) -> tuple[Integers, Integers]:
-    """Return the sorted pairs, with the match-all queries added for every row."""
+    """Add a pair for every row and every match-all query. Return all pairs, sorted by row and then by ordinal."""
     if not len(match_all):
         return rows, ordinals
     places = np.arange(tuples, dtype=np.int64) << 32

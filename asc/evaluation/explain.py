@@ -29,7 +29,8 @@ class PlacedTerm:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A text of several lines. ``accepted``: whether the query accepts the tuple; None if there is no tuple.
+    """An explanation, as a text of several lines. ``accepted``: whether the query accepts the tuple; None if there is
+    no tuple.
 
     An explanation of constructs has the terms of the query's ``conjuncts``. It also has the number of the ``block``
     with the query's constructs, from 0 on. The number is None if the query has no construct, or is in a listed block.
@@ -44,11 +45,14 @@ class Explanation:
 def explain(
     plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None = None, *, whole: bool = False
 ) -> Explanation:
-    """Return the constructs that a query uses, and their positions in the sequence of the block.
+    """Return an explanation of a query, or of its verdict on a tuple.
 
-    The ``values`` of a tuple are one Arrow scalar for each p-attribute, in the order of ``plan.p_attributes``. With
-    values, the text has the verdict, and then the query's terms with the result of each. With ``whole``, it also has
-    the constructs and the tuple's path through those of the block.
+    Without ``values``, the text has the constructs that the query uses, and their positions in the sequence of the
+    block.
+
+    ``values``: a tuple, as one Arrow scalar for each p-attribute, in the order of ``plan.p_attributes``. With values,
+    the text has the verdict, and then the query's terms with the result of each. With ``whole``, it also has the
+    constructs and the tuple's path through those of the block.
 
     Raise PlanError for an unknown id.
     """

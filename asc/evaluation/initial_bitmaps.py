@@ -1,5 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Initial bitmaps: each tuple starts with a GRB of its own in a block whose conjuncts are constrained by patterns."""
+"""Initial bitmaps: in a block with patterns, the GRB with which a tuple starts depends on the patterns that the tuple
+matches.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ _ROWS_BYTES = 1 << 19
 _FEWEST_ROWS = 16
 
 _LABELS = 1 << 24
-"""The most matches that all tuples of a chunk and all patterns can have together; a chunk gets fewer rows to stay
-within it.
+"""The greatest number of tuples of a chunk times the number of all patterns. If there are many patterns, a chunk gets
+fewer rows, so that its matches stay within this bound.
 """
 
 _FEWEST_CHUNK_ROWS = 64
@@ -82,8 +84,8 @@ class InitialBitmaps:
         self._first, self._hits, self._labels = np.concatenate(firsts), np.concatenate(hits), np.concatenate(labels)
 
     def of(self, block: Block, row: int, end: int) -> int:
-        """Compute the bitmaps of a block, from tuple ``row`` of the chunk on. Return the tuple up to which they are
-        valid.
+        """Compute the initial bitmaps of a block for the tuples of the chunk from ``row`` on, at most up to ``end``.
+        Return the index after the last tuple whose bitmap was computed.
         """
         of_block = block.pattern_postings
         if of_block is None:
@@ -108,7 +110,7 @@ class InitialBitmaps:
         )
 
     def _begin(self, block: Block, of_block: PatternPostings) -> None:
-        """Prepare all for the first tuples of a chunk in a block."""
+        """Prepare the arrays of a block, before its first bitmaps of a chunk are computed."""
         words = block.matrix.shape[1]
         if words not in self._scratch:
             rows = max(_FEWEST_ROWS, _ROWS_BYTES // (8 * words))
@@ -125,8 +127,8 @@ class InitialBitmaps:
         self._postings = (of_block.first_bit, of_block.bits, of_block.more, of_block.first_other, of_block.others)
 
     def _places_in(self, of_block: PatternPostings) -> Places:
-        """Return the index in a block's postings of each pattern found in the chunk, for all tuples; -1 if the block
-        does not have it.
+        """Return for each pattern that was found in the chunk its index in a block's postings; -1 if the block does not
+        have the pattern.
         """
         posted_places = np.full(len(self._labels), -1, dtype=np.int32)
         for number, slot in enumerate(of_block.slots.tolist()):
@@ -149,7 +151,9 @@ def chunk_rows(plan: Plan, most: int) -> int:
 
 
 def _texts(column: Column, start: int, stop: int) -> tuple[Places, pa.Array]:
-    """Return the number of each row's value among the distinct texts, -1 for NULL, and these texts."""
+    """Return for each row the index of its text among the returned texts (-1 for NULL), and these texts. If the column
+    is dictionary-encoded, each text occurs once.
+    """
     values = column.values.slice(start, stop - start)
     nulls = null_mask(values)
     if not pa.types.is_dictionary(values.type):
@@ -186,7 +190,9 @@ def _is_among(hits: Array, labels: Array, begin: int, end: int, label: int) -> b
 def _match(
     begin: int, end: int, hits: Array, labels: Array, posted: Array, postings: Any, clears: bool, grb: Array
 ) -> None:
-    """Set, or clear, the bits of the postings of the patterns ``hits[begin:end]``."""
+    """Set the bits in ``grb`` of the conjuncts that the matched patterns ``hits[begin:end]`` satisfy. With ``clears``,
+    clear the bits of the conjuncts that forbid one of these patterns.
+    """
     first_bit, bits, more, first_other, others = postings
     for hit in range(begin, end):
         place = posted[hits[hit]]
@@ -230,8 +236,8 @@ def write_initial(
 
     Return the tuple at which ``bitmaps`` was full, or ``stop``.
 
-    ``base`` and ``postings`` are the block's pattern postings. ``places``: for each of its slots the row of ``values``
-    int32[slots, rows], which has the numbers of texts, -1 for NULL. Text i has the patterns
+    ``base`` and ``postings`` are the block's pattern postings. ``places``: for each slot of the postings the row of
+    ``values`` int32[slots, rows], which has the numbers of texts, -1 for NULL. Text i has the patterns
     ``hits[first_hit[i]:first_hit[i + 1]]``, whose ``labels`` ascend. ``posted``: for each pattern its index in the
     postings, -1 if it has none. Row 0 of ``bitmaps`` is the initial bitmap of a tuple that matches none of the block's
     patterns and has no NULL; the last row is scratch.

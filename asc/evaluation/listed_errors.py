@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
-"""The queries of listed blocks that are affected by an evaluation error."""
+"""Evaluation errors in listed blocks: the queries that the errors affect."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ Counts = npt.NDArray[np.int64]
 
 
 def count_listed(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, Mask], counts: Counts) -> None:
-    """Add to ``counts`` int64[handles] the tuples that affect each query of the listed blocks.
+    """Add to ``counts`` int64[handles], for each query of the listed blocks, the number of tuples that affect the
+    query.
 
     See :func:`asc.evaluation.evaluation_errors.queries_with_errors`. If the listed value of a tuple is unknown, a text
     is assumed to match its pattern. Cost: a tuple whose listed value is unknown costs a look at the other constraints
@@ -79,7 +80,8 @@ def count_unknown(
     last: Array,
     counts: Array,
 ) -> None:
-    """Count the tuples whose listed value is unknown, for each query with a conjunct whose other constraints may hold.
+    """Count the tuples ``rows``, whose listed value is unknown, for each query that they affect. A tuple affects a
+    query if it may satisfy all constraints of a conjunct except the constraint on the listed value.
 
     A tuple counts once for a query. ``last`` int64[handles], initially -1: the tuple last counted for each query.
     """

@@ -1,5 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
-"""Evaluation of batches by listed blocks: the conjuncts listed for a value, and their other constraints."""
+"""Evaluation of batches by listed blocks: the search for the conjuncts listed for a tuple's value, and the evaluation
+of the other constraints of these conjuncts.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +42,13 @@ Pairs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
 PIECE_ROWS = 1 << 17
-"""The number of tuples that are looked up together, in the order of their cells."""
+"""The number of tuples that are looked up in an index together. Positions are looked up in the order of their cells."""
 
 _SPARE_PAIRS = 4_096
 
 _PLAIN, _POSITION, _TEXT = range(3)
-"""The kinds of a slot: plain keys; positions, matched with shapes; texts and boxes, matched with patterns
-and shapes.
+"""The kinds of a slot. _PLAIN: keys. _POSITION: positions, which are matched with shapes. _TEXT: texts, which are
+matched with patterns, and boxes, which are matched with shapes.
 """
 
 IN_DOUBT = np.int64(1) << np.int64(31)
@@ -54,10 +56,10 @@ CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
 
 
 class PositionArrays(NamedTuple):
-    """The positions by which some tuples are listed.
+    """The positions of some tuples, for which a block lists conjuncts.
 
-    ``cells`` int64[n]: the cells of the tuples ``order``, ascending; -1 for positions outside of the square. ``x``,
-    ``y``: the positions, by tuple.
+    ``order`` int64[n]: the tuples, sorted by cell. ``cells`` int64[n]: the cell of each tuple in that order; -1 for a
+    position outside of the square. ``x``, ``y``: the coordinates of each tuple, in the order of the batch.
     """
 
     cells: Array
@@ -67,10 +69,11 @@ class PositionArrays(NamedTuple):
 
 
 def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) -> Pairs:
-    """Return the pairs ``row << 32 | ordinal`` of a batch in the listed blocks of a plan, each once, in any order.
+    """Return the pairs ``row << 32 | ordinal`` that the listed blocks of a plan find in a batch. Each pair occurs once.
+    The order is arbitrary.
 
-    ``columns`` are in the order of the plan's slots, ready to become keys. Raise TooManyPairsError if there may be more
-    than ``most`` pairs, before these are verified. Cost: a tuple costs a search in the index of each block, and the
+    ``columns`` are in the order of the plan's slots, ready to become keys. Raise TooManyPairsError, before pairs are
+    verified, if there may be more than ``most`` pairs. Cost: a tuple costs a search in the index of each block, and the
     other constraints of each conjunct that its value may satisfy.
     """
     slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
@@ -87,7 +90,9 @@ def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) ->
 
 
 def own_columns(block: ListedBlock, columns: Sequence[Column]) -> list[Column]:
-    """Return the columns of a block's p-attributes, ready to become keys by the block's own dictionaries."""
+    """Return the columns of a block's p-attributes, prepared so that labels come from the block's dictionaries instead
+    of the plan's.
+    """
     ready = []
     for slot, (attribute, values) in enumerate(zip(block.attributes, columns, strict=True)):
         is_own = attribute.space.labelled and not attribute.is_matched
@@ -119,7 +124,7 @@ class ListedTuples:
 
     @staticmethod
     def of(block: ListedBlock, columns: Sequence[Column], start: int, stop: int) -> ListedTuples:
-        """Return rows ``start`` to ``stop`` of the columns of the block's p-attributes."""
+        """Return the tuples of rows ``start`` to ``stop``. ``columns``: the values of the block's p-attributes."""
         slots, size = len(block.attributes), stop - start
         has_others = int(block.table.first[-1]) > len(block)
         kinds = np.array([_kind(attribute) for attribute in block.attributes], dtype=np.uint8)
@@ -145,10 +150,10 @@ class ListedTuples:
         return ListedTuples(block, columns, start, kinds, keys, x, y, nulls, np.zeros((slots, 0), dtype=np.bool_))
 
     def conjuncts(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
-        """Return the pairs ``row << 32 | conjunct`` that hold, of queries that have a rank. A few pairs may occur
-        twice.
+        """Return a pair ``row << 32 | conjunct`` for each conjunct that a tuple satisfies, without conjuncts of removed
+        queries (rank -1). A few pairs may occur twice.
 
-        Raise TooManyPairsError if a capacity beyond ``most`` would be needed.
+        Raise TooManyPairsError if the buffer of pairs is full and already has a capacity of ``most`` pairs.
         """
         return self._settled(self.candidates(ranks, most))
 
@@ -158,7 +163,9 @@ class ListedTuples:
         return TupleArrays(kinds=self.kinds, keys=self.keys, x=self.x, y=self.y, nulls=self.nulls, errors=self.errors)
 
     def candidates(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
-        """Return the pairs of :meth:`conjuncts`, and the undecided pairs, which are marked by IN_DOUBT."""
+        """Return the pairs as :meth:`conjuncts` does, but before the exact constraints are evaluated. Undecided pairs
+        are marked by IN_DOUBT.
+        """
         index = self.block.index
         if isinstance(index, ValueIndex):
             return self._by_values(index, ranks, most)
@@ -197,7 +204,7 @@ class ListedTuples:
             buffer = doubled(buffer, most, self.start + row)
 
     def _settled(self, pairs: Pairs) -> Pairs:
-        """Return the pairs that hold. Pairs in doubt are decided by the exact constraints."""
+        """Return the pairs whose tuple satisfies the conjunct. Pairs in doubt are decided by the exact constraints."""
         doubtful = np.flatnonzero(pairs & IN_DOUBT)
         if not len(doubtful):
             return pairs
@@ -219,8 +226,8 @@ class ListedTuples:
         return settled
 
     def _holds(self, row: int, conjunct: int) -> bool:
-        """Return whether a tuple satisfies all constraints of a conjunct whose values are known, by the exact
-        constraints.
+        """Return whether a tuple satisfies the exact constraints of a conjunct. A constraint on an unknown value is
+        assumed to hold.
         """
         of = dict(zip(self.block.attributes, self.columns, strict=True))
         terms = list(self.block.constraints(conjunct))
@@ -303,14 +310,14 @@ def sweep_listed(
 ) -> tuple[int, int, bool]:
     """Find the conjuncts that the tuples from ``place`` on satisfy, in the order of the tuples' cells.
 
-    - ``ranks`` int32[handles]: the ordinal of each query, -1 if it was removed. Conjuncts of these are skipped if any
-      conjunct has a constraint beside its shape.
+    - ``ranks`` int32[handles]: the ordinal of each query, -1 if the query was removed. Conjuncts of removed queries are
+      skipped if any conjunct of the block has a constraint beside its shape.
     - ``entries`` int64[m]: scratch for the entries that are evaluated together.
     - ``pairs``: receives ``tuple << 32 | conjunct``, with IN_DOUBT if the conjunct is in doubt, from ``count`` on.
 
-    The shape is evaluated last, once, after the other constraints of its conjuncts. The function ends when all tuples
-    are done, or a capacity is reached. It returns the next tuple, the number of pairs, and whether the capacity of
-    ``entries`` is too small for the next tuple.
+    A shape is evaluated once for all of its conjuncts, after the other constraints of these conjuncts. The function
+    ends when all tuples are done, or a capacity is reached. It returns the next tuple, the number of pairs, and whether
+    the capacity of ``entries`` is too small for the next tuple.
     """
     bases, places, entry_flags = shapes.bases, index.places, index.entry_flags
     cells, order, x, y = positions.cells, positions.order, positions.x, positions.y

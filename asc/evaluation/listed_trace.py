@@ -31,7 +31,7 @@ _NO_LOSSES = Eliminations(0, 0, ())
 
 @dataclass(frozen=True, eq=False)
 class ListedTrace:
-    """The trace through one listed block. Listed blocks have the numbers after the other blocks.
+    """The trace of one tuple through one listed block. The numbers of listed blocks follow those of the other blocks.
 
     ``near``: the conjuncts listed for the tuple's value, which require that value, or shapes in the cells around it.
     ``satisfied``: the conjuncts of ``near`` that the tuple satisfies.
@@ -47,7 +47,9 @@ class ListedTrace:
 
     @staticmethod
     def of(plan: Plan, number: int, columns: Sequence[Column], keys: Keys) -> ListedTrace:
-        """Return the trace of the only row of some columns, in the order of the plan's slots."""
+        """Return the trace of a tuple, which is the only row of ``columns``. The columns are in the order of the plan's
+        slots.
+        """
         block = plan.listed[number - len(plan.blocks)]
         slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
         tuples = ListedTuples.of(block, own_columns(block, [columns[slots[own]] for own in block.attributes]), 0, 1)
@@ -73,8 +75,8 @@ class ListedTrace:
         return handles
 
     def block_trace(self, focus: int, listed: int) -> BlockTrace:
-        """Return the trace in words, with at most ``listed`` conjuncts at each step, those of the query ``focus``
-        first.
+        """Return the trace as counts and texts. Each step has at most ``listed`` conjuncts as examples, first those of
+        the query with the handle ``focus``.
         """
         block = self.block
         name = shortened(str(block.listed))
@@ -106,7 +108,9 @@ class ListedTrace:
         )
 
     def eliminated(self, conjunct: JudgedConjunct, place: int) -> JudgedConjunct:
-        """Return a conjunct of the verdict with the cause of its elimination."""
+        """Return a conjunct of the verdict, with the cause added if it was eliminated. ``place``: the conjunct's index
+        in the block.
+        """
         if conjunct.holds:
             return conjunct
         is_near = bool(np.isin(place, self.near))
@@ -130,7 +134,7 @@ class ListedTrace:
 
 
 def _listed(tuples: ListedTuples) -> Bits:
-    """Return the conjuncts listed for the value of the only tuple."""
+    """Return the conjuncts listed for the value of a tuple, the only one of ``tuples``."""
     block = tuples.block
     if isinstance(block.index, ValueIndex):
         own = block.index.conjuncts_for(int(tuples.keys[block.slot, 0]))

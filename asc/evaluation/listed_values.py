@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
-"""Compiled loops of blocks that are listed by values. Callers guarantee the shapes and dtypes of the arrays."""
+"""Compiled loops that evaluate blocks listed by values. Callers guarantee the shapes and dtypes of the arrays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class TupleArrays(NamedTuple):
 
 @inlined
 def _plain_hold(table: TableArrays, tuples: TupleArrays, begin: int, end: int, row: int) -> bool:
-    """Return whether a tuple satisfies the constraints between two intervals of one conjunct, all of them on keys.
+    """Return whether a tuple satisfies the constraints from interval ``begin`` to ``end`` of one conjunct. All these
+    constraints are on keys.
 
     This is :func:`asc.evaluation.listed_sweep.others_hold` without shapes.
     """
@@ -66,8 +67,8 @@ def sweep_values(
 ) -> tuple[int, int]:
     """Find the conjuncts that the tuples from ``row`` on satisfy, in a block that is listed by the values of ``slot``.
 
-    The other arguments are as in :func:`asc.evaluation.listed_sweep.sweep_listed`. Returns the next tuple and the
-    number of pairs, when the capacity of ``pairs`` is reached or all tuples are done.
+    The other arguments are as in :func:`asc.evaluation.listed_sweep.sweep_listed`. The function ends when the capacity
+    of ``pairs`` is reached or all tuples are done. It returns the next tuple and the number of pairs so far.
     """
     spread, heads, first, conjuncts = index.spread, index.heads, index.first, index.conjuncts
     shift = shift_of(heads)

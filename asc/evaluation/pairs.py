@@ -16,7 +16,9 @@ from asc.compiled import allocating, trailing_zeros
 Array = npt.NDArray[Any]
 
 _WORDS_A_PAIR = 8
-"""The number of words that take as long to scan as one more ordinal takes to sort."""
+"""The number of words of ``marks`` that can be scanned in the time in which one more ordinal is sorted
+(:func:`by_row`).
+"""
 
 
 class TooManyPairsError(Exception):
@@ -31,9 +33,10 @@ class TooManyPairsError(Exception):
 
 
 def doubled(pairs: npt.NDArray[np.int64], most: int, rows: float) -> npt.NDArray[np.int64]:
-    """Return a copy of a buffer of pairs, which hold about ``rows`` rows, with twice the capacity.
+    """Return a copy of a buffer of pairs, with twice the capacity.
 
-    Raise TooManyPairsError if the buffer already has capacity for ``most`` pairs.
+    ``rows``: the approximate number of rows whose pairs are in the buffer. Raise TooManyPairsError with this number if
+    the buffer already has capacity for ``most`` pairs.
     """
     if len(pairs) >= most:
         raise TooManyPairsError(rows)
@@ -45,8 +48,9 @@ def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array, 
     """Write pairs ``row << 32 | ordinal``, with rows in any order, to two arrays sorted by row and then by ordinal.
 
     Return the number of rows without a pair. ``begin``: the least row. ``ends`` int64[rows + 1]: scratch. ``marks``
-    uint64[words]: one bit for each ordinal, all zeros before and after. Cost: three passes, and a sort of the rows
-    whose ordinals are not ascending, as from blocks of different homes. Rows with many ordinals are sorted by the bits.
+    uint64[words]: scratch, one bit for each ordinal; all zeros before and after the call. Cost: three passes, and a
+    sort of the rows whose ordinals are not ascending, as from blocks of different homes. Rows with many ordinals are
+    sorted with the bits of ``marks``.
     """
     ends[:] = 0
     for i in range(pairs.size):

@@ -56,12 +56,13 @@ def evaluate(
     sequence: Sequence[int],
     arrows: MicroArrows | None = None,
 ) -> Evaluation:
-    """Evaluate a tuple along a macro-sequence, or with micro-arrows along a hybrid-sequence (sections 3.2, 4.3 and
-    5.1).
+    """Evaluate a tuple along a macro-sequence, or, if there are micro-arrows, along a hybrid-sequence (sections 3.2,
+    4.3 and 5.1).
 
     ``live``: the GRB to start with, a 1 for every conjunct. ``values[i]``: the tuple's value of construct i's
-    p-attribute as a key, None for NULL. ``sequence``: all constructs. The next construct is the one that the region's
-    micro-arrow leads to unless it is evaluated already (GEB), else the first unevaluated one of the macro-sequence.
+    p-attribute as a key, None for NULL. ``sequence``: all constructs. The next construct is the target of the region's
+    micro-arrow. If the region has no micro-arrow, or the target has been evaluated (GEB), the next construct is the
+    first unevaluated construct of the macro-sequence.
     """
     grb, geb = bitarray(live), zeros(len(constructs))
     steps: list[Step] = []
@@ -80,10 +81,11 @@ def evaluate(
 
 
 def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Evaluation:
-    """Evaluate a tuple, given by its values in slot order, in a block of a plan, along the block's own sequence.
+    """Evaluate a tuple in a block of a plan, along the sequence of the block. ``values``: the tuple's keys in slot
+    order.
 
-    The tuple starts with the conjuncts whose patterns it matches. If the matched value is NULL, it starts with all of
-    them, and the construct's NULL region decides.
+    The tuple starts with the conjuncts whose patterns it matches. If a matched value is NULL, no conjunct is excluded
+    by its patterns, and the construct's NULL region decides.
     """
     block = plan.blocks[number]
     live = bitarray(bits_of(block.live))
@@ -101,7 +103,7 @@ def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Eva
 
 
 def accepted_by(plan: Plan, values: Sequence[Key | None]) -> list[str]:
-    """Return the sorted ids of the queries that accept a tuple, given by its keys in slot order.
+    """Return the sorted ids of the queries that accept a tuple. ``values``: the tuple's keys in slot order.
 
     This is the reference for :func:`asc.evaluation.executor.match`.
     """

@@ -16,8 +16,8 @@ TEXT_CHARS = 300
 """The most characters of the text of a value, a constraint or a region; longer texts are cut."""
 
 EliminatedBy = Literal["patterns", "construct", "verification"]
-"""The causes of the elimination of a conjunct: patterns that the tuple matches or not, a region, or the exact
-constraints.
+"""The causes of the elimination of a conjunct: the patterns that the tuple matches or does not match, a region of a
+construct, or the exact constraints.
 """
 
 
@@ -74,8 +74,8 @@ class EliminatedConjunct:
 class Eliminations:
     """The conjuncts eliminated at one step, and the queries that have no conjunct left afterwards.
 
-    ``examples``: some of the conjuncts, first those of queries that have none left; all conjuncts if their number is
-    small.
+    ``examples``: some of the eliminated conjuncts, first those of queries that have no conjunct left; all of them if
+    they are few enough.
     """
 
     conjuncts: int
@@ -88,8 +88,9 @@ class Visit:
     """A construct that the tuple visited.
 
     ``region``: the index of the value's region among the ``regions``, in the order of values, from 0 on. The NULL
-    region comes after the last and does not count. ``before`` and ``after``: the conjuncts in the GRB. ``by_arrow``:
-    whether a micro-arrow led to the construct, instead of the macro-sequence.
+    region comes after the last region, and ``regions`` does not count it. ``before`` and ``after``: the number of
+    conjuncts in the GRB before and after the visit. ``by_arrow``: whether a micro-arrow led to the construct, instead
+    of the macro-sequence.
     """
 
     attribute: str
@@ -117,9 +118,9 @@ class Remaining:
 
     @staticmethod
     def of(plan: Plan, owners: npt.NDArray[np.int32], focus: int, most: int) -> Remaining:
-        """Return the queries that own some conjuncts, given by their handles.
+        """Return the remaining queries. ``owners``: for each conjunct in the GRB, the handle of its query.
 
-        ``focus``: the handle of the requested query, or -1.
+        ``focus``: the handle of the requested query, or -1. ``most``: the most ids of the result.
         """
         handles = np.unique(owners)
         ranks = plan.ranks[handles]
@@ -132,10 +133,10 @@ class BlockTrace:
     """The path through one block, which is numbered from 0.
 
     ``sequence``: the p-attributes of its constructs, in macro-sequence. ``initial_conjuncts``: the number of conjuncts
-    that the tuple started with, after ``patterns`` eliminated others. ``remaining``: the queries left by the last
-    construct. ``verification``: the conjuncts that the regions left and the exact constraints eliminated.
-    ``satisfied_conjuncts``: the number of conjuncts that hold, and ``matching_queries`` the number of their queries.
-    ``dropped``: whether no conjunct was left in the GRB.
+    that the tuple started with. ``patterns``: the conjuncts that patterns had eliminated before. ``remaining``: the
+    queries left by the last construct. ``verification``: the conjuncts that the regions left and the exact constraints
+    eliminated. ``satisfied_conjuncts``: the number of conjuncts that hold, and ``matching_queries`` the number of their
+    queries. ``dropped``: whether no conjunct was left in the GRB.
     """
 
     number: int
@@ -155,10 +156,10 @@ class BlockTrace:
 class Trace:
     """The path of one tuple through a plan of a ``version``.
 
-    ``accepted``: the first ids, sorted, of the ``accepted_count`` queries that accept the tuple. ``match_all`` of these
-    accept every tuple. ``evaluated``: the number of constructs visited, over all ``blocks``. ``dropped_blocks``: the
-    blocks that left nothing in the GRB. ``blocks_shown``: some blocks in detail. ``verdict``: the verdict on the
-    requested query.
+    ``accepted``: the first ids, sorted, of the ``accepted_count`` queries that accept the tuple. ``match_all``: the
+    number of these queries that accept every tuple. ``evaluated``: the number of constructs visited in all ``blocks``
+    blocks. ``dropped_blocks``: the number of blocks in which the GRB became all zeros. ``blocks_shown``: some blocks in
+    detail. ``verdict``: the verdict on the requested query.
 
     Invariant: the lengths of lists are bounded as the caller requested, whatever the plan. All counts are exact.
     """

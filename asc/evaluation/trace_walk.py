@@ -161,7 +161,7 @@ def traced(
 
 
 def _walked(tuple_: _Tuple, number: int) -> _BlockWalk:
-    """Walk a tuple through a block by sections 3.2, 4.3 and 5.1, over the rows of the block."""
+    """Evaluate a tuple in a block by sections 3.2, 4.3 and 5.1 with the rows of the block's matrix. Return its path."""
     block = tuple_.plan.blocks[number]
     slots, bases, arrows = block.slots.tolist(), block.bases.tolist(), block.arrows
     initial = tuple_.initial(block)
@@ -263,8 +263,8 @@ class _Eliminating:
     listed: int
 
     def between(self, before: Words, after: Words, attribute: PAttribute | None) -> Eliminations:
-        """Return the eliminations between two states. ``attribute``: the p-attribute of the construct; None if any term
-        may fail.
+        """Return the eliminations between two states of the GRB. ``attribute``: the p-attribute of the construct that
+        eliminated them; None if the failing term may have any p-attribute.
         """
         bits = _bits(before & ~after)
         if not len(bits):
@@ -281,7 +281,7 @@ class _Eliminating:
 
     @cached_property
     def owners(self) -> tuple[Bits, Bits]:
-        """The queries of the block, and for each bit the index of its query among them."""
+        """The handles of the queries of the block, and for each bit the index of its query among these handles."""
         handles, numbers = np.unique(self.walk.block.table.owner, return_inverse=True)
         return handles.astype(np.int64), numbers.astype(np.int64)
 
@@ -295,7 +295,7 @@ class _Eliminating:
 
 
 def _with_walk(verdict: Verdict, walk: _BlockWalk | ListedTrace, handle: int) -> Verdict:
-    """Return the verdict with the elimination of each of its conjuncts."""
+    """Return the verdict, with the cause of elimination added to each conjunct that does not hold."""
     bits = np.flatnonzero(walk.block.table.owner == handle).tolist()
     judged_bits = zip(verdict.conjuncts, bits, strict=True)
     eliminated = (

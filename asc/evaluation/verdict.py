@@ -17,10 +17,11 @@ _FAILURES_SHOWN = 3
 
 
 def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
-    """Return the verdict of a query on a tuple with some keys: the result of each term, without using regions.
+    """Return the verdict of a query on a tuple: the result of each term, computed from the tuple's keys without
+    regions.
 
-    Only the keys of the query's own p-attributes are read. Raise PlanError for an unknown id. Cost: the terms of the
-    query, and a pass over the owners of each block to find them.
+    Only the keys of the p-attributes that the query constrains are read. Raise PlanError for an unknown id. Cost: the
+    terms of the query, and a pass over the owners of each block to find them.
     """
     places = plan.conjuncts_of(query_id)
     conjuncts = tuple(_conjunct(list(plan.constraints(number, bit)), keys) for number, bits in places for bit in bits)
@@ -38,8 +39,8 @@ def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
 
 
 def failing_term(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys, read: PAttribute | None = None) -> str:
-    """Return the first term that a tuple fails. With ``read``, only terms that need the values of that p-attribute
-    count.
+    """Return the first term that a tuple fails. If ``read`` is set, consider only terms that read the values of that
+    p-attribute. Return an empty text if there is no such term.
     """
     for attribute, constraint in terms:
         if (read is None or attribute.read == read) and not constraint.admits(attribute.key_among(keys)):
