@@ -48,7 +48,9 @@ class PAttribute:
 
     @property
     def read(self) -> PAttribute:
-        """The p-attribute whose values are read: this one, or the subject if this one is a match."""
+        """The p-attribute whose values are read: the subject if this p-attribute is a match, otherwise this
+        p-attribute.
+        """
         return self if self.like is None else self.like.subject
 
     @property
@@ -58,7 +60,7 @@ class PAttribute:
 
     @property
     def shown(self) -> str:
-        """Return the p-attribute as its user wrote it: an array that is matched as a text is shown as the array."""
+        """Return the p-attribute as text for users. An array that is matched as a text is shown as the array."""
         if self.elements is not None:
             return self.elements.array
         return str(self) if self.parts else self.sql
@@ -77,7 +79,7 @@ class PAttribute:
 
     @property
     def is_computed(self) -> bool:
-        """True if Spark computes the p-attribute, or the subject if it is a match."""
+        """True if Spark computes the values that are read (:attr:`read`)."""
         read = self.read
         return any(part.is_computed for part in read.parts) if read.parts else read.path is None
 
@@ -98,7 +100,9 @@ class PAttribute:
         return self.space.key_of(value) if value.is_valid else None
 
     def key_among(self, keys: Mapping[PAttribute, Key | None]) -> Key | None:
-        """Return the p-attribute's key in a tuple, which ``keys`` holds by p-attribute. Return None for NULL."""
+        """Return the key of the p-attribute in a tuple. ``keys``: the tuple's keys, by p-attribute that is read. Return
+        None for NULL.
+        """
         if self.like is None:
             return keys[self]
         value = keys[self.like.subject]

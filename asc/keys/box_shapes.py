@@ -44,7 +44,7 @@ class ShapesOfBoxes:
         return ShapesOfBoxes(dictionary.offsets, dictionary.data, frozen(dictionary.labels.astype(np.int32)))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapesOfBoxes:
-        """Return the set with further shapes, given by their keys, which the dictionary already has."""
+        """Return the set with further shapes. ``keys``: the keys of these shapes, which ``dictionary`` already has."""
         return self if len(dictionary) == len(self) else ShapesOfBoxes.of(dictionary)
 
     def relabelled(self, dictionary: Dictionary) -> ShapesOfBoxes:
@@ -103,7 +103,7 @@ class ShapesOfBoxes:
 
 
 def _reach(asked: Asked) -> Any:
-    """Return a box around all points that may satisfy the relation with the shape; None if its geometry is empty."""
+    """Return a box around all points that may satisfy the relation to the shape. Return None if the shape is empty."""
     import shapely
 
     if asked.geometry.is_empty:

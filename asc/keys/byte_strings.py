@@ -17,7 +17,7 @@ _ANY_BYTES = Domain(b"", None, False)
 
 
 class Strings(KeySpace):
-    """Strings as their UTF-8 bytes.
+    """Strings, whose keys are their UTF-8 bytes.
 
     >>> Strings.of(pa.string()).key("Łódź").decode()
     'Łódź'

@@ -19,10 +19,11 @@ from asc.keys.key_space import KeySpace
 NO_CONSTANTS = Dictionary.of(())
 
 _LOOKED_AT = 256
-"""The number of values at the start of a batch by which repetition is estimated."""
+"""The number of values at the start of a batch from which the share of distinct values is estimated."""
 
 _MOST_DIFFERENT = 0.75
-"""The share of distinct values in the first values of a batch from which on dictionary encoding gains nothing."""
+"""The least share of distinct values, among the first values of a batch, for which dictionary encoding gains nothing.
+"""
 
 _WORTH_ROWS = 1_024
 """The least number of rows of a batch for which dictionary encoding is faster than looking up every value."""
@@ -33,9 +34,9 @@ class Column:
     """The values of one p-attribute over a batch, which become keys slice by slice.
 
     ``values`` are in the layout that ``space`` reads, or are dictionary-encoded. The distinct values of an encoded
-    column have become keys once (``value_keys``, ``value_nulls``). Byte strings that repeat are encoded for this:
-    finding equal strings takes a tenth of the time of looking them up among the constants. Cost: the values are not
-    copied. An encoded column takes 4 bytes per row, and each distinct value once.
+    column have become keys once (``value_keys``, ``value_nulls``). Byte strings that repeat are encoded for this
+    purpose: finding equal strings takes a tenth of the time of looking them up among the constants. Cost: the values
+    are not copied. An encoded column takes 4 bytes per row, and each distinct value once.
     """
 
     space: KeySpace
@@ -112,6 +113,6 @@ def _indices(values: pa.Array, nulls: Mask | None) -> npt.NDArray[Any]:
 
 
 def _repeats(values: pa.Array) -> bool:
-    """Return whether many values occur more than once, by the first values. NULLs do not count."""
+    """Estimate from the first values whether many values occur more than once. NULLs do not count."""
     first = values.slice(0, _LOOKED_AT).drop_null()
     return len(first.unique()) < _MOST_DIFFERENT * len(first)

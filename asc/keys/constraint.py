@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 Key = Any
-"""A value as a key: an int or bytes, as the key space of its type defines (``asc.keys.key_space``). The keys of one set
-have one of the two types.
+"""A value as a key: an int or bytes, as the key space of its type defines (``asc.keys.key_space``). All keys of one set
+have the same type.
 """
 
 Cut = tuple[Key, int]

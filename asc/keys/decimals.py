@@ -31,7 +31,7 @@ def decimal_key(unscaled: int) -> bytes:
 
 
 def unscaled_of(value: Decimal) -> int:
-    """Return the exact digits of a decimal as an integer, without its scale, which the type has.
+    """Return the exact digits of a decimal as an integer. The scale is omitted, because the type has it.
 
     >>> unscaled_of(Decimal("-5.50"))
     -550

@@ -84,7 +84,8 @@ class Dictionary:
         return int(self.labels[0]) - 1 if len(self) else 0
 
     def value(self, label: int) -> tuple[bytes, bool]:
-        """Return the constant that has a label, and True; otherwise the greatest constant below the label, and False.
+        """Return the constant that has a label, and True. If no constant has the label, return the greatest constant
+        below the label, and False.
 
         If the label is below every constant, return the empty string, which sorts before all others, and False.
         """
@@ -133,8 +134,8 @@ class Dictionary:
         )
 
     def only(self, labels: npt.NDArray[np.int64]) -> Dictionary:
-        """Return a dictionary of the constants that have some labels (ascending), with the same labels. Cost: a copy of
-        the arrays.
+        """Return a dictionary of only the constants that have one of ``labels``, which ascend. The constants keep their
+        labels. Cost: a copy of the arrays.
         """
         if len(labels) == len(self):
             return self

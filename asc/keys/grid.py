@@ -89,7 +89,7 @@ class Grid:
         return _with_table(distinct, exact=False)
 
     def moved(self, boundaries: Keys) -> Grid:
-        """Return a grid with the same number of regions, whose boundaries have other keys."""
+        """Return a copy of the grid with other boundaries. Their number must be the same."""
         return replace(_with_table(boundaries, exact=self.exact), is_matched=self.is_matched)
 
     @property

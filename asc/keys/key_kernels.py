@@ -82,7 +82,7 @@ def _compare(a: Array, start_a: int, length_a: int, b: Array, start_b: int, leng
 
 @compiled
 def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> None:
-    """Write the region of each key by a table, which holds the region of every key from ``origin`` on."""
+    """Write the region of each key. ``table``: the regions of consecutive keys, the first of which is ``origin``."""
     last = origin + table.size - 1
     for i in range(keys.size):
         regions[i] = table[np.uint64(min(max(keys[i], origin), last) - origin)]

@@ -14,7 +14,7 @@ from asc.keys.grid import Keys
 
 
 class KeySpace(ABC):
-    """The keys of the values of one type, and all facts about the type outside of Spark's own rules.
+    """The keys of the values of one type, and all that the engine knows of the type apart from Spark's rules.
 
     A key space maps the values that are not NULL to keys of one Python type: int within 64 bits, or bytes, which
     compare as unsigned bytes. Invariant: two values compare in Spark as their keys compare in Python, and are equal if
@@ -34,7 +34,7 @@ class KeySpace(ABC):
     @staticmethod
     @abstractmethod
     def of(data_type: pa.DataType) -> KeySpace | None:
-        """Return the key space of a type. Return None if the type is of another kind."""
+        """Return the key space of a type. Return None if the class does not represent types of this kind."""
 
     @abstractmethod
     def key(self, value: Any) -> Key:

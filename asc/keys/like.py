@@ -36,14 +36,14 @@ class Elements:
     is_text: bool
 
     def asks(self, key: bytes) -> str:
-        """Return the condition on the array that the pattern with a key represents, as SQL."""
+        """Return as SQL the condition on the array that a pattern represents. ``key``: the key of the pattern."""
         element = key[len(_BEFORE) : -len(_AFTER)]
         if element == NULL_ELEMENT:
             return f"exists({self.array}, e -> e IS NULL)"
         return f"array_contains({self.array}, {quoted(element.decode()) if self.is_text else element.decode()})"
 
     def text(self, value: bytes) -> str:
-        """Return the array that an encoded text represents, as text for people."""
+        """Return a readable text of the array that an encoded text represents."""
         elements = value.split(SEPARATOR)[1:-1]
         return f"[{', '.join(self._text(element) for element in elements)}]"
 
@@ -72,9 +72,9 @@ def like_key(parts: Sequence[str | None]) -> bytes | None:
     r"""Return the key of a pattern, given by its parts (``asc.predicate.regex.like_pattern``). Return None if the
     engine cannot match the pattern.
 
-    The engine cannot match patterns with ``_`` and patterns without a literal. Spark decodes the text to match a
-    pattern. So the engine also refuses patterns that Spark could read otherwise: in text that is not UTF-8, or that has
-    a character of more than 16 bits.
+    The engine cannot match patterns with ``_`` and patterns without a literal. Spark decodes a text before it matches
+    the text with a pattern. So the engine also refuses patterns that may match differently in Spark if the text is not
+    UTF-8 or has a character of more than 16 bits.
 
     >>> like_key([None, "port ", None, " down"])
     b'\xffport \xff down'

@@ -39,7 +39,9 @@ class RuleArrays(NamedTuple):
 
 
 class StarterArrays(NamedTuple):
-    """The patterns that begin with each literal, and for each pattern whether it begins at the start of the text."""
+    """The patterns that begin with each literal, and for each pattern whether this literal must be at the start of the
+    text.
+    """
 
     first_starter: Array
     starters: Array
@@ -63,10 +65,11 @@ class PatternArrays(NamedTuple):
 
 
 class WaitingArrays(NamedTuple):
-    """The patterns that wait for each literal.
+    """The patterns that wait for each literal: the literal is the next one that they need.
 
-    By literal: ``head`` int32 is the first of them, in the text ``head_of`` int64. By pattern, int32: ``link`` is the
-    next one that waits for the same literal, ``place`` this literal, and ``position`` the end of the literal before.
+    By literal: ``head`` int32 is the first pattern that waits for the literal. It is valid in the text ``head_of``
+    int64. By pattern, int32: ``link`` is the next pattern that waits for the same literal. ``place`` is the index of
+    that literal in the literals of all patterns. ``position`` is the end of the pattern's previous literal in the text.
     """
 
     head: Array
@@ -77,10 +80,11 @@ class WaitingArrays(NamedTuple):
 
 
 class SearchArrays(NamedTuple):
-    """Scratch of a search, zeros before it.
+    """Scratch of a search. All arrays are zeros before the search.
 
-    By literal, int64: ``seen`` is the text in which it was last found. ``quiet`` is the number of advances at its last
-    visit without effect: until another pattern advances, the literal is not visited again.
+    By literal, int64: ``seen`` is the text in which the literal was last found. ``quiet`` is the number of advances of
+    patterns at the literal's last visit without effect. Until another pattern advances, the literal is not visited
+    again.
     """
 
     seen: Array
@@ -140,8 +144,8 @@ def _child(nodes: Array, symbol: Array, node: int, byte: int) -> int:
 
 @compiled
 def _followed(nodes: Array, symbol: Array, root: Array, node: int, byte: int) -> int:
-    """Return the node that a byte leads to: from the first node along the failure links that has a child for the byte,
-    else from the root.
+    """Return the node to which a byte leads from ``node``: the child for this byte of the first node along the failure
+    links that has one. If no node has one, return the root.
     """
     while node != 0:
         child = _child(nodes, symbol, node, byte)
@@ -202,11 +206,11 @@ def _advanced(
     matched: Array,
     count: int,
 ) -> int:
-    """Move a pattern on to its next literal after literal ``at`` was found, ending at ``end``; return the number of
-    labels found so far.
+    """Move a pattern on to its next literal, after its literal ``at`` was found in the text up to ``end``. Return the
+    number of labels found so far.
 
-    The pattern then waits for that literal. After the last literal its tail is compared with the end of the text, which
-    decides whether the pattern matches.
+    The pattern then waits for that next literal. If there is none, the pattern's tail is compared with the end of the
+    text. This decides whether the pattern matches.
     """
     first_literal, first_tail, tails = rules.first_literal, rules.first_tail, rules.tails
     head, head_of = waiting.head, waiting.head_of
@@ -245,7 +249,7 @@ def _at_literal(
     matched: Array,
     count: int,
 ) -> tuple[int, int, bool]:
-    """Move the patterns on that wait for a literal, which was found from ``start`` to ``end``.
+    """Move on the patterns that wait for a literal. The literal was found in the text from ``start`` to ``end``.
 
     If the literal is found for the first time in the text, the patterns that begin with it move on too. Return the
     number of labels found, the number of patterns that moved on, and whether any pattern still waits for the literal.
@@ -290,7 +294,7 @@ def find_patterns(
     matched: Array,
     count: int,
 ) -> tuple[int, int]:
-    """Write the labels of the patterns that each text matches to ``matched``, sorted for each text.
+    """Write to ``matched`` the labels of the patterns that each text matches. The labels of each text are sorted.
 
     The first text is ``first_text``, and its labels begin at ``matched[count]``. Text i is ``texts[offsets[i]:offsets[i
     + 1]]``, and its labels end at ``ends[i]``. The function returns before a text for which ``matched`` may be too

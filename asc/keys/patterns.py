@@ -27,8 +27,8 @@ CHAIN_MAX = 64
 """The greatest number of literals of which each is a suffix of the next: one byte of a text may visit all of them."""
 
 _FEW = 1_024
-"""The number of patterns added later that a separate set may always hold. It may also hold one for each ``_SHARE``
-patterns of the large set.
+"""The number of patterns that the small set of patterns added later may always hold. It may also hold one for each
+``_SHARE`` patterns of the large set.
 """
 
 _SHARE = 64
@@ -73,7 +73,7 @@ class PatternSet:
 
     @staticmethod
     def of(labels: Mapping[bytes, int]) -> PatternSet:
-        """Return the pattern set of some keys, given with their labels."""
+        """Return the pattern set of some patterns. ``labels``: the label of each pattern, by its key."""
         keys = sorted(labels)
         literals: list[list[bytes]] = []
         tails: list[bytes] = []
@@ -116,7 +116,7 @@ class PatternSet:
 
     @cached_property
     def arguments(self) -> PatternArrays:
-        """The arrays as kernels read them. Each batch reads them."""
+        """The arrays as kernels read them. They are cached, because each batch reads them."""
         from asc.keys.pattern_kernels import EnderArrays, PatternArrays, RuleArrays, StarterArrays, TrieArrays
 
         return PatternArrays(
@@ -187,7 +187,9 @@ class Patterns:
         return Patterns((PatternSet.of(dictionary.labels_by_constant()),))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> Patterns:
-        """Return the patterns with further patterns, given by their keys, which the dictionary already has."""
+        """Return the patterns with further patterns. ``keys``: the keys of these patterns, which ``dictionary`` already
+        has.
+        """
         label_of = {key: dictionary.label(key) for key in keys}
         known = {label for one in self.sets for label in np.intersect1d(one.labels, list(label_of.values())).tolist()}
         later = {key: label for key, label in label_of.items() if label not in known}

@@ -46,12 +46,12 @@ class ShapeSet:
 
     @staticmethod
     def of_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> ShapeSet:
-        """Return the set that has the arrays of the property ``arrays``."""
+        """Return the set that consists of some arrays, which have the names in the property ``arrays``."""
         index = {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
         return ShapeSet(arrays["offsets"], arrays["data"], arrays["labels"], of_stored(ShapeIndex, index))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapeSet:
-        """Return the set with further shapes, given by their keys, which the dictionary already has."""
+        """Return the set with further shapes. ``keys``: the keys of these shapes, which ``dictionary`` already has."""
         if len(dictionary) == len(self):
             return self
         return ShapeSet.of(dictionary)
@@ -93,7 +93,8 @@ class ShapeSet:
 
 
 def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple[Longs, Integers]:
-    """Return the pairs of a position and a shape, by their numbers, in which the position satisfies the shape's key.
+    """Find the shapes whose keys each position satisfies. Return two arrays: for each pair found, the index of the
+    position and the index of the shape.
 
     Each pair occurs once. The pairs are in no particular order.
     """
@@ -127,8 +128,8 @@ def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple
 
 
 def decided(shapes: Shapes, numbers: Integers, x: Reals, y: Reals) -> npt.NDArray[np.bool_]:
-    """Return whether each position satisfies the shape of its number, by the reference test. Kernels leave such pairs
-    undecided.
+    """Return whether position i satisfies the key of shape ``numbers[i]``, by the reference test. Kernels leave such
+    pairs undecided.
     """
     holds = np.zeros(len(numbers), dtype=np.bool_)
     order = np.argsort(numbers, kind="stable")
