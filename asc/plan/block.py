@@ -32,16 +32,16 @@ _GROUPS = 64
 Bits = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
 Admitted = Callable[[Grid, Keys, Keys], tuple[Places, Places]]
-"""A function from the first and last keys of intervals to the first and last region that each interval admits, in part
-or as a whole.
+"""A function that returns the first and the last region that each interval admits, in part or as a whole. Its arguments
+are a grid, the first keys and the last keys of the intervals.
 """
 
 _MATCHING_SHARE = 1 / 64
-"""The assumed share of tuples that match a pattern, as long as nothing has been measured."""
+"""The assumed share of tuples that match a pattern. It is not measured."""
 
 _MANY_SURVIVORS = 8
-"""The number of conjuncts expected to remain for a tuple from which on a block has masks. Verifying fewer conjuncts
-takes less time than reading twice as many rows.
+"""The least expected number of remaining conjuncts of a tuple for which a block has masks. Verifying fewer conjuncts
+takes less time than reading masks, which may double the number of rows to read.
 """
 
 
@@ -51,13 +51,14 @@ class Block:
 
     ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with. From row ``bases[i]`` on,
     it has the qub, the regions and the NULL region of construct i. ``slots`` int32[c]: the p-attribute of each
-    construct. ``verification_masks``: masks of the same rows, or None. A block has masks if, when it was built, tuples
-    were expected to leave many conjuncts, with all regions equally likely: verifying all of these would take longer.
-    ``order``: the order in which constructs are visited, with its ``sequence`` int32[c] and its ``arrows`` int32[rows].
-    ``table``: the exact constraints of each bit's conjunct. A bit without a conjunct has owner -1 and no intervals.
-    ``pattern_postings``: the conjuncts that LIKE patterns constrain, or None. ``groups`` uint64[rows]: bit g is 1 if
-    the row and ``live`` have a common 1 in group g, a group of ``group_words`` words. ``homes``: the home of each line
-    (eight words), as its conjuncts had it when the block was built (:mod:`asc.plan.grouping`).
+    construct. ``verification_masks``: masks of the same rows, or None. A block has masks if, when it was built, many
+    conjuncts were expected to remain for a tuple, with all regions equally likely. Verifying all of these conjuncts
+    would take longer than reading masks. ``order``: the order in which constructs are visited, with its ``sequence``
+    int32[c] and its ``arrows`` int32[rows]. ``table``: the exact constraints of each bit's conjunct. A bit without a
+    conjunct has owner -1 and no intervals. ``pattern_postings``: the conjuncts that LIKE patterns constrain, or None.
+    ``groups`` uint64[rows]: bit g is 1 if the row and ``live`` have a common 1 in group g, a group of ``group_words``
+    words. ``homes``: the home of each line (eight words), as its conjuncts had it when the block was built
+    (:mod:`asc.plan.grouping`).
 
     Invariant: the bit of a conjunct is 1 in a region if and only if its constraint admits a part of the region. It is 1
     in the NULL region if and only if the constraint admits NULL. A bit without a conjunct is 0 in ``live`` and the
@@ -77,7 +78,7 @@ class Block:
 
     @cached_property
     def arguments(self) -> BlockArrays:
-        """The block as kernels read it. Each batch reads it."""
+        """The block as kernels read it. It is cached, because each batch reads it."""
         return BlockArrays.of(self)
 
     @cached_property
@@ -87,17 +88,21 @@ class Block:
 
     @cached_property
     def path(self) -> SequenceArrays | HybridArrays:
-        """The order as kernels read it: a hybrid-sequence if there are micro-arrows. Each batch reads it."""
+        """The order as kernels read it: the hybrid-sequence if there are micro-arrows, otherwise the macro-sequence. It
+        is cached, because each batch reads it.
+        """
         return self.hybrid if len(self.arrows) else SequenceArrays.of(self)
 
     @property
     def capacity(self) -> int:
-        """The number of bits."""
+        """The number of bits of a row: the most conjuncts that the block can have."""
         return int(self.matrix.shape[1]) * WORD
 
     @property
     def group_words(self) -> int:
-        """The number of words of a group: whole lines, so many that the groups of a row fit one word."""
+        """The number of words of a group. A group consists of whole lines, and a row has at most 64 groups, the bits of
+        one word.
+        """
         return group_words(int(self.matrix.shape[1]))
 
     @property
@@ -107,7 +112,9 @@ class Block:
 
     @property
     def arrows(self) -> Integers:
-        """The micro-arrows, by row of the matrix."""
+        """The target of the micro-arrow of each row of the matrix, or -1. The array is empty if there are no
+        micro-arrows.
+        """
         return self.order.arrows
 
     @property
@@ -127,7 +134,7 @@ class Block:
 
     @property
     def slot_bases(self) -> dict[int, int]:
-        """The first row of each p-attribute's construct."""
+        """The first row of each construct, by the slot of its p-attribute."""
         return dict(zip(self.slots.tolist(), self.bases.tolist(), strict=True))
 
     @property
@@ -138,10 +145,10 @@ class Block:
         return sum(array.nbytes for array in arrays) + self.table.nbytes + homes + others
 
     def order_of(self, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()) -> Order:
-        """Return the order with a sequence, a permutation of the constructs, and micro-arrows (construct, region,
-        construct).
+        """Return an order of the block's constructs. ``sequence``: a permutation of the constructs. ``micro_arrows``:
+        (construct, region, target construct).
 
-        Raise PlanError if they do not fit the block.
+        Raise PlanError if ``sequence`` or a micro-arrow does not fit the block.
         """
         return Order.of(self.bases, len(self.matrix), sequence, micro_arrows)
 
@@ -167,7 +174,9 @@ class Block:
         return int(ends[construct + 1]) - int(ends[construct]) - 2
 
     def without(self, handles: npt.NDArray[np.int32]) -> Block:
-        """Return a copy without the conjuncts of some queries, given by their handles; the bits become free."""
+        """Return a copy without the conjuncts of some queries. ``handles``: the handles of these queries. The bits of
+        their conjuncts become free.
+        """
         gone = np.isin(self.table.owner, handles)
         table = self.table
         kept = np.repeat(~gone, np.diff(table.first))
@@ -195,8 +204,8 @@ class Block:
         )
 
     def with_conjuncts(self, added: ConjunctTable, grids: Sequence[Grid], bits: Bits) -> Block:
-        """Return a copy with the conjuncts of ``added`` in the free bits ``bits``. New constructs come last in the
-        sequence.
+        """Return a copy with further conjuncts: conjunct i of ``added`` gets the free bit ``bits[i]``. New constructs
+        come last in the sequence.
         """
         block = self._with_slots(np.setdiff1d(added.slots, self.slots), grids)
         added = added.with_inexact(is_inexact(added, grids))
@@ -268,13 +277,13 @@ def group_words(words: int) -> int:
 
 
 def used_slots(blocks: Iterable[Block]) -> set[int]:
-    """Return the slots of the p-attributes that some conjunct constrains."""
+    """Return the slots of the p-attributes that at least one conjunct of the blocks constrains."""
     return {int(slot) for block in blocks for slot in block.slots[block.qubs.any(axis=1)]}
 
 
 def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int, homes: Homes | None = None) -> Block:
-    """Return the block of some conjuncts, one bit for each in the order of the table, with the constructs in static
-    sequence.
+    """Return the block of the conjuncts of a table: conjunct i has bit i. The constructs are in static sequence
+    (:func:`static_sequence`).
 
     ``homes``: the homes of the conjuncts, if they are ordered by home. A table row with owner -1 is a bit that stays
     free.
@@ -311,7 +320,7 @@ def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int, homes: 
 
 
 def _expected_survivors(table: ConjunctTable, grids: Sequence[Grid]) -> float:
-    """Return the expected number of conjuncts that a tuple leaves.
+    """Return the expected number of conjuncts that remain for a tuple after all constructs.
 
     All regions of a p-attribute are assumed to be equally likely, and p-attributes to be independent.
     """
@@ -332,8 +341,8 @@ def _groups(matrix: Words) -> Words:
 
 
 def _of_lines(homes: Homes | None, lines: int) -> Homes:
-    """Return the home of each line: the home of the conjunct in its middle, or of the last conjunct for lines after
-    that.
+    """Return the home of each line: the home of the conjunct in the middle of the line. If the middle is after the last
+    conjunct, the line has the home of the last conjunct.
 
     The key of the home is that of the line's first conjunct, if that has the same p-attribute. If the block has only
     one line, its home is NOWHERE: there is no other line to choose.
@@ -352,7 +361,9 @@ def _partly_admitted(
     grids: Sequence[Grid],
     places: Bits,
 ) -> Words:
-    """Return for each row the conjuncts at ``places`` whose constraint admits only a part of the region."""
+    """Return for each row the bits of the conjuncts whose constraint admits only a part of the row's region.
+    ``places``: the bit of each conjunct.
+    """
     some, whole = np.zeros(shape, dtype=np.uint64), np.zeros(shape, dtype=np.uint64)
     _fill(some, slot_bases, table, grids, places, admitted=_admitted)
     _fill(whole, slot_bases, table, grids, places, admitted=_admitted_whole)
@@ -360,13 +371,16 @@ def _partly_admitted(
 
 
 def _postings(table: ConjunctTable, slots: Integers, grids: Sequence[Grid], words: int) -> PatternPostings | None:
-    """Return the postings of the matched p-attributes among some slots; None if no slot is matched."""
+    """Return the postings for those of ``slots`` whose p-attribute is matched with patterns. Return None if there are
+    none.
+    """
     own = np.array([slot for slot in slots.tolist() if grids[slot].is_matched], dtype=np.int32)
     return PatternPostings.of(table, own, words) if len(own) else None
 
 
 def static_sequence(block: Block) -> list[int]:
-    """Return the constructs by their share of ones over all regions, the most selective first. Ties are in slot order.
+    """Return the constructs, sorted by their share of ones over all regions: the most selective construct comes first.
+    Constructs with equal shares are in slot order.
 
     Every region has the same weight, because the values are not known yet; the monitor measures tuples later.
     """
@@ -403,8 +417,8 @@ def _fill(
     *,
     admitted: Admitted,
 ) -> None:
-    """Write the bits of the conjuncts at ``places``: qub, regions and NULL region. ``matrix`` initially holds the
-    values of free bits.
+    """Write the bits of the conjuncts of a table into a matrix: qubs, regions and NULL regions. ``places``: the bit of
+    each conjunct. These bits must be free bits of the matrix.
     """
     conjuncts, used, starts, ends = places[table.conjuncts], table.slots, table.starts(), table.ends()
     for slot, base in slot_bases.items():
@@ -430,8 +444,8 @@ def _fill(
 
 
 def is_inexact(table: ConjunctTable, grids: Sequence[Grid]) -> npt.NDArray[np.bool_]:
-    """Return for each interval, bool[n], whether regions do not decide its constraint exactly. Intervals of one
-    constraint have the same value.
+    """Return for each interval, bool[n], whether its constraint is inexact: regions do not decide it. All intervals of
+    one constraint have the same value.
     """
     slots, starts, ends = table.slots, table.starts(), table.ends()
     inexact = np.zeros(len(slots), dtype=np.bool_)

@@ -1,6 +1,7 @@
-"""The arrays of a block and of its order, by name, as kernels read them.
+"""Named tuples of the arrays of a block and of its order, as kernels read them.
 
-A kernel is compiled for the dtype, the layout and the mutability of each array. So each field always has the same ones.
+A kernel is compiled for the dtype, the layout and the mutability of each array. So the arrays of a field always have
+the same dtype, layout and mutability.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _NO_MASKS = VerificationMasks(frozen_int32(np.empty(0)), frozen(np.empty((0, 0),
 class BlockArrays(NamedTuple):
     """The arrays of a :class:`asc.plan.block.Block`, without its order.
 
-    ``mask_places``, ``masks``: its verification masks, or empty. Without them all conjuncts left over are in doubt, if
-    the block ``verifies`` at all.
+    ``mask_places``, ``masks``: the verification masks of the block; empty if it has none. ``verifies``: whether
+    conjuncts of the block may need verification. If so, and there are no masks, all remaining conjuncts are verified.
     """
 
     matrix: Array
@@ -56,8 +57,9 @@ class BlockArrays(NamedTuple):
 class SequenceArrays(NamedTuple):
     """The macro-sequence of a block, along which several constructs are evaluated at a time.
 
-    ``slots``, ``bases`` int64[4 p]: slot and first row of each of the ``constructs`` in sequence. They are filled up
-    with slot -1, whose regions are all zeros, and row 0, the block's ``live``, which changes nothing.
+    ``slots`` int64[m]: the slot of each construct in sequence. ``bases`` int64[m]: the row of the first region of each
+    construct. ``constructs``: the number of constructs; m is the next multiple of 4. The arrays are filled up with slot
+    -1, whose regions are all zeros, and row 0, the block's ``live``, which changes nothing.
     """
 
     slots: Array
@@ -77,9 +79,9 @@ class SequenceArrays(NamedTuple):
 class HybridArrays(NamedTuple):
     """The hybrid-sequence of a block, along which one construct is evaluated at a time.
 
-    ``slots``, ``bases`` int64[c]: slot and first row of each construct. ``sequence`` int32[c] is the macro-sequence.
-    ``arrows`` int32[rows] is the construct that the micro-arrow of each row leads to, or -1. It is empty if there are
-    no micro-arrows.
+    ``slots`` int64[c]: the slot of each construct. ``bases`` int64[c]: the row of the first region of each construct.
+    ``sequence`` int32[c] is the macro-sequence. ``arrows`` int32[rows] is the construct that the micro-arrow of each
+    row leads to, or -1. The array is empty if there are no micro-arrows.
     """
 
     slots: Array

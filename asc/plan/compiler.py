@@ -31,7 +31,7 @@ from asc.plan.posting_block import changed as listed_after
 _STALE_SLOTS = 8
 
 _MANY_QUERIES = 1_000
-"""The number of queries from which on look-up tables of the dictionaries are built; for fewer queries, searching the
+"""The least number of queries for which look-up tables of the dictionaries are built. For fewer queries, searching the
 dictionaries is faster.
 """
 
@@ -126,8 +126,8 @@ def renewed(plan: Plan) -> Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Queries:
-    """The tables of the queries in a plan: by ordinal, by handle (``ranks``), and the handles of queries without
-    conjuncts.
+    """The tables of the queries in a plan. ``ranks`` is by handle, the other tables by ordinal. ``match_all``,
+    ``contradictions``: the handles of the queries without conjuncts.
     """
 
     ids: pa.StringArray
@@ -149,7 +149,7 @@ def _assembled(
     version: int,
     listed: tuple[ListedBlock, ...],
 ) -> Plan:
-    """Return a plan compiled from scratch from a table in the order of ordinals.
+    """Return a plan that is compiled from scratch. ``table``: conjuncts in the order of the ordinals of their queries.
 
     The table holds all conjuncts that ``listed`` does not hold. Conjuncts that are better listed by values go to listed
     blocks.
@@ -244,7 +244,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
 
 
 def _touches(plan: Plan, delta: PlanDelta, gone: set[str]) -> bool:
-    """Return True if a change concerns anything besides listed blocks."""
+    """Return whether a change adds or removes a conjunct outside of the listed blocks."""
     if any(query.predicate.conjuncts for _, query in delta.in_bitmaps):
         return True
     handles = [plan.handle(query_id) for query_id in gone if query_id in plan]
@@ -303,8 +303,8 @@ def _rebuilt_with(
 
 
 def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
-    """Return one listed block for each p-attribute, from the remaining conjuncts of the plan's blocks and the added
-    blocks.
+    """Return one block for each p-attribute by whose shapes conjuncts are listed. It has the remaining conjuncts of the
+    plan's blocks and the conjuncts of the added blocks.
 
     The owners of the conjuncts are ordinals.
     """
@@ -419,7 +419,7 @@ def _cuts(table: ConjunctTable, slot: int) -> Keys:
 
 
 def _grid(table: ConjunctTable, slot: int, attributes: Sequence[PAttribute], options: CompileOptions) -> Grid:
-    """Return the regions of a p-attribute, for a plan other than one block of exact regions."""
+    """Return the grid of a p-attribute, for a plan that is not one block of exact regions."""
     if attributes[slot].is_matched:
         return Grid.of_patterns(exact=False)
     cuts = _cuts(table, slot)

@@ -140,7 +140,7 @@ class ConjunctTable:
         return ConjunctTable(first, self.code, self.low, self.high, owner)
 
     def take(self, which: npt.NDArray[np.int64]) -> ConjunctTable:
-        """Return the table of the conjuncts ``which``, in that order."""
+        """Return the table of only the conjuncts at the indices ``which``, in that order."""
         counts = np.diff(self.first)[which]
         first = np.zeros(len(which) + 1, dtype=np.int32)
         np.cumsum(counts, out=first[1:])
@@ -148,7 +148,8 @@ class ConjunctTable:
         return ConjunctTable(first, self.code[places], self.low[places], self.high[places], self.owner[which])
 
     def with_inexact(self, inexact: npt.NDArray[np.bool_]) -> ConjunctTable:
-        """Return the table with INEXACT set by ``inexact``, and with inexact intervals first.
+        """Return the table with the flag INEXACT of each interval set as in ``inexact``. The inexact intervals of each
+        conjunct come first.
 
         ``inexact`` bool[n] is the same for all intervals of a constraint.
         """
@@ -157,19 +158,23 @@ class ConjunctTable:
         return ConjunctTable(self.first, code[order], self.low[order], self.high[order], self.owner)
 
     def starts(self) -> Keys:
-        """Return the first key of each interval (int64 tables)."""
+        """Return the first key of each interval. The table must have bounds of type int64."""
         starts: Keys = self.low.astype(np.int64) + ((self.code & LOW_OPEN) != 0)
         return starts
 
     def finite(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Return whether the low and the high bound of each interval is a constant (int64 tables)."""
+        """Return two masks: whether the low bound of each interval is a constant, and whether its high bound is a
+        constant. The table must have bounds of type int64.
+        """
         real = (self.low != KEY_MAX) | (self.high != KEY_MIN)
         low = real & ((self.low != KEY_MIN) | (self.code & LOW_OPEN != 0))
         high = real & ((self.high != KEY_MAX) | (self.code & HIGH_OPEN != 0))
         return low, high
 
     def ends(self) -> Keys:
-        """Return the last key of each interval (int64 tables). It is below the first key if the interval is empty."""
+        """Return the last key of each interval. It is below the first key if the interval is empty. The table must have
+        bounds of type int64.
+        """
         ends: Keys = self.high.astype(np.int64) - ((self.code & HIGH_OPEN) != 0)
         return ends
 
@@ -266,9 +271,11 @@ def translated(
     slots: Mapping[PAttribute, int],
     dictionaries: Mapping[int, Dictionary],
 ) -> ConjunctTable:
-    """Return a table (with bounds of type int64) with other slots and the labels of other dictionaries.
+    """Return a table (with bounds of type int64) with its slots and labels replaced. ``attributes``, ``known``: the
+    p-attribute and the dictionary of each present slot. ``slots``, ``dictionaries``: the new slot of each p-attribute,
+    and the dictionary of each new slot.
 
-    The other dictionaries have all constants of the table.
+    ``dictionaries`` have all constants of the table.
     """
     old_slots = table.slots
     code, low, high = table.code.copy(), table.low.copy(), table.high.copy()

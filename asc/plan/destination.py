@@ -69,19 +69,23 @@ class DestinationTable:
 
     @staticmethod
     def of(destinations: Sequence[Destination | None]) -> DestinationTable:
-        """Return the table of queries in the order of their ordinals."""
+        """Return the table of some queries. ``destinations``: the destination of each query, in the order of the
+        ordinals.
+        """
         none = np.empty(0, dtype=np.int32)
         return DestinationTable((), none).with_queries(none, destinations)
 
     def with_queries(self, kept: _Places, added: Sequence[Destination | None]) -> DestinationTable:
-        """Return the table of the retained ordinals ``kept``, followed by added queries."""
+        """Return the table of the queries with the ordinals ``kept``, followed by added queries. ``added``: their
+        destinations.
+        """
         known = {own: place for place, own in enumerate(self.entries)}
         places = [NO_DESTINATION if own is None else known.setdefault(own, len(known)) for own in added]
         of_query = np.append(self.of_query[kept], np.array(places, dtype=np.int32))
         return DestinationTable(tuple(known), frozen_int32(of_query))
 
     def taken(self, order: _Places) -> DestinationTable:
-        """Return the table of queries in another order."""
+        """Return the table of the queries in another order. ``order``: the present ordinals, in that order."""
         return DestinationTable(self.entries, frozen_int32(self.of_query[order].astype(np.int32)))
 
     def compact(self) -> DestinationTable:

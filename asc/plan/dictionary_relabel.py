@@ -16,7 +16,8 @@ from asc.plan.plan import Plan
 
 
 def with_free_labels(plan: Plan, constants: Mapping[int, Iterable[bytes]]) -> Plan:
-    """Return the plan with new labels in the dictionaries (by slot) that have no free label for some further constants.
+    """Return the plan with new labels in each dictionary that has too few free labels for further constants.
+    ``constants``: the further constants, by the slot of the dictionary.
 
     If all dictionaries have free labels, return the same plan. Cost: a look at the constants. Each dictionary without
     free labels costs its constants and the tables of all blocks (.02 s for ten thousand constants, some seconds for a

@@ -81,7 +81,7 @@ def message(strings: pa.StringArray) -> npt.NDArray[np.uint8]:
 
 
 def strings_of(content: npt.NDArray[np.uint8]) -> pa.StringArray:
-    """Return the strings of a :func:`message`, over its bytes."""
+    """Return the strings that :func:`message` encoded, as a view of ``content``."""
     with pa.ipc.open_stream(pa.py_buffer(content)) as reader:
         return reader.read_next_batch().column(0)
 

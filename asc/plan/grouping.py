@@ -20,13 +20,13 @@ _MOST_ADMITTED = 1 / 2
 """The largest share of the regions of a p-attribute that a constraint may admit for the p-attribute to be a home."""
 
 _WIDE, _ABOUT = 1 / 5, 1.5
-"""Two bounds for the choice of a home. If the least admitted share is at least the first number, a p-attribute that
-admits up to the second number times that share is an equal candidate.
+"""Two bounds for the choice of a conjunct's home. If the least share that its constraints admit is at least _WIDE, a
+p-attribute whose constraint admits up to _ABOUT times this share is an equal candidate.
 """
 
 _FILLED = 2
-"""The number of lines that a home must fill to begin at a line of its own, because the free bits of its last line cost
-memory.
+"""The least number of lines that a home must fill to begin at a new line. Smaller homes share lines, because the free
+bits of the last line of a home cost memory.
 """
 
 Places = npt.NDArray[np.int64]
@@ -34,7 +34,7 @@ Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Homes:
-    """The homes of conjuncts, or of the lines of a block: a p-attribute, and a key of that p-attribute.
+    """The homes of conjuncts, or of the lines of a block. A home is a p-attribute, with a key of that p-attribute.
 
     ``slots`` int32[n]: the p-attribute, or NOWHERE. ``keys`` int64[n]: the first key that the conjunct's constraint on
     that p-attribute admits. All regions count the same, because the values of tuples are not known.
@@ -49,8 +49,9 @@ class Homes:
 
         The home of a conjunct is the p-attribute whose constraint admits the smallest share of regions. It is NOWHERE
         if every constraint admits more than half of the regions, or is matched with patterns. Among p-attributes that
-        admit about as small a share, the most ``popular`` one is chosen, int64[slots]. By default, the popularity of a
-        p-attribute is the number of conjuncts for which it is such a candidate. So homes are few and large.
+        admit about as small a share, the p-attribute with the greatest number in ``popular`` int64[slots] is chosen. By
+        default, the popularity of a p-attribute is the number of conjuncts for which it is such a candidate. So homes
+        are few and large.
         """
         begins, shares = admitted_shares(table, grids)
         conjuncts, slots = table.conjuncts[begins], table.slots[begins]
@@ -101,13 +102,14 @@ def admitted_shares(table: ConjunctTable, grids: Sequence[Grid]) -> tuple[Places
 def grouped(
     table: ConjunctTable, grids: Sequence[Grid], limit: int, line: int
 ) -> Iterator[tuple[ConjunctTable, Homes]]:
-    """Yield the conjuncts of a table (with bounds of type int64) block by block, with the homes of their bits.
+    """Yield for each block the table of its conjuncts, and the homes of its bits. ``table``: all conjuncts, with bounds
+    of type int64.
 
     A bit that stays free has owner -1. Queries are ordered by the home of their first conjunct, and within a home by
     the regions that they admit. So a tuple, which has one value of the p-attribute, excludes all but some neighbouring
-    conjuncts. A home that fills lines of ``line`` conjuncts begins at a line of its own, because neither home excludes
-    a line that two homes share. Smaller homes come first, side by side. Blocks have about the same number of bits: at
-    most ``limit``, plus the remaining conjuncts of their last query.
+    conjuncts. A home that fills lines of ``line`` conjuncts begins at a new line, because neither home excludes a line
+    that two homes share. Smaller homes come first, side by side. Blocks have about the same number of bits: at most
+    ``limit``, plus the remaining conjuncts of their last query.
     """
     if not len(table):
         return
@@ -136,8 +138,8 @@ def grouped(
 
 
 def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
-    """Return the first bit of each query, by the lengths of the queries. The queries of one home fill a whole number of
-    units.
+    """Return the first bit of each query. ``homes`` and ``lengths``: the home and the number of conjuncts of each
+    query. The queries of one home fill a whole number of units of ``unit`` bits.
     """
     runs = np.flatnonzero(np.diff(homes, prepend=homes[0] - 1))
     sizes = np.add.reduceat(lengths, runs)
@@ -149,12 +151,16 @@ def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
 
 
 def query_starts(table: ConjunctTable) -> Places:
-    """Return the index of the first conjunct of each query, and the end. The conjuncts of a query are adjacent."""
+    """Return the index of the first conjunct of each query, and then the number of conjuncts. The conjuncts of a query
+    are adjacent.
+    """
     return np.append(np.flatnonzero(np.diff(table.owner, prepend=-1)), len(table)).astype(np.int64)
 
 
 def _side_by_side(starts: Places, lengths: Places) -> Places:
-    """Return the numbers of all runs, one run after the other, given their starts and lengths."""
+    """Return the numbers of all runs, one run after the other. ``starts`` and ``lengths``: the first number and the
+    length of each run.
+    """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     found: Places = np.repeat(starts - (ends - lengths), lengths) + np.arange(total)

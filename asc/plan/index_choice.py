@@ -21,8 +21,8 @@ MOST_VALUES = 16
 
 FEW, MOST = 4, 32
 _SHARE = 1_024
-"""A value is rare if at most one in so many conjuncts requires it. Whatever the number of conjuncts, ``FEW`` may
-require it, and ``MOST`` is the limit. Evaluating one conjunct takes as long as excluding some thousand by bitmaps.
+"""A value is rare if at most one in ``_SHARE`` conjuncts requires it. ``FEW`` conjuncts may always require a rare
+value, and more than ``MOST`` never. Evaluating one conjunct takes as long as excluding some thousand by bitmaps.
 """
 
 Mask = npt.NDArray[np.bool_]
@@ -41,9 +41,9 @@ def split(
     The table has bounds of type int64, and the conjuncts of a query are adjacent. A block has at least ``least``
     conjuncts, all listed under one p-attribute.
 
-    A query is listed under a p-attribute if each of its conjuncts requires a rare value of that p-attribute. If several
-    p-attributes qualify, the one with the most distinct values is chosen. A query with matches of patterns or shapes is
-    not listed. Cost: a few passes over the table.
+    A query is listed under a p-attribute if each of its conjuncts requires a rare value of that p-attribute. If this is
+    true of several p-attributes, the one with the most distinct values is chosen. A query with matches of patterns or
+    shapes is not listed. Cost: a few passes over the table.
     """
     blocks: list[ListedBlock] = []
     if len(table) >= least:
@@ -61,11 +61,12 @@ def split(
 
 
 class _Points:
-    """The constraints of a table that require one of a few values, each by its first interval.
+    """The constraints of a table, some of which require one of a few values.
 
-    ``eligible`` bool[constraints]; ``begins``, ``slots`` and ``conjuncts`` of the same constraints; ``queries``: the
-    number of the query of each conjunct. Invariant: eligible constraints are on plain p-attributes, and no other
-    constraint of their query is a match with patterns or shapes.
+    ``begins``, ``slots`` and ``conjuncts``: the first interval, the slot and the conjunct of each constraint.
+    ``eligible`` bool[constraints]: the constraints that require one of a few values, and by which their conjunct may be
+    listed. ``queries``: the number of the query of each conjunct. Invariant: eligible constraints are on plain
+    p-attributes, and no other constraint of their query is a match with patterns or shapes.
     """
 
     def __init__(self, table: ConjunctTable, attributes: Sequence[PAttribute]) -> None:
@@ -85,8 +86,8 @@ class _Points:
         self.eligible &= (self.counts <= MOST_VALUES) & ~has_matched[self.queries[self.conjuncts]]
 
     def in_order(self, least: int) -> list[int]:
-        """Return the slots of which at least ``least`` conjuncts require values, those with the most distinct values
-        first.
+        """Return each slot of which at least ``least`` conjuncts require one of a few values. Slots with the most
+        distinct values come first.
         """
         different = {}
         for slot, count in enumerate(np.bincount(self.slots[self.eligible]).tolist()):
@@ -96,9 +97,7 @@ class _Points:
         return sorted(different, key=lambda slot: (-different[slot], slot))
 
     def rarely(self, slot: int, among: Mask) -> Mask:
-        """Return the conjuncts in ``among`` that belong to queries of which every conjunct requires a rare value of a
-        slot.
-        """
+        """Return the conjuncts in ``among`` whose query requires a rare value of a slot in each of its conjuncts."""
         which = self.eligible & (self.slots == slot) & among[self.conjuncts]
         asked = np.bincount(self.queries[self.conjuncts[which]], minlength=len(self.lengths))
         whole = asked == self.lengths
@@ -111,7 +110,9 @@ class _Points:
         return found
 
     def _pairs(self, which: Mask) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the pairs of a conjunct and a key that some constraints require, as two arrays."""
+        """Return an array of conjuncts and an array of keys: one entry for each key that a constraint in ``which``
+        requires.
+        """
         counts = self.counts[which]
         ends = np.cumsum(counts)
         within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
@@ -179,8 +180,8 @@ class IndexChoice:
 
 
 def _asked(predicate: Predicate, attribute: PAttribute) -> Iterator[list[Key] | None]:
-    """Yield for each conjunct the few values of a p-attribute that it requires; None if it does not require a few
-    values.
+    """Yield for each conjunct the values of a p-attribute of which it requires one. Yield None if the conjunct does not
+    require one of a few values.
     """
     for conjunct in predicate.conjuncts:
         yield next((_points(constraint) for own, constraint in conjunct if own == attribute), None)

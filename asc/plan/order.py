@@ -31,7 +31,8 @@ class Order:
     def of(
         bases: Integers, rows: int, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()
     ) -> Order:
-        """Return the order of a block whose constructs begin at the rows ``bases``, with ``rows`` rows in all.
+        """Return an order of the constructs of a block. ``bases``: the first row of each construct. ``rows``: the
+        number of rows of the block.
 
         ``micro_arrows``: (construct, region, target construct). A later arrow of a region replaces an earlier one.
         Raise PlanError if the sequence is no permutation of the constructs, or if a micro-arrow has a construct or
@@ -66,7 +67,8 @@ class Order:
         return int(np.count_nonzero(self.arrows >= 0))
 
     def with_constructs(self, count: int, rows: int) -> Order:
-        """Return the order of a block that has gained constructs and their rows.
+        """Return the order after constructs were added to the block. ``count``: the number of added constructs.
+        ``rows``: the number of added rows.
 
         The new constructs come last, without micro-arrows.
         """

@@ -46,8 +46,8 @@ _OTHERS = {
     "doubts": ("verification_masks", VerificationMasks),
     "members": ("pattern_postings", PatternPostings),
 }
-"""The fields of a block that consist of arrays alone; some blocks lack some of them. The key is the prefix under which
-a field is stored, which never changes. The value is the field's name and its type.
+"""The fields of a block that are dataclasses of arrays. A block may lack some of these fields. The key is the prefix
+under which a field is stored, which never changes. The value is the field's name and its type.
 """
 
 _TABLE = ("first", "code", "low", "high", "owner")
@@ -99,7 +99,9 @@ class Part:
 
     @staticmethod
     def from_bytes(buffer: bytes | memoryview, *, is_checked: bool = False) -> Part:
-        """Return the part over its bytes. Raise PlanError if the bytes are not those of a part."""
+        """Return the part that some bytes encode. Its arrays are views of ``buffer``. Raise PlanError if the bytes are
+        not those of a part.
+        """
         says, arrays = from_bytes(buffer, is_checked=is_checked)
         if "kind" not in says:
             raise PlanError("part of a plan", str(says)[:200], "another version wrote it")
@@ -107,7 +109,7 @@ class Part:
 
 
 def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
-    """Return the parts of a plan, the head first. A part equal to one of ``before`` is that same object.
+    """Return the parts of a plan, the head first. If a part is equal to a part in ``before``, it is the same object.
 
     ``before`` are the parts of the plan that this plan was changed from. Blocks, grids and dictionaries that both plans
     share are recognised by their arrays, and pages by their content. Cost: a copy of the tables of ids, which have for
@@ -132,8 +134,8 @@ def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
 
 
 def plan_of(parts: Sequence[Part]) -> Plan:
-    """Return the plan that some parts make, over their arrays. Raise PlanError if they are not the parts of
-    one plan.
+    """Return the plan that consists of some parts. The plan uses the arrays of the parts. Raise PlanError if they are
+    not the parts of one plan.
     """
     try:
         return _plan(parts)
@@ -274,8 +276,8 @@ def _pages(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
 
 
 def _cuts(firsts: Sequence[int], count: int) -> list[int]:
-    """Return the first query of each page, and the end: the same queries as before, except for pages that became too
-    long or too short.
+    """Return the index of the first query of each page, and then ``count``. ``firsts``: the same for the present pages.
+    These stay, except for pages that became too long or too short.
     """
     if not count:
         return []

@@ -35,7 +35,8 @@ def found_in(attribute: PAttribute, dictionary: Dictionary) -> Matched:
 
 
 def fit_beside(plan: Plan, dictionaries: Mapping[int, Dictionary], slots: Iterable[int]) -> bool:
-    """Return whether the patterns in the extended dictionaries of a plan, by slot, stay within the bound.
+    """Return whether the patterns of a plan stay within the bound after its dictionaries were extended.
+    ``dictionaries``: the extended dictionaries, by slot. ``slots``: the slots that are matched with patterns or shapes.
 
     The patterns of removed queries count too; a plan compiled anew does not have them. Raise PlanError if the patterns
     of that plan would also exceed the bound. Cost: a sum; beyond the bound, a look at the patterns of every block.

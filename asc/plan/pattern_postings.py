@@ -15,7 +15,9 @@ from asc.plan.construct import Words
 Integers = npt.NDArray[np.int32]
 
 SET, CLEAR = -1, -2
-"""The effect of a match on a conjunct's bit, if no other pattern has to match too."""
+"""The entries of ``more`` in :class:`PatternPostings` if no other pattern has to match too: a match sets, or clears,
+the conjunct's bit.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +50,9 @@ class PatternPostings(OfArrays):
 
     @staticmethod
     def of(table: ConjunctTable, slots: Integers, words: int) -> PatternPostings:
-        """Return the postings of a block of ``words`` words: the patterns of its table in some slots, ascending."""
+        """Return the postings of a block with rows of ``words`` words: the patterns that its table has in ``slots``,
+        which ascend.
+        """
         wide = table.wide()
         own = np.flatnonzero(np.isin(wide.slots, slots))
         place = np.searchsorted(slots, wide.slots[own])
@@ -88,7 +92,9 @@ class PatternPostings(OfArrays):
         )
 
     def labels_of(self, slot: int) -> Integers:
-        """Return the labels of the patterns of a slot that conjuncts require or forbid, some of them several times."""
+        """Return the labels of the patterns of a slot that conjuncts require or forbid. A label may occur several
+        times.
+        """
         (places,) = np.nonzero(self.slots == slot)
         if not len(places):
             return self.labels[:0]

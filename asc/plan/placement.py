@@ -27,13 +27,13 @@ def words_of(bits: int) -> int:
 
 
 def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], options: CompileOptions) -> list[Block]:
-    """Return the blocks with the queries of the table, each in adjacent free bits.
+    """Return the blocks with the queries of a table added. The conjuncts of a query get adjacent free bits.
 
     A query goes to the nearest line of the same home, otherwise to the first line whose home is NOWHERE. In a line of
     another home it would make tuples read a line that they could skip. If no bits are free, the last block grows by a
     line, or a new block begins. A block is copied once, however many queries it receives. Cost: for each number of
     conjuncts a query may have, a look at the free bits of all lines and blocks. For each query, a look at the free bits
-    of a line. And the copies.
+    of a line. For each changed block, the copy.
     """
     blocks = list(blocks)
     free_bits = _FreeBits(blocks, len(grids), words_of(options.block_conjuncts))
@@ -56,12 +56,12 @@ def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], opt
 
 
 class _FreeBits:
-    """The free bits of blocks, including blocks to come, from which queries take bits.
+    """The free bits of blocks, which are assigned to queries. New blocks are included.
 
-    ``free`` bool[bits] by block. ``lines`` int64[slots]: the number of lines of each home. Invariant: bits are only
-    taken. So a line without a free run of some length never has one later, and is not searched again for that length.
-    For lines of NOWHERE, ``_tried`` has by length the last block with such a run: earlier blocks are skipped. For a
-    home, its ``_Lines`` drops the lines.
+    ``free`` bool[bits] by block. ``lines`` int64[slots]: the number of lines of each home. Invariant: no bit becomes
+    free. So a line without a free run of some length never has one later, and is not searched again for that length.
+    For lines of NOWHERE, ``_tried`` has by length the last block with such a run: earlier blocks are skipped. The
+    ``_Lines`` of a home drops each line without such a run.
     """
 
     def __init__(self, blocks: Sequence[Block], slots: int, limit: int) -> None:
@@ -79,8 +79,8 @@ class _FreeBits:
         self._at: dict[tuple[int, int], _Lines] = {}
 
     def take(self, length: int, slot: int, key: int) -> tuple[int, int]:
-        """Take ``length`` adjacent bits for a query whose home is ``slot`` and ``key``. Return the block and the first
-        bit.
+        """Assign ``length`` adjacent bits to a query whose home is ``slot`` with ``key``. Return the number of the
+        block and the first bit.
         """
         number, at = self._near(length, slot, key) if slot != NOWHERE else (-1, -1)
         if at < 0:
@@ -107,7 +107,7 @@ class _FreeBits:
         return -1, -1
 
     def _anywhere(self, length: int) -> tuple[int, int]:
-        """Find free bits in the lines whose home is NOWHERE, or in a block that grows."""
+        """Find free bits in the lines whose home is NOWHERE. If there are none, extend a block."""
         for number in range(self._tried.get(length, 0), len(self.free)):
             at = _free_run(self.free[number] & self._nowhere[number], length)
             if at >= 0:
@@ -118,8 +118,8 @@ class _FreeBits:
         return number, at
 
     def _grown(self, length: int) -> tuple[int, int]:
-        """Extend the last block, or begin a new one, by ``length`` bits. Return the number of the block and the first
-        bit.
+        """Extend the last block, or begin a new one, for a query of ``length`` conjuncts. Return the number of the
+        block and the first bit.
         """
         bits = len(self.free[-1]) if self.free else self._limit * WORD
         # What completes a line belongs to its home.

@@ -50,7 +50,7 @@ class CompileOptions:
     - ``always_exact``: every plan is one block of exact regions, whatever its size, for experiments.
     - ``block_conjuncts``: the most conjuncts of a block. Wide rows are read at the speed of memory, but a tuple is done
       with narrow rows sooner.
-    - ``exact_regions``: a p-attribute with fewer boundaries than this keeps all of them.
+    - ``exact_regions``: a p-attribute with fewer boundaries than this number keeps all its boundaries.
     - ``bounded_regions``, ``bounded_rows``: a p-attribute with more boundaries gets ``bounded_rows`` divided by the
       number of all p-attributes as its number of regions, but at least ``bounded_regions``. So all p-attributes
       together have about ``bounded_rows`` regions, which is the number of bits of a conjunct.
@@ -58,7 +58,8 @@ class CompileOptions:
     - ``listed_conjuncts``: the fewest conjuncts requiring rare values of one p-attribute that are listed by these
       values (:mod:`asc.plan.index_choice`). Fewer conjuncts are as fast in bitmaps.
     - ``spark_attributes``: the most distinct p-attributes that Spark has to compute.
-    - ``rebuild_share``: everything is compiled anew once this share of the queries has changed since the last time.
+    - ``rebuild_share``: everything is compiled anew once this share of the queries has changed since everything was
+      last compiled.
     """
 
     exact_bytes: int = 1 << 20
@@ -137,7 +138,7 @@ class Plan:
 
     @property
     def match_all(self) -> Integers:
-        """The ordinals of the queries that accept every tuple, ascending. The constructs do not hold them."""
+        """The ordinals of the queries that accept every tuple, ascending. They are in no construct."""
         return np.sort(self.ranks[self.match_all_handles])
 
     @property
@@ -176,8 +177,8 @@ class Plan:
         return int(np.flatnonzero(self.ranks == ordinal)[0])
 
     def conjuncts_of(self, query_id: str) -> list[tuple[int, list[int]]]:
-        """Return the block of a query and the bits of its conjuncts; an empty list for a match-all query or a
-        contradiction.
+        """Return the number of a query's block, with the bits of the query's conjuncts. Return an empty list for a
+        match-all query or a contradiction.
         """
         handle = self.handle(query_id)
         tables = [*(block.table for block in self.blocks), *(block.table for block in self.listed)]
@@ -209,8 +210,8 @@ class Plan:
         return tuple(constructs)
 
     def with_orders(self, orders: Mapping[int, Order]) -> Plan:
-        """Return the plan with other orders of some blocks, by number. Raise PlanError if an order does not fit its
-        block.
+        """Return the plan with other orders of some blocks. ``orders``: the orders, by the number of the block. Raise
+        PlanError if an order does not fit its block.
         """
         blocks = list(self.blocks)
         for number, order in orders.items():
@@ -218,10 +219,11 @@ class Plan:
         return replace(self, blocks=tuple(blocks))
 
     def with_orders_of(self, other: Plan, orders: Mapping[int, Order]) -> Plan:
-        """Return the plan with orders that were found for blocks of another plan, for the blocks that both plans have.
+        """Return the plan with orders that were found for another plan. ``orders``: the orders, by the number of the
+        block in ``other``. Only blocks that both plans have get their order.
 
-        The block may have another number here. Return this plan if no block is shared. Cost: the number of blocks. A
-        block is identified by its ``matrix``, which stays the same array as long as the conjuncts do.
+        A block may have another number in this plan. Return this plan if no block is shared. Cost: the number of
+        blocks. A block is identified by its ``matrix``, which stays the same array as long as the conjuncts do.
         """
         places = {id(block.matrix): number for number, block in enumerate(self.blocks)}
         found = {places.get(id(other.blocks[number].matrix)): order for number, order in orders.items()}

@@ -14,7 +14,7 @@ from asc.predicate.normal_form.disjunctive_form import Conjunct
 
 @dataclass(frozen=True, slots=True)
 class PlanDelta:
-    """Added queries by their handles, which continue the handles of a plan.
+    """Queries that are added to a plan. Their handles continue the handles of the plan.
 
     ``in_bitmaps``: the queries that are in no listed block, with or without conjuncts. ``listed``: one block for each
     p-attribute. Cost: the listed blocks.
@@ -44,7 +44,7 @@ class PlanDelta:
 
     @property
     def conjuncts(self) -> Iterator[tuple[int, Conjunct]]:
-        """The (handle, conjunct) pairs for bitmaps."""
+        """The (handle, conjunct) pairs of the queries in ``in_bitmaps``."""
         return ((handle, conjunct) for handle, query in self.in_bitmaps for conjunct in query.predicate.conjuncts)
 
     def byte_constants(self, slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:

@@ -1,10 +1,10 @@
 """Listed blocks: conjuncts found by posting lists, for p-attributes of which a value satisfies few of very many
 conjuncts.
 
-A construct of Definition 1 has a bitmap for each region. But nearly every conjunct may require something else of a
-p-attribute: a shape that contains few positions, or one of very many values. Then most words of a bitmap are read for
-nothing. A listed block instead lists the conjuncts that a value may satisfy. Their other constraints are then evaluated
-for the tuple, exactly.
+A construct of Definition 1 has a bitmap for each region. But nearly every conjunct may require a different value of a
+p-attribute, or a different shape, which contains few positions. Then most words of a bitmap are read for nothing. A
+listed block instead lists the conjuncts that a value may satisfy. The other constraints of these conjuncts are then
+evaluated for the tuple, exactly.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ from asc.spatial.index import ShapeIndex, Shapes
 Array = npt.NDArray[Any]
 
 _SMALL = 1_024
-"""The weight up to which a listed block is always merged with others: conjuncts, and a proportional part for the length
-of the shapes.
-"""
+"""The greatest weight at which a listed block is always merged with others (:attr:`ListedBlock.weight`)."""
 
 _BYTES_A_CONJUNCT = 512
 
@@ -48,9 +46,9 @@ _BYTES_A_CONJUNCT = 512
 class ListedArrays(NamedTuple):
     """The arrays of a :class:`ListedBlock`, without its index and its shapes, as kernels read them.
 
-    ``labels``: the labels of its shapes, empty if it is listed by
-    values. ``first`` int32[shapes + 1]: the conjuncts under each shape. ``has_others``: any conjunct has a constraint
-    beside the one under which it is listed.
+    ``labels``: the labels of the block's shapes; empty if the block is listed by values. ``first`` int32[shapes + 1]:
+    the conjuncts listed under shape s are ``first[s]`` to ``first[s + 1]``. ``has_others``: whether any conjunct has a
+    constraint beside the one under which it is listed.
     """
 
     table: TableArrays
@@ -71,10 +69,10 @@ class ListedBlock:
     s are ``first[s]`` to ``first[s + 1]``. It is empty for values, whose lists are in the index. ``repeats``: whether a
     query has several conjuncts.
 
-    Invariant: the block does not depend on other parts of the plan, so no change of these changes it. By shapes, a
-    conjunct is listed under one required shape, the conjunct's first constraint in the table. By values, it is listed
-    under each value that its first constraint requires. Conjuncts of removed queries stay until the block is built
-    again; their handles have no rank. Cost: the keys of the shapes and the index
+    Invariant: the block does not depend on other parts of the plan, so a change of other parts does not change the
+    block. By shapes, a conjunct is listed under one required shape, the conjunct's first constraint in the table. By
+    values, it is listed under each value that its first constraint requires. Conjuncts of removed queries stay until
+    the block is built again; their handles have no rank. Cost: the keys of the shapes and the index
     (:class:`asc.spatial.index.ShapeIndex`, :class:`asc.plan.value_index.ValueIndex`), 10 or 18 bytes an interval, 8 a
     conjunct.
     """
@@ -89,8 +87,8 @@ class ListedBlock:
 
     @staticmethod
     def of(conjuncts: Iterable[tuple[int, Conjunct]], listed: PAttribute) -> ListedBlock:
-        """Return the block of (handle, conjunct) pairs that require shapes of a position, or values of a
-        p-attribute.
+        """Return the block of some (handle, conjunct) pairs. ``listed``: the p-attribute of which each conjunct
+        requires a shape, or one of a few values.
         """
         pairs = list(conjuncts)
         read = {attribute.read for _, conjunct in pairs for attribute, _ in conjunct}
@@ -107,7 +105,9 @@ class ListedBlock:
 
     @property
     def weight(self) -> int:
-        """The cost of building the block again, in conjuncts with a few vertices."""
+        """The cost of building the block again: the number of conjuncts, plus a number in proportion to the length of
+        the shapes.
+        """
         return len(self) + (len(self.dictionaries[self.slot].data) // _BYTES_A_CONJUNCT if self.by_shapes else 0)
 
     @property
@@ -122,15 +122,15 @@ class ListedBlock:
 
     @cached_property
     def shapes(self) -> Shapes:
-        """The keys of the shapes, as kernels read them; empty if the block is listed by values. Each batch
-        reads them.
+        """The keys of the shapes, as kernels read them; empty if the block is listed by values. They are cached,
+        because each batch reads them.
         """
         own = self.dictionaries[self.slot] if self.by_shapes else Dictionary.of(())
         return Shapes.of(own.offsets, own.data)
 
     @cached_property
     def arguments(self) -> ListedArrays:
-        """The block as kernels read it. Each batch reads it."""
+        """The block as kernels read it. It is cached, because each batch reads it."""
         own = self.dictionaries[self.slot] if self.by_shapes else Dictionary.of(())
         return ListedArrays(
             table=self.table.arguments,
@@ -170,7 +170,7 @@ class ListedBlock:
         return decoded(self.table, conjunct, self.dictionaries, self.attributes)
 
     def with_owners(self, owner: Integers) -> ListedBlock:
-        """Return the same block with other handles of the queries."""
+        """Return the block with other handles of the queries. ``owner``: the new handle for each conjunct."""
         table = self.table
         return replace(self, table=ConjunctTable(table.first, table.code, table.low, table.high, frozen_int32(owner)))
 
@@ -179,7 +179,8 @@ def listed_under(predicate: Predicate) -> PAttribute | None:
     """Return the position by whose shapes all conjuncts of a predicate can be listed. Return None if that is
     impossible.
 
-    A conjunct may have only negated shapes, or no shape. Nearly every position may satisfy it, so it stays in a bitmap.
+    A conjunct that has only negated shapes, or no shape, cannot be listed. Nearly every position may satisfy such a
+    conjunct, so it stays in a bitmap.
     """
     positions: list[PAttribute] = []
     for conjunct in predicate.conjuncts:
@@ -197,9 +198,9 @@ def listed_under(predicate: Predicate) -> PAttribute | None:
 def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
     """Return the blocks of a plan and the added blocks, merged so that each p-attribute has few blocks.
 
-    A block is merged with others if it is no larger than twice these together, or than _SMALL. ``ranks``: the ranks of
-    all handles; merged blocks omit conjuncts without a rank. Cost: the blocks that are built again. If k queries are
-    added one by one, each query is in log2(k) of them.
+    A block is merged with others if its weight is at most twice the weight of these, or at most _SMALL. ``ranks``: the
+    ranks of all handles; merged blocks omit conjuncts without a rank. Cost: the blocks that are built again. If k
+    queries are added one by one, each query is in log2(k) of them.
     """
     kept = list(blocks)
     for block in added:
@@ -219,7 +220,8 @@ def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: 
 
 
 def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None:
-    """Return one block of several blocks of the same p-attribute, without the conjuncts whose handles have no rank.
+    """Return one block with the conjuncts of several blocks of the same p-attribute. Conjuncts of removed queries,
+    whose handles have no rank, are omitted.
 
     Return None if no conjunct is left.
     """
@@ -253,7 +255,9 @@ def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None
 def by_values(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """Return the block of conjuncts that each require one of a few values of a slot, in their present order."""
+    """Return the block of the conjuncts of a table, listed by values. Each conjunct requires one of a few values of
+    ``slot``. The conjuncts keep their order.
+    """
     wide = table.wide()
     conjuncts, asks = wide.conjuncts, wide.slots == slot
     index = ValueIndex.of(wide.low[asks], conjuncts[asks])
@@ -268,7 +272,9 @@ def by_values(
 def _listed(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """Return the block of conjuncts in any order, by shapes or by values."""
+    """Return the block of the conjuncts of a table, listed by the shapes or by the values of ``slot``. The conjuncts
+    may be in any order.
+    """
     made = _by_shapes if attributes[slot].is_matched else by_values
     return made(attributes, slot, dictionaries, table)
 
@@ -276,7 +282,9 @@ def _listed(
 def _by_shapes(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """Return the block of conjuncts, each listed under a shape that it requires, in the order of these shapes."""
+    """Return the block of the conjuncts of a table, listed by shapes. Each conjunct is listed under one shape that it
+    requires. The conjuncts are in the order of these shapes.
+    """
     wide = table.wide()
     dictionary = dictionaries[slot]
     asks = np.flatnonzero((wide.slots == slot) & (wide.low == wide.high))
@@ -319,12 +327,12 @@ def _dictionaries(
 
 
 def _shared(attributes: Sequence[PAttribute], slot: int) -> int:
-    """Return the slot whose dictionary a slot uses: all positions share one."""
+    """Return the slot whose dictionary a slot uses. All positions share the dictionary of the first position."""
     if not attributes[slot].parts:
         return slot
     return next(place for place, attribute in enumerate(attributes) if attribute.parts)
 
 
 def _asks(constraint: Constraint) -> bool:
-    """Return whether a constraint on a match admits only a match."""
+    """Return whether a constraint on a match admits only values that match."""
     return constraint.admits(1) and not constraint.admits(0) and not constraint.null

@@ -16,7 +16,7 @@ _ONE = np.uint64(1)
 
 @compiled
 def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> None:
-    """Set bit ``bits[i]`` in the rows ``lows[i]`` to ``highs[i]`` of uint64[rows, words]."""
+    """Set, for each i, bit ``bits[i]`` in the rows ``lows[i]`` to ``highs[i]`` of ``regions`` uint64[rows, words]."""
     for i in range(bits.size):
         word = bits[i] >> 6
         mask = _ONE << np.uint64(bits[i] & 63)
@@ -26,7 +26,8 @@ def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> Non
 
 @compiled
 def find_groups(matrix: Array, span: int, groups: Array) -> None:
-    """Write for each row of uint64[rows, words] the groups of ``span`` words in which it has a common 1 with row 0.
+    """Write for each row of ``matrix`` uint64[rows, words] the groups of ``span`` words in which the row and row 0 have
+    a common 1.
 
     ``groups`` uint64[rows] has one bit for each group.
     """

@@ -55,7 +55,9 @@ class ValueIndex(OfArrays):
 
     @staticmethod
     def of(keys: Keys, conjuncts: npt.NDArray[np.int64]) -> ValueIndex:
-        """Return the index of pairs of a key and a conjunct. A conjunct may occur with several keys."""
+        """Return the index of pairs of a key and a conjunct, ``keys[i]`` and ``conjuncts[i]``. A conjunct may occur
+        with several keys.
+        """
         spread = keys.view(np.uint64) * _FACTOR
         order = np.lexsort((conjuncts, spread))
         different, counts = np.unique(spread, return_counts=True)
@@ -75,7 +77,7 @@ class ValueIndex(OfArrays):
 
     @cached_property
     def arguments(self) -> ValueIndexArrays:
-        """The arrays as kernels read them. Each batch reads them."""
+        """The arrays as kernels read them. They are cached, because each batch reads them."""
         return ValueIndexArrays(*arrays_of(self).values())
 
     def conjuncts_for(self, key: int) -> Integers:
@@ -115,7 +117,9 @@ def place_of(spread: Array, heads: Array, shift: int, key: int) -> int:
 
 @inlined
 def begin_of_others(code: Array, begin: int, end: int, slot: int) -> int:
-    """Return the first interval of a conjunct that is not one of the values of ``slot`` under which it is listed."""
+    """Return the first interval of a conjunct after the values of ``slot`` under which the conjunct is listed. These
+    values are its first intervals.
+    """
     i: int = np.int64(begin) + 1
     while i < end and np.int64(code[i]) & SLOT_MASK == slot:
         i += 1

@@ -32,7 +32,7 @@ class VerificationMasks:
         return VerificationMasks(frozen_int32(places), frozen(dense[some]))
 
     def dense(self) -> Words:
-        """Return a copy row for row."""
+        """Return the masks as a dense matrix uint64[rows, words], with one mask for each row."""
         rows = np.zeros((len(self.places), self.words.shape[1]), dtype=np.uint64)
         rows[self.places >= 0] = self.words
         return rows
