@@ -30,8 +30,8 @@ from asc.spatial.shape import KIND_WORD, POLYGONS
 Array = npt.NDArray[Any]
 
 _BLINDLY = 2
-"""The number of times that cells near all edges are divided without a condition. For a distance, the first cells are as
-large as the distance, and nearly all quarters of these cells are full or empty.
+"""The number of times that cells near more than half of all edges are divided, whatever the bounds. For a distance, the
+first cells are as large as the distance, and nearly all quarters of these cells are full or empty.
 """
 
 _SPOTS = (0.5, 0.37, 0.61)
@@ -72,8 +72,8 @@ Edges = npt.NDArray[np.int32]
 """Edges of a shape, each as the offset of its end vertex from the shape's key."""
 
 Place = tuple[int, int, int, int]
-"""The position of a cell: the number of halvings less than for the smallest cells, its column, its row, and
-the turn.
+"""The position of a cell: its shift (the number of further halvings down to the smallest cells), its column, its row,
+and the turn.
 """
 
 
@@ -99,12 +99,13 @@ class LargeShape:
     square: Array
 
     def cells(self, partial: Iterable[Place], near: NearEdges) -> Iterator[tuple[int, int, int]]:
-        """Yield the cells that replace partial ones: the start of each, its shift, and the flags of its entry.
+        """Yield the cells that replace the partial cells of the shape. Each cell has its start, its shift, and the
+        flags of its entry.
 
         A cell is divided while more than NEAR edges are near it, larger cells first. Two bounds end the division. All
         lists together have at most STORED times as many edges as the shape, or as many as at the beginning. At most
-        LOOKED times as many edges as the shape has are read. If more than half of all edges are near a cell, it gets no
-        list: all edges are read for it.
+        LOOKED times as many edges as the shape has are read. If more than half of all edges are near a cell, the cell
+        gets no list. All edges are read for a position in such a cell.
         """
         every = edges_of(self.words, self.base)
         if has_short_edge(self.words, self.reals, self.base, every):
@@ -151,7 +152,9 @@ class LargeShape:
                 yield self._cell((shift - 1, column, row, turn), cell.edges, every, edge_buffer, cell)
 
     def _cell(self, place: Place, among: Edges, every: Edges, edge_buffer: Edges, around: _Cell | None) -> _Cell:
-        """Return a cell with the edges near it, found among all edges or among the edges near its parent ``around``."""
+        """Return a cell with the edges near it. ``around``: its parent, if any. ``among``: the edges near the parent,
+        or all edges.
+        """
         shift, column, row, turn = place
         where = rectangle(self.square, shift, column, row, (0.0, 360.0, -360.0)[turn])
         count, is_full = near_edges(self.words, self.reals, self.base, among, *where, edge_buffer)

@@ -21,7 +21,7 @@ ACROSS = 4
 
 @compiled
 def spread(value: int) -> int:
-    """Return the low 32 bits of a number, with a zero bit above each."""
+    """Return the low 32 bits of a number, with a zero bit inserted above each bit."""
     value &= 0xFFFFFFFF
     value = (value | (value << 16)) & 0x0000FFFF0000FFFF
     value = (value | (value << 8)) & 0x00FF00FF00FF00FF
@@ -38,7 +38,7 @@ def z_order(column: int, row: int) -> int:
 
 @compiled
 def cell_of(value: float, origin: float, scale: float) -> int:
-    """Return the column, or the row, of a coordinate. Coordinates beyond the square have the outermost one.
+    """Return the column of an x, or the row of a y. Coordinates beyond the square are in the outermost column or row.
 
     The function is monotone, whatever is rounded: the cells of ascending coordinates never descend.
     """
@@ -52,7 +52,9 @@ def cell_of(value: float, origin: float, scale: float) -> int:
 
 @compiled
 def rectangle(square: Array, shift: int, column: int, row: int, moved: float) -> tuple[float, float, float, float]:
-    """Return least x, least y, greatest x, greatest y of a cell, shifted by ``moved`` and slightly enlarged."""
+    """Return the least x, least y, greatest x and greatest y of a cell, which is slightly enlarged. ``moved`` is added
+    to each x.
+    """
     x0 = square[4] + (column << shift) / square[5] - square[8]
     x1 = square[4] + ((column + 1) << shift) / square[5] + square[8]
     y0 = square[6] + (row << shift) / square[7] - square[9]

@@ -2,9 +2,9 @@
 """Covers: the cells in which a position may satisfy a spatial test, found by compiled loops.
 
 A cell of a cover is *full* if every position in it satisfies the test, else *partial*. No position outside of a cover
-satisfies it. Each cell is enlarged by more than all rounding errors, so that both statements are certain. For polygons
-and lines with few vertices, a partial cell also has the states of its sixteenths. It has none for shapes so small that
-GEOS rounds products to zero: positions beside such shapes also satisfy the test.
+satisfies the test. Each cell is enlarged by more than all rounding errors, so that both statements are certain. For
+polygons and lines with few vertices, a partial cell also has the states of its sixteenths. There are no such states for
+shapes so small that GEOS rounds products to zero, because positions beside such shapes also satisfy the test.
 """
 
 from __future__ import annotations
@@ -47,33 +47,33 @@ Array = npt.NDArray[Any]
 
 FULL = 1
 TURN_BITS, PARTED, NEAR_BITS = 1, 8, 4
-"""The flags of a cell's entry: whether the cell is full, the turn at which the shape is met, and whether the cell has
-states of its sixteenths. The higher bits are the number of these states (:mod:`asc.spatial.subcells`), or the number of
-the list of near edges plus one, 0 if there is no list.
+"""The flags of a cell's entry. FULL: whether the cell is full. From bit TURN_BITS on: the turn at which the shape is
+met. PARTED: whether the cell has states of its sixteenths. From bit NEAR_BITS on: the number of these states
+(:mod:`asc.spatial.subcells`), or the number of the list of near edges plus one; 0 if there is no list.
 """
 
 LARGE = 512
-"""The number of vertices from which on cells are divided further and have lists of near edges; smaller shapes have
-states of sixteenths.
+"""The least number of vertices of a large shape. The cells of large shapes are divided further and have lists of near
+edges. The cells of smaller shapes have states of sixteenths.
 """
 
 NEAR = 24
-"""The most near edges of a cell that is not divided further."""
+"""The number of near edges up to which a cell is not divided further."""
 
 STORED = 8
-"""The most near edges that are stored for a shape, for each of its vertices."""
+"""The greatest ratio of the near edges stored for a shape to the shape's vertices."""
 
 LOOKED = 512
-"""The most edges that are read while the cells of a shape are divided, for each of its vertices: a second or two for a
-million vertices.
+"""The greatest ratio of the edges read, while the cells of a shape are divided, to the shape's vertices. For a million
+vertices this takes a second or two.
 """
 
 
 class EntryArrays(NamedTuple):
-    """The entries of cells.
+    """The entries of cells. An entry is a cell, with a shape that a position in the cell may meet.
 
-    ``starts`` int64: the start of each cell in the Z-order. ``shifts`` uint8: its number of halvings less than the
-    smallest cells. ``places`` int32: the shape. ``entry_flags`` int32: the flags of the entry.
+    ``starts`` int64: the start of each cell in the Z-order. ``shifts`` uint8: the number of further halvings down to
+    the smallest cells. ``places`` int32: the number of the shape. ``entry_flags`` int32: the flags of the entry.
     """
 
     starts: Array
@@ -91,7 +91,8 @@ def vertices_of(words: Array, base: int) -> int:
 
 @compiled
 def box_of(words: Array, reals: Array, base: int, box: Array) -> bool:
-    """Write least and greatest x, least and greatest y of the positions that may satisfy the test, without a turn.
+    """Write to ``box`` the least and greatest x, then the least and greatest y, of the positions that may satisfy the
+    test without a turn.
 
     Return False if there are no such positions.
     """
@@ -139,8 +140,8 @@ def cover_shape(
     entries: EntryArrays,
     count: int,
 ) -> int:
-    """Write the cells of shape ``number`` at a turn (0: none, 1: 360 degrees more, 2: 360 degrees less), from ``count``
-    on.
+    """Write the cells of shape ``number`` at a turn (0: none, 1: 360 degrees more, 2: 360 degrees less), from index
+    ``count`` on.
 
     Return the number of cells so far, or -1 if the arrays lack capacity for all cells that may come.
 
@@ -248,10 +249,10 @@ def cover_shapes(
     entries: EntryArrays,
     count: int,
 ) -> tuple[int, int]:
-    """Cover the shapes ``wanted[first:]``, indices of ``bases``, at every turn, until the arrays are full or all are
-    covered.
+    """Write the cells of the shapes ``wanted[first:]`` at every turn, until the arrays are full or all shapes are
+    covered. ``wanted``: indices of ``shapes.bases``.
 
-    Return the next shape, and the number of cells.
+    Return the index in ``wanted`` of the next shape, and the number of cells so far.
     """
     words, reals, bases = shapes.words, shapes.reals, shapes.bases
     box, parts = np.empty(4), np.empty(SUBCELL_CAPACITY, dtype=np.uint8)
@@ -272,7 +273,9 @@ def cover_shapes(
 
 @compiled
 def find_parents(starts: Array, shifts: Array, parents: Array) -> None:
-    """Write the smallest cell around each cell, -1 if there is none. Cells are sorted by start, larger cells first."""
+    """Write the parent of each cell: the smallest other cell around the cell; -1 if there is none. Cells are sorted by
+    start, larger cells first.
+    """
     for cell in range(starts.size):
         around = cell - 1
         while around >= 0 and starts[cell] >= starts[around] + (1 << (2 * shifts[around])):
@@ -282,8 +285,8 @@ def find_parents(starts: Array, shifts: Array, parents: Array) -> None:
 
 @allocating
 def edges_of(words: Array, base: int) -> Array:
-    """Return the edges of a shape, each as the offset of its end vertex from the shape's key; for points,
-    each point.
+    """Return the edges of a shape, each as the offset of its end vertex from the shape's key. A shape of points has an
+    edge for each point.
     """
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
@@ -301,8 +304,8 @@ def edges_of(words: Array, base: int) -> Array:
 
 @compiled
 def has_short_edge(words: Array, reals: Array, base: int, edges: Array) -> bool:
-    """Return whether a distance is measured from an edge that is too short for GEOS: then the result does not follow
-    geometry.
+    """Return whether the test measures the distance from an edge that is too short for GEOS. The result of GEOS is then
+    geometrically wrong.
     """
     if words[base + RELATION_WORD] != WITHIN_DISTANCE or words[base + KIND_WORD] & 0xFF == POINTS:
         return False
@@ -359,7 +362,7 @@ def near_edges(
 def place_from(
     reals: Array, base: int, edges: Array, inside: bool, x: float, y: float, to_x: float, to_y: float
 ) -> int:
-    """Return the side of a position, INSIDE, OUTSIDE or UNDECIDED, by the edges near its cell.
+    """Return INSIDE, OUTSIDE or UNDECIDED for a position. Only the edges near the position's cell are read.
 
     ``inside``: whether the spot ``to_x``, ``to_y`` of the same cell is inside.
     """

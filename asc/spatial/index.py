@@ -27,8 +27,8 @@ _LEAST_WIDTH = 1e-250
 """The least width of the square around shapes in the plane."""
 
 _USUAL_SIDES = SIDE / 16
-"""The longest side of the square, in lengths of a usual shape. A usual shape is then sixteen of the smallest cells
-long.
+"""The greatest length of a side of the square, divided by the usual length of a shape. A shape of usual length is then
+sixteen of the smallest cells long.
 """
 
 
@@ -36,8 +36,8 @@ long.
 class Shapes:
     """The keys of shapes as kernels read them: the same memory as words and as float64.
 
-    ``bases`` int64[n + 1]: the beginning of each key, and the end. Keys that are consecutive in memory, as those of a
-    dictionary are, are not copied.
+    ``bases`` int64[n + 1]: the index of the first word of each key, and then the number of words. Keys that are
+    consecutive in memory, as those of a dictionary are, are not copied.
     """
 
     words: Longs
@@ -57,7 +57,7 @@ class Shapes:
 
     @cached_property
     def arguments(self) -> ShapeArrays:
-        """The arrays as kernels read them. Each batch reads them."""
+        """The arrays as kernels read them. They are cached, because each batch reads them."""
         return ShapeArrays(words=self.words, reals=self.reals, bases=self.bases)
 
     def key(self, number: int) -> bytes:
@@ -99,7 +99,7 @@ class ShapeIndex(OfArrays):
 
     @staticmethod
     def of(shapes: Shapes, wanted: Integers) -> ShapeIndex:
-        """Return the index of some of the shapes, given by their numbers. All have the same crs."""
+        """Return the index of the shapes with the numbers ``wanted``. All of these have the same crs."""
         is_planar = len(wanted) > 0 and shapes.words[shapes.bases[wanted[0]] + KIND_WORD] >> 8 == PLANAR
         square = _square(shapes, wanted) if is_planar else _degrees()
         near = NearEdges()
@@ -130,7 +130,7 @@ class ShapeIndex(OfArrays):
 
     @cached_property
     def arguments(self) -> IndexArrays:
-        """The arrays as kernels read them. Each batch reads them."""
+        """The arrays as kernels read them. They are cached, because each batch reads them."""
         return IndexArrays(*arrays_of(self).values())
 
     @property
@@ -139,7 +139,7 @@ class ShapeIndex(OfArrays):
         return bool(self.square[-1])
 
     def shapes_around(self, key: int) -> Integers:
-        """Return the sorted shapes that have an entry in a cell around a position of the Z-order."""
+        """Return the sorted numbers of the shapes that have an entry in a cell around a position of the Z-order."""
         cell = cell_before(self.starts, key, 0) if key >= 0 else -1
         found = [self.places[:0]]
         while cell >= 0:
@@ -162,7 +162,9 @@ def _degrees() -> Reals:
 
 
 def _square(shapes: Shapes, wanted: Integers) -> Reals:
-    """Return a square around most of some shapes. Positions beyond it belong to the outermost cells."""
+    """Return a square that contains most of the shapes ``wanted``. Positions outside of the square belong to its
+    outermost cells.
+    """
     boxes = np.empty((len(wanted), 4))
     some = [box_of(shapes.words, shapes.reals, shapes.bases[n], box) for n, box in zip(wanted, boxes, strict=True)]
     boxes = boxes[np.array(some, dtype=np.bool_)]
@@ -177,7 +179,8 @@ def _square(shapes: Shapes, wanted: Integers) -> Reals:
 
 
 def _side(least: Reals, greatest: Reals) -> tuple[float, float]:
-    """Return the start and the length of a side of the square, from the ends of all shapes along it.
+    """Return the start and the length of a side of the square. ``least``, ``greatest``: the two ends of each shape
+    along this side.
 
     The side spans all shapes, but has a bound: _USUAL_SIDES times the usual length of a shape. With a longer side,
     cells would be too coarse to separate the shapes. A side of that bound is placed where it contains the most

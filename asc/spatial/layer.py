@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from asc.spatial.feature import Feature
 
 ShapeName = tuple[str, str]
-"""A layer and the id of a shape in it."""
+"""The name of a layer, and the id of a shape in the layer."""
 
 
 @dataclass(frozen=True, eq=False)

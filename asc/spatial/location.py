@@ -44,18 +44,18 @@ _LEAST_SQUARE, LEAST_DISTANCE = 1e-300, 1e-140
 """The least square that keeps its full precision, and the least distance with such a square."""
 
 _LEAST_EDGE = 1e-145
-"""The least length of an edge whose square keeps its full precision. GEOS divides by the square, so for shorter edges
-it may be wrong by half of a distance.
+"""The least length of an edge whose square keeps its full precision. GEOS divides by the square, so its distance from a
+shorter edge may be wrong by half.
 """
 
 _RELATIVE = 1e-9
-"""The relative difference from the limit of a distance below which GEOS decides. Rounding errors here are a millionth
-of that.
+"""The relative difference between a distance and its limit below which GEOS decides. Rounding errors are a millionth of
+this difference.
 """
 
 _FAR_HALF, _AT_ANTIPODE_M = 0.99, 10.0
-"""The haversine beyond which rounding errors are large, because the positions are nearly antipodal, and an error bound
-for such positions in metres.
+"""_FAR_HALF: the haversine above which rounding errors are large, because the positions are nearly antipodal.
+_AT_ANTIPODE_M: an error bound for the distance of such positions, in metres.
 """
 
 
@@ -97,7 +97,7 @@ def side_of(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> i
 
 @inlined
 def is_on(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
-    """Return whether a position is on an edge, or is a point that is an edge to itself: NO, YES or UNSURE."""
+    """Return whether a position is on an edge: NO, YES or UNSURE. The two ends of the edge may be one point."""
     if max(ax, bx) < x or min(ax, bx) > x or max(ay, by) < y or min(ay, by) > y:
         return NO
     if ax == bx or ay == by or (ax == x and ay == y) or (bx == x and by == y):
@@ -147,7 +147,8 @@ def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> in
 def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
     """Return where a position is relative to the ring with the vertices ``reals[begin:end]``.
 
-    The result is BOUNDARY, UNDECIDED, or INSIDE or OUTSIDE, by the parity of the edges that a ray to the right crosses.
+    The result is BOUNDARY, UNDECIDED, INSIDE or OUTSIDE. It is INSIDE if a ray to the right crosses an odd number of
+    edges.
     """
     inside = False
     was_above = reals[begin + 1] > y
@@ -220,7 +221,9 @@ def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x
 
 @inlined
 def is_short(ax: float, ay: float, bx: float, by: float) -> bool:
-    """Return whether an edge is too short to be squared. An edge between equal vertices is not short."""
+    """Return whether an edge is so short that the square of its length is imprecise. An edge between equal vertices is
+    not short.
+    """
     return 0.0 < max(abs(bx - ax), abs(by - ay)) < _LEAST_EDGE
 
 
@@ -237,7 +240,9 @@ def squared_distance(ax: float, ay: float, bx: float, by: float, x: float, y: fl
 
 @compiled
 def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Return whether a position is within the key's distance in the plane; inside a polygon the distance is zero."""
+    """Return whether a position is within the key's distance of the shape in the plane: NO, YES or UNSURE. Inside a
+    polygon the distance is zero.
+    """
     distance = reals[base + DISTANCE_WORD]
     kind, rings = words[base + KIND_WORD] & 0xFF, words[base + RINGS_WORD]
     is_unclear = False
@@ -265,7 +270,10 @@ def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) 
 
 @inlined
 def _by_distance(least: float, distance: float, size: float, is_unclear: bool) -> int:
-    """Return NO, YES or UNSURE by ``least``, the square of the least distance; ``size``: the largest coordinate."""
+    """Return whether a position is within ``distance`` of a shape: NO, YES or UNSURE. ``least``: the square of its
+    distance from the nearest edge. ``size``: the largest coordinate. ``is_unclear``: whether the position may be
+    nearer.
+    """
     far = math.sqrt(least)
     if least < _LEAST_SQUARE and distance < LEAST_DISTANCE:
         return UNSURE

@@ -20,7 +20,7 @@ VERTICES_MAX = 1_000_000
 """The most vertices of a shape."""
 
 VALIDITY_EFFORT_MAX = 1 << 25
-"""The greatest effort of GEOS's test whether a shape is valid, in pairs of edges: some seconds."""
+"""The greatest effort of GEOS's test whether a shape is valid, in pairs of edges. This effort takes some seconds."""
 
 COORDINATE_MAX = 1e100
 """The greatest coordinate in the plane; the product of greater coordinates may overflow."""
@@ -162,7 +162,7 @@ def checked(shape: BaseGeometry | None, rules: Rules = _RULES) -> Read:
 def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[np.bool_]:
     """Return for each of many shapes (or None) whether :func:`checked` certainly accepts it without a warning.
 
-    It may accept other shapes too.
+    The function :func:`checked` may also accept shapes for which the result is False.
     """
     import numpy as np
     import shapely
@@ -179,7 +179,9 @@ def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[n
 
 
 def _mended(shape: BaseGeometry) -> BaseGeometry | None:
-    """Return the parts of GEOS's repair of an invalid shape that have its dimension. Return None if nothing is left."""
+    """Return an invalid shape as repaired by GEOS, without the parts of a lower dimension. Return None if no part is
+    left.
+    """
     import shapely
 
     parts = shapely.get_parts(shapely.make_valid(shape, method="structure", keep_collapsed=False))

@@ -26,13 +26,13 @@ ENTRIES = 2_048
 """The number of entries that are listed before they are evaluated."""
 
 ENTRY, CERTAIN = np.int64(0x7FFFFFFF), np.int64(1 << 31)
-"""The bits of ``position << 32 | entry``: the number of the entry, and whether the position certainly meets
+"""The bits of ``position << 32 | entry``. ENTRY: the number of the entry. CERTAIN: whether the position certainly meets
 the shape.
 """
 
 PREFETCH_DISTANCE = 24
-"""The number of entries between the evaluated entry and the entry whose shape is prefetched. The shape's offset is
-prefetched as many entries earlier.
+"""The number of entries between the evaluated entry and the entry whose shape is prefetched. The offset of a shape is
+prefetched as many entries before the shape.
 """
 
 _LINE_WORDS, _MOST_WORDS = 8, 48
@@ -95,12 +95,12 @@ def cell_before(starts: Array, key: int, near: int) -> int:
 
 @inlined
 def list_entries(index: IndexArrays, cells: Array, place: int, cell: int, entries: Array) -> tuple[int, int, int]:
-    """Write ``place << 32 | entry`` for the entries that the positions from ``place`` on may meet, with CERTAIN if they
-    do.
+    """Write ``position << 32 | entry`` for each entry whose shape a position may meet. The first position is ``place``.
+    The bit CERTAIN is set if the position meets the shape.
 
-    ``cells``: the Z-order of each position, ascending. ``cell``: the cell around the previous position. Returns the
-    next position, the cell around the last, and the number of entries. It ends before the first position whose entries
-    exceed the capacity of ``entries``. There are fewer than 1 << 27 positions.
+    ``cells``: the Z-order of each position, ascending. ``cell``: the cell around the previous position. Return the next
+    position, the cell around the last position, and the number of entries. The function ends before the first position
+    whose entries exceed the capacity of ``entries``. There are fewer than 1 << 27 positions.
     """
     starts, shifts, parents, first = index.starts, index.shifts, index.parents, index.first
     places, entry_flags = index.places, index.entry_flags
@@ -129,10 +129,10 @@ def list_entries(index: IndexArrays, cells: Array, place: int, cell: int, entrie
 
 @compiled
 def sifted(entry_flags: Array, entries: Array, count: int) -> int:
-    """Keep only the entries, ``position << 36 | sixteenth << 32 | entry``, that the position may meet; return their
-    number.
+    """Keep only the entries whose shape the position may meet. Return the number of these entries.
 
-    They become ``position << 32 | entry``, with CERTAIN if the position meets the shape.
+    ``entries`` are ``position << 36 | sixteenth << 32 | entry``. The remaining entries become
+    ``position << 32 | entry``, with the bit CERTAIN if the position meets the shape.
     """
     kept = 0
     for current in range(count):
@@ -209,7 +209,8 @@ def find_shapes(
     met: Array,
     count: int,
 ) -> tuple[int, int]:
-    """Write the numbers of the shapes that each position from ``row`` on meets, and ~number for an undecided shape.
+    """Write to ``met`` the numbers of the shapes that each position from ``row`` on meets. For an undecided shape,
+    write ~number.
 
     Return the next row, and the number of numbers written. The function ends when all rows are done, or ``entries``
     lacks capacity for a row, or ``met`` has less capacity left than ``entries``. ``keys``: ascending. ``ends``

@@ -44,14 +44,16 @@ _PLACES = np.array([3**part for part in range(16)], dtype=np.int64)
 
 @inlined
 def subcell_state(number: int, part: int) -> int:
-    """Return the digit of a sixteenth, given by its index in Z-order."""
+    """Return the state of a sixteenth from the number that has the states of a cell. ``part``: the index of the
+    sixteenth in Z-order.
+    """
     return int(np.uint32(number) // np.uint32(_PLACES[part]) % np.uint32(3))
 
 
 @inlined
 def subcell_of(key: int, shift: int) -> int:
-    """Return the sixteenth around a position of the Z-order, in a cell halved ``shift`` times less than the smallest
-    cells.
+    """Return the sixteenth of a cell that contains a position of the Z-order. ``shift``: the number of further halvings
+    from the cell down to the smallest cells.
     """
     return int((key >> np.int64(max(0, 2 * shift - 4))) & 15)
 
@@ -128,7 +130,9 @@ def _mark(
     moved: float,
     parts: Array,
 ) -> None:
-    """Set the sixteenths in which an edge may have a point to PARTLY: row by row those along the edge, and one more."""
+    """Set to PARTLY each sixteenth in which an edge may have a point. In each row, the sixteenths along the edge are
+    tested, and one more on each side.
+    """
     ax, ay, bx, by = edge
     begin = (cell_of(min(ay, by) - 2 * square[9], square[6], square[7]) >> size) - low
     end = (cell_of(max(ay, by) + 2 * square[9], square[6], square[7]) >> size) - low

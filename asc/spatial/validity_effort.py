@@ -24,8 +24,8 @@ Array = npt.NDArray[Any]
 Boxes = npt.NDArray[np.float64]
 
 _VERTICES_A_PAIR, _VERTICES_A_RING = 16, 32
-"""The number of vertices of a ring that GEOS visits in the time of one pair of edges, and in the time in which it
-begins a ring.
+"""_VERTICES_A_PAIR: the number of vertices of a ring that GEOS visits in the time of one pair of edges.
+_VERTICES_A_RING: the number that GEOS visits in the time in which it begins a ring.
 """
 
 _PAIRS_A_TOUCH = 32
@@ -38,7 +38,7 @@ _CUT = 4
 def validity_effort(shape: BaseGeometry) -> int:
     """Estimate the time that GEOS takes to test a (Multi)Polygon that is not empty, in pairs of edges.
 
-    Cost: for n vertices n log n, a microsecond or two each.
+    Cost: n log n for n vertices, a microsecond or two for each vertex.
     """
     import shapely
 
@@ -57,7 +57,9 @@ def validity_effort(shape: BaseGeometry) -> int:
 
 
 def _pairs_of_pieces(first: Boxes, second: Boxes, ring: Array) -> int:
-    """Return the number of pairs of pieces of monotone chains whose boxes meet, from whole chains down to edges."""
+    """Return the number of pairs of pieces of monotone chains whose boxes meet. The pieces of all steps count, from
+    whole chains down to edges.
+    """
     if not len(ring):
         return 0
     low, high, rises = np.minimum(first, second), np.maximum(first, second), second >= first
@@ -79,8 +81,8 @@ def _pairs_of_pieces(first: Boxes, second: Boxes, ring: Array) -> int:
 
 
 def _passed_for_holes(boxes: Boxes, sizes: Array, polygon: Array) -> int:
-    """Return the number of vertices of shells that GEOS visits for holes, and of holes that it visits for
-    other holes.
+    """Return the number of vertices that GEOS visits for holes: the vertices of the shell for each hole, and the
+    vertices of holes whose boxes meet.
     """
     shells = np.flatnonzero(np.diff(polygon, prepend=-1))
     ends = np.append(shells[1:], len(polygon))
@@ -92,8 +94,8 @@ def _passed_for_holes(boxes: Boxes, sizes: Array, polygon: Array) -> int:
 
 
 def _passed_for_shells(first: Boxes, second: Boxes, begins: Boxes, sizes: Array, polygon: Array) -> int:
-    """Estimate the vertices of polygons, holes included, that GEOS visits for shells that begin on one of
-    their edges.
+    """Estimate the number of vertices that GEOS visits for shells that begin on an edge of another polygon. For each
+    such shell, GEOS visits all vertices of the other polygon, including those of its holes.
     """
     own = np.tile(begins[np.flatnonzero(np.diff(polygon, prepend=-1))], 2)
     if len(own) == 1:
@@ -129,8 +131,9 @@ def meeting_pairs(boxes: Boxes) -> int:
 def _swept(x1: Array, least: Array, greatest: Array, x2: Array, own_least: Array, own_greatest: Array) -> int:
     """Return the number of pairs of boxes that meet, by a sweep along x.
 
-    The boxes begin at ``x1`` and the same boxes end at ``x2``, both ascending, with the ranks, from 1, of their least
-    and greatest y. The open boxes are in two Fenwick trees (Fenwick 1994).
+    ``x1``: the least x of each box, ascending. ``least``, ``greatest``: the ranks of the least and greatest y of these
+    boxes, from 1 on. ``x2``: the greatest x of each box, ascending. ``own_least``, ``own_greatest``: the ranks in that
+    order. The open boxes are in two Fenwick trees (Fenwick 1994).
     """
     size = max(greatest.max(), least.max()) + 1
     lows, highs = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
