@@ -16,12 +16,12 @@ from asc.spark_types import ddl_of_type, folded, normalised_arrow_type
 
 
 def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.Array | pa.ChunkedArray:
-    """Return the values of a p-attribute in its type. Errors number rows from ``first_row`` on.
+    """Return the values of a p-attribute, cast to its type. ``first_row``: the number of the first row, for errors.
 
     Exact casts are: integers and decimals of another width, integers to floats and back, floats of another width,
     timestamps of another unit, a column of nothing but NULLs. Run-end encoded values are decoded. A column whose type
     cannot be cast to the p-attribute's is returned unchanged. Raise PlanError for the first value that the type cannot
-    hold. A column that already has the type costs nothing; another costs a copy.
+    hold. A column that already has the type costs nothing; a cast costs a copy.
 
     >>> fitted(PAttribute("delay", pa.int32()), pa.array([45, None], pa.int64())).type
     DataType(int32)
@@ -58,7 +58,7 @@ def column_at(batch: pa.RecordBatch | pa.Table, path: tuple[str, ...], name: str
 
 
 def _place(names: list[str], wanted: str, name: str) -> int:
-    """Return the index of the wanted name among some names."""
+    """Return the index of ``wanted`` among some names. ``name``: the name of the whole column, for errors."""
     places = [i for i, own in enumerate(names) if own == wanted]
     places = places or [i for i, own in enumerate(names) if folded(own) == folded(wanted)]
     if len(places) > 1:
@@ -69,7 +69,9 @@ def _place(names: list[str], wanted: str, name: str) -> int:
 
 
 def position_of(attribute: PAttribute, parts: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
-    """Return the positions that two columns of numbers make, each as the double that Spark casts it to."""
+    """Return the positions, or boxes, whose parts are columns of numbers. Each number becomes the double that Spark
+    casts it to.
+    """
     return pa.StructArray.from_arrays([as_doubles(part) for part in parts], fields=list(attribute.type))
 
 

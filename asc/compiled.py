@@ -20,15 +20,16 @@ option.
 
 
 def compiled(function: F) -> F:
-    """Compile a function on first use, once for a machine. The function releases the GIL while it runs.
+    """Compile a function on its first use. The compiled code is stored, so that later processes of the machine do not
+    compile the function again. The function releases the GIL while it runs.
 
     The function must not create an array: it is compiled without reference counts. Counting, for each function that
     receives an array, took half of the time of many loops, and prevented reading several words at once. The function
     must not return an array either, except to another compiled function.
 
     Arrays that belong together are one argument, a NamedTuple: arrays of one dtype in a list of arguments are easily
-    exchanged. Its class must be one of a module, or the compiled code cannot be stored. Cost: 0.1 microseconds a field
-    for each call from Python, none for a call from a compiled function.
+    exchanged. The class of the NamedTuple must be an attribute of a module, or the compiled code cannot be stored.
+    Cost: 0.1 microseconds a field for each call from Python, none for a call from a compiled function.
 
     numba stores the compiled code beside the package, or in the user's cache folder if the package is not writable. If
     neither is writable, the function is compiled for the process alone.
@@ -37,12 +38,12 @@ def compiled(function: F) -> F:
 
 
 def allocating(function: F) -> F:
-    """Compile a function that creates arrays, otherwise as :func:`compiled` does."""
+    """Compile a function as :func:`compiled` does, but with reference counts. The function can create arrays."""
     return _compiled(function)
 
 
 def inlined(function: F) -> F:
-    """Compile as :func:`compiled` does, but inline the function in each compiled caller, so that no call remains."""
+    """Compile a function as :func:`compiled` does, but inline it in each compiled caller, so that no call remains."""
     return cast(F, numba.njit(nogil=True, forceinline=True, **_UNCOUNTED)(function))
 
 
@@ -60,8 +61,8 @@ def _compiled(function: F, **options: Any) -> F:
 class _Index(IndexDataCacheFile):
     """The index of the stored code of one function; empty if it names classes that another version of asc had.
 
-    numba reads the whole index, with the classes of NamedTuples, before it compares the time of the source file. A
-    class that was renamed since is an AttributeError there, for each call until the file is removed.
+    numba reads the whole index, with the classes of NamedTuples, before it compares the time of the source file. If a
+    class was renamed since then, each call raises AttributeError there until the file is removed.
     """
 
     def _load_index(self) -> dict[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _WIDE_CHARS = 100
-"""The most characters of a line that is shown as a whole. A longer line is shown around a position."""
+"""The most characters of a line that is shown as a whole. Of a longer line, only the part around the fault is shown."""
 _AROUND_CHARS = 30
 
 _VALUE_CHARS = 300
@@ -38,7 +38,7 @@ class AscError(Exception):
 
 
 def beginning(text: str, chars: int = _VALUE_CHARS) -> str:
-    """Return a text, cut to its beginning and dots if it is too long.
+    """Return a text. If it has more than ``chars`` characters, return its beginning, followed by dots.
 
     >>> beginning("abcdefgh", 6), beginning("abcdef", 6)
     ('abc...', 'abcdef')
@@ -55,7 +55,7 @@ class ShapeError(AscError):
 
 
 class PlanError(AscError):
-    """A plan that cannot be built or read, or a change that does not fit it."""
+    """A plan that cannot be built or read, or a change that does not fit a plan."""
 
 
 class PredicateError(AscError):

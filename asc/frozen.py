@@ -1,4 +1,4 @@
-"""Read-only arrays: every array of a plan is one."""
+"""Read-only arrays, and dataclasses that consist of arrays. Every array of a plan is read-only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def arrays_of(instance: DataclassInstance) -> dict[str, npt.NDArray[Any]]:
 
 
 def of_stored(kind: type[D], arrays: Mapping[str, npt.NDArray[Any]]) -> D:
-    """Return the dataclass with the arrays that :func:`arrays_of` returned.
+    """Return an instance of a dataclass with the arrays that :func:`arrays_of` returned.
 
     Raise TypeError if an array is missing, and KeyError if no field has the name of an array.
     """

@@ -69,9 +69,9 @@ def predicates_schema(schema: pa.Schema) -> Schema:
     """Return the attributes of a table that predicates may name. ``excluded`` of the result has the other columns, with
     reasons.
 
-    A type that Spark does not have becomes the narrowest type that holds its values: ``uint8`` SMALLINT, ``uint64``
-    DECIMAL(20,0), ``float16`` FLOAT, a timestamp of any unit TIMESTAMP. Raise SchemaError if no attribute is left, or
-    if two names differ in case only.
+    A type that Spark does not have becomes the narrowest type that holds its values: ``uint8`` becomes SMALLINT,
+    ``uint64`` DECIMAL(20,0), ``float16`` FLOAT, and a timestamp of any unit TIMESTAMP. Raise SchemaError if no
+    attribute is left, or if two names differ in case only.
 
     >>> schema = predicates_schema(pa.schema({"n": pa.uint16(), "at": pa.time64("us")}))
     >>> schema.ddl(), schema.excluded

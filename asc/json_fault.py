@@ -6,8 +6,8 @@ import json
 
 
 def json_fault(error: Exception) -> str:
-    """Return a one-line description of a JSON fault, with the column but without the line number, which readers of
-    lines already know.
+    """Return a one-line description of a JSON fault. The description has the column, but not the line number, because a
+    caller that reads line by line knows the number.
 
     >>> try:
     ...     json.loads('{"id": "late" "where": "delay > 60"}')

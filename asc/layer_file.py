@@ -26,7 +26,7 @@ _GEOJSON, _LINES, _CSV = (".geojson", ".json"), (".ndjson", ".jsonl", ".geojsonl
 _DEGREES = ("CRS84", "4326")
 _FIELD_BYTES_MAX = 1 << 27
 _FIELD_LIMIT = threading.Lock()
-"""A lock, held while the field limit of :mod:`csv`, which the whole process shares, is changed."""
+"""A lock that is held while the field limit of :mod:`csv` is changed. The whole process shares this limit."""
 
 _LINE_CHARS_MAX = 1 << 27
 """The most characters of a line; a shape of a million vertices has a third of this."""
@@ -43,7 +43,7 @@ _WKT = "\0wkt"
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A row of a file: its position, its id, and its Feature, or the reason for its refusal."""
+    """A row of a file: its position and its id, with either its Feature or the reason for its refusal."""
 
     place: str
     id: str
@@ -84,7 +84,8 @@ def read_layer(
 
 
 def layers_of(sources: Mapping[str, Layer | str | Path], crs: str) -> dict[str, Layer]:
-    """Return layers by name. Paths are read as files (:func:`read_layer`) in a crs.
+    """Return layers by name. A source that is a path is read as a file whose positions have the given crs
+    (:func:`read_layer`).
 
     Raise SchemaError for a source that is neither a layer nor a path, and if the sources are not a mapping.
     """

@@ -114,15 +114,16 @@ class Matcher:
         return result_table(self._plan, (matches for _, matches in self._matched_parts(table)), by)
 
     def count(self, table: object) -> pa.Table:
-        """Count the rows of a table that each query accepts: ``query`` and ``count`` int64, one row for every query,
-        sorted by id.
+        """Count the rows of a table that each query accepts. The result has the columns ``query`` and ``count`` int64,
+        and one row for every query, sorted by id.
 
         Only one part of a stream is in memory at a time. Arguments and errors are those of :meth:`match`.
         """
         return count_table(self._plan, (matches for _, matches in self._matched_parts(table)))
 
     def filter(self, table: object) -> pa.Table:
-        """Return the rows that at least one query accepts, as ``broker.match`` does, in Arrow.
+        """Return the rows of a table that at least one query accepts, as an Arrow table. ``broker.match`` does the same
+        for a DataFrame of Spark.
 
         The columns are unchanged, except that Arrow's view types become the large types. The added column ``queries``
         list<string> has the sorted ids of the queries that accept the row.
@@ -163,7 +164,7 @@ class Matcher:
 
 
 def _pairs(pairs: object) -> Iterator[tuple[Any, Any]]:
-    """Yield the pairs of an iterable. Raise PlanError for any other value, as a mapping or a text."""
+    """Yield the pairs of an iterable. Raise PlanError for any other value, and also for a mapping or a text."""
     remedy = "give (id, predicate) pairs, as queries.items()"
     if isinstance(pairs, (str, Mapping)) or not isinstance(pairs, Iterable):
         raise PlanError("queries of type", type(pairs).__name__, remedy)
@@ -174,7 +175,7 @@ def _pairs(pairs: object) -> Iterator[tuple[Any, Any]]:
 
 
 def _schema_of(value: object) -> Schema:
-    """Return the schema that a caller gave, or that of a given table."""
+    """Return the schema of a value, which is a schema in any accepted form, or a table."""
     if isinstance(value, pa.Schema):
         return predicates_schema(value)
     if is_table(value):

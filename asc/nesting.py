@@ -6,17 +6,17 @@ import re
 from itertools import accumulate
 
 JSON_LEVELS_MAX = 100
-"""The most arrays and objects that may be nested in JSON that a recursive reader reads."""
+"""The greatest depth of nested arrays and objects in JSON that a recursive reader may read."""
 
 WKT_LEVELS_MAX = 10
-"""The most parentheses that may be nested in WKT; a MULTIPOLYGON has three."""
+"""The greatest depth of nested parentheses in WKT. A MULTIPOLYGON has a depth of three."""
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 
 
 def json_levels(text: str) -> int:
-    """Return the greatest depth of nested arrays and objects in a JSON text. Of invalid JSON, count at least the part
-    before the fault. Cost: some nanoseconds per character.
+    """Return the greatest depth of nested arrays and objects in a JSON text. If the JSON is invalid, count at least the
+    part before the fault. Cost: some nanoseconds per character.
 
     >>> json_levels('{"a": [1, {"b": "[[[["}]}')
     3

@@ -16,8 +16,8 @@ from asc.interchange import Part
 from asc.plan.plan import Plan
 
 By = Literal["pair", "row", "query"]
-"""The row unit of a result table: ``pair`` (a row and a query that accepts it), ``row`` (a row of the table) or
-``query``.
+"""The meaning of a row of a result table. ``pair``: a row of the matched table, and a query that accepts it. ``row``: a
+row of the matched table. ``query``: a query.
 """
 
 _MOST_ROWS = 2**31 - 1
@@ -45,8 +45,8 @@ def result_table(plan: Plan, parts: Iterable[Matches], by: By) -> pa.Table:
 
 
 def count_table(plan: Plan, parts: Iterable[Matches]) -> pa.Table:
-    """Return the number of rows that each query accepts: ``query`` and ``count`` int64, one row for every query, sorted
-    by id.
+    """Return the number of rows that each query accepts. The table has the columns ``query`` and ``count`` int64, and
+    one row for every query, sorted by id.
     """
     counts = np.zeros(len(plan), dtype=np.int64)
     for matches in parts:
@@ -70,8 +70,8 @@ def ids_by_row(plan: Plan, matches: Matches) -> pa.ListArray:
 def filtered(part: Part, mask: pa.BooleanArray) -> pa.Table:
     """Return the rows of a part that a mask selects.
 
-    Arrow cannot filter view types, which become the large types of the same values, nor run-end encoded columns, which
-    are decoded. Raise PlanError for any other column that Arrow cannot filter.
+    Arrow cannot filter view types, so these become the large types of the same values. Arrow cannot filter run-end
+    encoded columns either, so these are decoded. Raise PlanError for any other column that Arrow cannot filter.
     """
     fields: list[pa.Field] = []
     columns: list[pa.ChunkedArray] = []
@@ -117,7 +117,9 @@ def _joined(parts: Iterable[Matches]) -> tuple[npt.NDArray[np.int32], npt.NDArra
 
 
 def _offsets(places: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
-    """Return the index of the first pair of each place, int64[count + 1]. The pairs are sorted by place."""
+    """Return offsets int64[count + 1]: in pairs that are sorted by row, or by query, those of row or query i are
+    ``offsets[i]`` to ``offsets[i + 1]``. ``places``: the row, or the query, of each pair.
+    """
     offsets = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(places, minlength=count), out=offsets[1:])
     return offsets

@@ -28,7 +28,9 @@ from asc.spatial.layer import Layer
 from asc.spatial.properties import Properties, is_property_type
 
 GEOMETRY = "geometry"
-"""The name of a row's shape in predicates of joins; the other names are those of properties."""
+"""The name that predicates of joins use for the shape of a layer's row. Their other names for the row are names of
+properties.
+"""
 
 WGS84, PLANAR = "wgs84", "planar"
 CRSS = (WGS84, PLANAR)
@@ -146,7 +148,7 @@ class Schema:
         return replace(self, crs=crs)
 
     def with_layers(self, layers: Mapping[str, Layer]) -> Schema:
-        """Return the same attributes with the layers that ``shape`` may name, by layer name."""
+        """Return the same attributes with other layers. ``layers``: the layers that ``shape`` may name, by name."""
         return replace(self, layers=layers)
 
     def ddl(self) -> str:
@@ -180,7 +182,9 @@ class Schema:
         return attribute
 
     def _excluded_for(self, dotted: str) -> str | None:
-        """Return the reason why predicates may not name a column or a part of it. Return None if they may."""
+        """Return the reason why predicates may not name a column: the column is excluded, or is part of an excluded
+        column. Return None if predicates may name the column.
+        """
         wanted = folded(dotted)
         for name, reason in self.excluded.items():
             if wanted == folded(name) or wanted.startswith(f"{folded(name)}."):
@@ -189,7 +193,7 @@ class Schema:
 
     @property
     def _dotted(self) -> dict[str, str]:
-        """The names that contain a dot which is no step into a struct, with the spelling to use instead."""
+        """The dotted paths in which the name of a field contains a dot, each with the spelling to use in predicates."""
         with_dots = (a for a in self._by_name.values() if any("." in part for part in a.path))
         return {a.name: ".".join(map(quoted_name, a.path)) for a in with_dots}
 

@@ -73,7 +73,8 @@ def backquoted(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """Return the common form of the names that Spark treats as equal: each character in upper, then in lower case.
+    """Return a form of a name that is the same for all names that Spark treats as equal: each character is converted to
+    upper, then to lower case.
 
     A character whose other case has several characters stays unchanged, as in Java's ``equalsIgnoreCase``.
 
@@ -129,7 +130,7 @@ def ddl_of_type(data_type: pa.DataType) -> str:
 
 
 _NO_TYPE = ("", ",", ":", "<", ">", "(", ")")
-"""Tokens that indicate a missing type; the empty one is the end of the text."""
+"""Tokens that indicate a missing type. The empty token is the end of the text."""
 
 
 def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:
@@ -344,8 +345,8 @@ def _name(value: object) -> str:
 
 
 def normalised_arrow_type(data_type: pa.DataType, where: str) -> pa.DataType:
-    """Return the canonical Arrow type of a type. Raise SchemaError, naming the attribute ``where``, if Spark has no
-    such type.
+    """Return the canonical Arrow type for an Arrow type. If Spark has no such type, raise SchemaError, which names the
+    attribute ``where``.
     """
     types = pa.types
     if types.is_dictionary(data_type):
