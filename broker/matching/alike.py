@@ -1,4 +1,4 @@
-"""Queries with an operator that accept the same records as another query, so that only one of them is evaluated."""
+"""Queries with an operator that accept the same records as another query. Only one of these queries is evaluated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from broker.matching.plan_ids import RegisteredIds
 from broker.matching.query_counts import QueryCounts
 
 _SHARE = 8
-"""Queries are excluded from a block only if they have at least an eighth of its conjuncts.
+"""The inverse of the smallest share: alike queries are excluded from a block only if they have at least an eighth of
+its conjuncts.
 
 So the copy of the block is at most eight times as large as the excluded conjuncts.
 """
@@ -24,12 +25,14 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alike:
-    """The queries with the same target and selection as another query, which is evaluated in their place.
+    """The queries of a plan that have the same target and selection as another query. That other query is evaluated in
+    their place.
 
-    ``ordinals`` int64[n]: the queries' ordinals in the plan. ``places`` and ``firsts`` int64[n]: the positions, among
-    the registered ids, of each query and of the query that replaces it. Members of joins are excluded, and so are
-    queries that have few conjuncts in their block. Invariant: equal selections have the same normal form
-    (:class:`Operated`), so a record that one of these queries accepts is accepted by all.
+    ``ordinals`` int64[n]: the ordinals of these queries in the plan. ``places`` int64[n]: the position of each of these
+    queries among the registered ids. ``firsts`` int64[n]: the position, among the registered ids, of the query that is
+    evaluated in place of each. Members of joins are not included. Queries of a block are not included either if alike
+    queries have less than an eighth of its conjuncts. Invariant: equal selections have the same normal form
+    (:class:`Operated`), so all queries with one selection accept the same records.
     """
 
     ordinals: _Ints
@@ -77,7 +80,9 @@ class Alike:
         return replace(plan, blocks=blocks, ranks=frozen_int32(ranks), match_all_handles=match_all)
 
     def counted(self, counts: QueryCounts) -> QueryCounts:
-        """Return the counts with the alike queries added: each has the count of the query that replaces it."""
+        """Return the counts with the alike queries added. Each alike query gets the count of the query that replaces
+        it.
+        """
         if not len(counts.ordinals):
             return counts
         at = np.minimum(np.searchsorted(counts.ordinals, self.firsts), len(counts.ordinals) - 1)
@@ -87,7 +92,9 @@ class Alike:
 
 
 def _are_many(plan: Plan, ordinals: _Ints) -> npt.NDArray[np.bool_]:
-    """Return for each query whether it is among ``ordinals``, and these have a large share of each of its blocks."""
+    """Return for each query of the plan whether excluding it is worthwhile. Such a query is one of ``ordinals``. In
+    each block of the query, the queries of ``ordinals`` have at least an eighth of the conjuncts.
+    """
     is_many = np.zeros(len(plan), dtype=np.bool_)
     is_many[ordinals] = True
     for block in plan.blocks:

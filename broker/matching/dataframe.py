@@ -49,18 +49,21 @@ def match(
     crs: str = WGS84,
     layers: Mapping[str, Layer | str | Path] | None = None,
 ) -> DataFrame:
-    """Return the rows that at least one query accepts, with one more column, ``queries array<string>``: sorted ids.
+    """Return the rows that at least one query accepts. One more column, ``queries array<string>``, has the sorted ids
+    of the queries that accept the row.
 
     ``df`` is a batch or a streaming DataFrame; its columns are returned unchanged, whatever their types. ``queries``
     maps an id to a predicate (Spark SQL) over these columns. A query accepts exactly the rows that
     ``df.filter(predicate)`` accepts with ``spark.sql.ansi.enabled=false``, in the session's time zone. Only the
-    p-attributes that the predicates use cross into Python, and the engine evaluates each row once. ``crs``: the crs of
-    positions, ``wgs84`` or ``planar``. ``layers``: the layers of ``shape('layer', 'id')`` by name. A layer is the
-    result of :func:`asc.read_layer`, or a file of shapes whose ids are those of the Features, or a property ``id``. A
-    query may be a join over a layer, ``asc.Join("layer", "predicate")``. It has the id ``<id>/<shape>`` for each shape.
+    p-attributes that the predicates use cross into Python, and the engine evaluates each row once. ``crs``: the
+    coordinate reference system of positions, ``wgs84`` or ``planar``. ``layers``: the layers of ``shape('layer',
+    'id')`` by name. A layer is the result of :func:`asc.read_layer`, or the path of a file of shapes. The id of a shape
+    in a file is the id of the Feature, or the property ``id``. A query may be a join over a layer, ``asc.Join("layer",
+    "predicate")``. It has the id ``<id>/<shape>`` for each shape.
 
     Raises MatchError for an illegal id, for a DataFrame that already has a column ``queries``, and for an expression
-    that Spark refuses. Raises PredicateError, which names the query, SchemaError, and ShapeError for a file of shapes.
+    that Spark refuses. Raises PredicateError for an invalid predicate; the error names the query. Raises SchemaError
+    for an invalid ``crs`` or ``layers``, and ShapeError for an invalid file of shapes.
     """
     _check_frame(df, QUERIES_COLUMN)
     spark = df.sparkSession
@@ -79,8 +82,8 @@ def match_plan(
 ) -> DataFrame:
     """Match a DataFrame with a plan that was shipped for its columns, as :func:`match` does.
 
-    In the same pass, ``observation`` (batch only) counts ``tuples`` and ``accepted``, and ``tallying`` counts and
-    samples. Raise MatchError if the DataFrame already has a column of the result's name.
+    In the same pass, ``observation`` (only for a batch DataFrame) counts ``tuples`` and ``accepted``, and ``tallying``
+    counts and samples. Raise MatchError if the DataFrame already has a column with a name that the result needs.
     """
     _check_frame(df, QUERIES_COLUMN)
     with ansi_off(df.sparkSession):
@@ -125,7 +128,7 @@ def delivering(
 def schema_of(df: DataFrame) -> Schema:
     """Return the attributes of a DataFrame that predicates may name.
 
-    Columns whose type predicates do not support are excluded, with the reason.
+    A column is excluded if predicates do not support its type. ``Schema.excluded`` has the reason.
     """
     excluded = {field.name: why for field in df.schema.fields if (why := _why_excluded(field.jsonValue())) is not None}
     known = StructType([field for field in df.schema.fields if field.name not in excluded])
@@ -133,7 +136,7 @@ def schema_of(df: DataFrame) -> Schema:
 
 
 def _why_excluded(field: object) -> str | None:
-    """Return the reason why predicates may not name a column. Return None if they may."""
+    """Return the reason why predicates may not name a column. Return None if they may name the column."""
     try:
         Schema.from_json({"type": "struct", "fields": [field]})
     except SchemaError as error:
@@ -163,9 +166,9 @@ def _free_name(df: DataFrame) -> str:
 
 
 def matching_function(spark: SparkSession, shipped: ShippedPlan, tallying: Tallying | None) -> Any:
-    """Return the JVM object of the Python function of :func:`delivering`.
+    """Return the JVM object of the Python function that :func:`delivering` calls.
 
-    It can replace the function of another plan that crosses to the workers in the same form.
+    The object can replace the function of another plan, if both plans cross to the workers in the same form.
     """
     with own_interpreter(spark.sparkContext):
         function: Any = _function(shipped, "deliveries", tallying)

@@ -1,4 +1,6 @@
-"""The topics and operator targets for which matches leave the workers, and the matches that stay there."""
+"""The destinations of matches. Matches leave the workers, to topics or to targets of operators, or they stay in the
+workers.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ _Ints = npt.NDArray[np.int32]
 class Folded:
     """The queries of a plan whose matches stay in the workers, where they are folded into states.
 
-    ``names``: the names of their destinations. ``is_folded`` bool[queries]. ``place_of`` int32[queries]: the index of
-    the query's name in ``names``, undefined for other queries.
+    ``names``: the names of the destinations of folded queries. ``is_folded`` bool[queries]: whether a query is folded.
+    ``place_of`` int32[queries]: the index in ``names`` of the query's destination, undefined for a query that is not
+    folded.
     """
 
     names: tuple[str, ...]
@@ -43,13 +46,16 @@ class Folded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operated:
-    """The targets and selections of a plan's queries whose matches leave the workers for an operator.
+    """The queries of a plan whose matches leave the workers for an operator, with the targets and selections of these
+    queries.
 
-    ``is_operated`` bool[queries]. ``targets`` and ``selections``: the distinct names, ascending. ``target_of`` and
-    ``selection_of`` int32[queries]: the index of each query's name, undefined for other queries. The selection of a
-    join's member includes the shape (``selection/shape``). Invariant: queries with the same normal form on the same
-    track have the same selection, so the output for a record does not grow with their number. Cost: a pass over these
-    queries for each plan.
+    ``is_operated`` bool[queries]: whether the query's matches leave for an operator. ``targets``: the distinct names of
+    targets, ascending. ``target_of`` int32[queries]: the index of the query's target in ``targets``. ``selections``:
+    the distinct names of selections, ascending. ``selection_of`` int32[queries]: the index of the query's selection in
+    ``selections``. Both indexes are undefined if ``is_operated`` is false. The selection of a join's member includes
+    the shape (``selection/shape``). Invariant: queries with the same normal form on the same track have the same
+    selection, so the output for a record does not grow with the number of such queries. Cost: a pass over the queries
+    for each plan.
     """
 
     is_operated: npt.NDArray[np.bool_]
@@ -60,7 +66,7 @@ class Operated:
 
     @staticmethod
     def of(plan: Plan) -> Operated | None:
-        """Return the targets and selections of a plan. Return None if there are none."""
+        """Return the targets and selections of a plan. Return None if no query of the plan has a target."""
         table = plan.destinations
         has_target = np.array([own.target != NO_TARGET for own in table.entries] + [False], dtype=np.bool_)
         if not has_target.any():
@@ -77,10 +83,11 @@ class Operated:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Destinations:
-    """The names under which the matches of a plan's queries leave the workers.
+    """The destinations of the matches of a plan's queries: topics, operators, or states in the workers.
 
-    ``names``: topics. ``of_query`` int32[queries]: the index of each query's topic. ``operated``: the queries whose
-    matches go to an operator, or None. ``folded``: the queries whose matches do not leave the workers, or None.
+    ``names``: the names of topics. ``of_query`` int32[queries]: the index of the query's topic in ``names``.
+    ``operated``: the queries whose matches go to an operator, or None if there are none. ``folded``: the queries whose
+    matches stay in the workers, or None if there are none.
     """
 
     names: pa.StringArray
@@ -95,7 +102,9 @@ class Destinations:
 
 
 def _coded(texts: pa.StringArray, is_operated: npt.NDArray[np.bool_]) -> tuple[pa.StringArray, _Ints]:
-    """Return the distinct texts, ascending, and the index of each query's text among them."""
+    """Return the distinct texts, ascending, and for each query the index of its text. ``texts`` has a text for each
+    operated query. For another query, the index is 0.
+    """
     names = pc.unique(texts)
     names = names.take(pc.sort_indices(names))
     code_of = np.zeros(len(is_operated), dtype=np.int32)

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The result of Spark's analysis of p-attributes: the nullability of accepted ones, and the refusals of others.
+    """The result of Spark's analysis of p-attributes: whether accepted p-attributes may be NULL, and why others are
+    refused.
 
-    A refusal is a remedy in one line, to follow the name of the expression in an error. Together the two mappings have
-    every analysed p-attribute, each mapping in the order of the analysis.
+    A refusal is a remedy in one line; in an error, it follows the name of the expression. Every analysed p-attribute is
+    in one of the two mappings. Each mapping is in the order of the analysis.
     """
 
     nullable: Mapping[PAttribute, bool]
@@ -29,10 +30,11 @@ class Analysis:
 
 
 def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = False) -> Analysis:
-    """Analyse p-attributes over a frame with Spark, by the settings of its session, without running a job.
+    """Analyse p-attributes over a frame with Spark, with the settings of the frame's session. No Spark job is run.
 
-    With ``plan``, Spark plans them too, which folds constants and compiles patterns. So errors that rows would cause
-    are found. Do not use ``plan`` for a streaming frame, which Spark plans only when it starts.
+    With ``plan``, Spark also plans the expressions: it folds constants and compiles patterns. So Spark finds errors
+    that otherwise rows would cause. Do not use ``plan`` for a streaming frame, because Spark plans a streaming frame
+    only when its query starts.
     """
     wanted = list(dict.fromkeys(attributes))
     # One try for all of them; only where that fails, one for each, to know which.
@@ -61,7 +63,9 @@ def countable_errors(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict
 
 
 def _tried(frame: DataFrame, attributes: list[PAttribute], plan: bool) -> list[StructField] | str:
-    """Return the columns of p-attributes, or the reason why Spark refuses them."""
+    """Return the columns that Spark derives from p-attributes. Return the reason as text if Spark refuses a
+    p-attribute.
+    """
     return _selected(frame, [attribute.sql for attribute in attributes], plan)
 
 
@@ -102,5 +106,5 @@ def _by_type(found: Mapping[PAttribute, StructField | str]) -> Analysis:
 
 
 def _with_nulls(kind: pa.DataType) -> pa.DataType:
-    """Return the type of a struct with all fields nullable. Other types are returned unchanged."""
+    """Return a struct type with all fields made nullable. Return any other type unchanged."""
     return pa.struct([field.with_nullable(True) for field in kind]) if pa.types.is_struct(kind) else kind

@@ -26,17 +26,23 @@ from broker.matching.destinations import Folded
 from broker.matching.tally import REASON_BITS, Newest
 
 PROPERTY = "asc.fold"
-"""The local property of Spark that passes a task the nonce of its attempt and the number of tasks."""
+"""The name of the local Spark property that passes two values to a task: the nonce of the attempt, and the number of
+tasks. An attempt is one run of a batch or of the warm-up.
+"""
 
 _REASON_CHARS = 300
 
 HandedOver = dict[tuple[str, int], bytes]
-"""The states of tasks, by the nonce of the attempt and the partition, as bytes of :class:`TaskPartials`."""
+"""The results of tasks, as bytes of :class:`TaskPartials`. The key is the nonce of the attempt and the number of the
+task's Spark partition.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldCounts:
-    """The numbers of accepted records of one query: folded into its state, or excluded by reason."""
+    """The numbers of records that one query accepted. ``counted``: the records that were folded into the query's state.
+    The other fields: the excluded records, by reason.
+    """
 
     counted: int = 0
     time: int = 0
@@ -70,8 +76,9 @@ class FoldPartial:
 class TaskPartials:
     """The results that one task sends to the driver.
 
-    ``partials``: by query, for queries that accepted a record. ``failed``: the queries whose state failed, with the
-    reasons. ``newest``: the newest time of all decoded records, by the SQL of a time and the source partition.
+    ``partials``: the states and counts, by query, for queries that accepted a record. ``failed``: the reasons, by
+    query, for queries whose state failed. ``newest``: the newest usable time of all decoded records, by the SQL of a
+    time and the source partition.
     """
 
     partials: Mapping[str, FoldPartial] = field(default_factory=dict)
@@ -90,7 +97,9 @@ class TaskPartials:
 
 
 class FoldParam(AccumulatorParam[HandedOver]):
-    """The accumulator's addition of task results. It only collects them, because it runs in Spark's scheduler."""
+    """The addition of task results by Spark's accumulator. The addition only collects the results, because it runs in
+    Spark's scheduler.
+    """
 
     def zero(self, value: HandedOver) -> HandedOver:
         return {}
@@ -101,7 +110,9 @@ class FoldParam(AccumulatorParam[HandedOver]):
 
 
 def fold_accumulator(context: SparkContext) -> Accumulator[HandedOver]:
-    """Return the accumulator for partial states. Spark keeps it as long as the session, so one serves all batches."""
+    """Return the accumulator for partial states. Spark keeps an accumulator until the session ends, so one accumulator
+    serves all batches.
+    """
     return context.accumulator({}, FoldParam())
 
 
@@ -109,8 +120,8 @@ def fold_accumulator(context: SparkContext) -> Accumulator[HandedOver]:
 class FoldQuery:
     """A query with the handoff ``fold``, in the form that tasks need.
 
-    ``op``: the tag of its kind. ``time``: the SQL of its time in microseconds. ``prepared``: its prepared definition,
-    see :class:`Fold`.
+    ``op``: the tag of the operator's kind. ``time``: the SQL of the query's time in microseconds. ``prepared``: the
+    prepared definition of the operator, see :class:`Fold`.
     """
 
     op: str
@@ -122,14 +133,14 @@ class FoldQuery:
 class Folding:
     """The data that a worker needs to fold the records of a plan.
 
-    ``folds``: the computation of each kind by its tag. ``queries``: by the names of their destinations. ``carried``:
-    the expressions that cross into Python after the plan's p-attributes. ``times``: the index of each time in
-    ``carried``, by its SQL. ``columns``: by kind, the index in ``carried`` of each column that its states read, by the
-    column's name.
+    ``folds``: the computation of each kind, by the kind's tag. ``queries``: the folded queries, by the names of their
+    destinations. ``carried``: the expressions that cross into Python after the plan's p-attributes. ``times``: the
+    index of each time in ``carried``, by the SQL of the time. ``columns``: the index in ``carried`` of each column that
+    states read, by the kind and the name of the column.
 
-    ``future_us``: the most by which a time may be later than its record's timestamp. ``bytes_max``: by kind, the size
-    limit of a batch's states, shared equally by its tasks. ``limits``: by kind, the key of ``[limits]`` for
-    ``bytes_max``.
+    ``future_us``: the largest permitted difference, in microseconds, by which a record's time may be later than its
+    timestamp. ``bytes_max``: the size limit of a batch's states, by kind; the tasks of the batch share the limit
+    equally. ``limits``: the key of ``[limits]`` in the configuration that sets ``bytes_max``, by kind.
     """
 
     accumulator: Accumulator[HandedOver]
@@ -145,16 +156,18 @@ class Folding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Times:
-    """The times of a batch as masks over its rows: usable times, and times in the future."""
+    """Two masks over the rows of a batch: whether the row's time is usable, and whether it is in the future."""
 
     is_usable: Mask
     is_future: Mask
 
     @staticmethod
     def of(times: pa.Array, stamps_ms: npt.NDArray[np.int64], future_us: int) -> Times:
-        """Return the masks of times in microseconds. ``stamps_ms``: the records' timestamps, negative if there is none.
+        """Return the masks of times in microseconds. ``stamps_ms``: the timestamps of the records, negative for a
+        record without a timestamp.
 
-        ``future_us``: the most by which a time may be later than its record's timestamp.
+        ``future_us``: the largest permitted difference, in microseconds, by which a record's time may be later than its
+        timestamp.
         """
         times_us, nulls = fixed_width(times, np.int64), null_mask(times)
         is_timed = (times_us >= FIRST_US) & (times_us <= LAST_US)
@@ -168,13 +181,15 @@ class Times:
 class TaskFold:
     """The partial states of one task, over all of its batches.
 
-    If a query's state fails, only this query fails, and its reason is sent in place of the state. If all states exceed
-    the task's share of memory, the widest fails likewise. Any other error fails the task. Cost: a pass over the times
-    of a batch, and the folding of the accepted records.
+    If a query's state fails, only this query fails, and the reason is sent in place of the state. If all states of a
+    kind together exceed the task's share of memory, the widest state fails likewise. Any other error fails the task.
+    Cost: a pass over the times of a batch, and the folding of the accepted records.
     """
 
     def __init__(self, folding: Folding, folded: Folded) -> None:
-        """Create the states inside the Spark task that fills them. ``folded``: the plan's queries with this handoff."""
+        """Begin without states, inside the Spark task that fills the states. ``folded``: the plan's queries with the
+        handoff ``fold``.
+        """
         self._folding = folding
         self._folded = folded
         context = TaskContext.get()
@@ -197,9 +212,10 @@ class TaskFold:
         numbers: npt.NDArray[np.int64],
         dead: Mask | None,
     ) -> None:
-        """Begin a batch with its carried columns, source partitions, and record numbers (see ``REASON_BITS``).
+        """Begin a batch. ``carried``: the columns of the carried expressions. ``partitions``: the source partition of
+        each record. ``numbers``: the number of each record (see ``REASON_BITS``).
 
-        ``dead``: the rows that are dead letters, or None if there are none.
+        ``dead``: the mask of the rows that are dead letters, or None if no row is a dead letter.
         """
         self._batch, self._accepted = carried, []
         stamps_ms = numbers >> REASON_BITS
@@ -218,7 +234,7 @@ class TaskFold:
             self._newest[place] = max(newest, self._newest.get(place, newest))
 
     def accept(self, start: int, matches: Matches) -> None:
-        """Note the matches of some rows of the batch. ``start``: the index of the first of these rows."""
+        """Note the matches of consecutive rows of the batch. ``start``: the index of the first of these rows."""
         is_own = self._folded.is_folded[matches.queries]
         if is_own.any():
             rows = matches.rows[is_own].astype(np.int64) + start
@@ -258,7 +274,9 @@ class TaskFold:
         self._counts[name] = self._counts.get(name, FoldCounts()).plus(found)
 
     def _keep_to_share(self, sizes: dict[str, int]) -> None:
-        """Fail the widest states of each kind until the other states fit into the task's share of memory."""
+        """Fail the widest states of each kind until the other states of the kind fit into the task's share of memory.
+        ``sizes``: the bytes of each state, by query.
+        """
         for op, most in self._folding.bytes_max.items():
             own = {name: size for name, size in sizes.items() if self._folding.queries[name].op == op}
             share = most // self._tasks

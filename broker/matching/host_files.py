@@ -20,15 +20,16 @@ _LOCK = ".lock"
 
 
 class HostFiles:
-    """The links of one user on one host, which only this process uses inside ``host_files()``."""
+    """The links to shared files of one user on one host. Inside ``host_files()``, only this process uses the links."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
     def open(self, name: str, path: Path) -> BinaryIO:
-        """Open the shared file with a name on this host. If there is none, open ``path``, and share it under that name.
+        """Open the file that is shared under a name on this host. If there is no such file, open ``path``, and share it
+        under this name.
 
-        The caller guarantees that all files with one name have the same bytes.
+        The caller guarantees that all files with the same name have the same bytes.
         """
         file = path.open("rb")
         if self._folder is None:

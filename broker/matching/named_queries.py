@@ -1,4 +1,4 @@
-"""Normalisation of the predicates that a user passes by id, to the queries from which a plan is compiled."""
+"""Normalisation of the predicates that a user passes by id. The resulting queries are compiled to a plan."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 def normalised_queries(
     queries: Mapping[str, str | Join], schema: Schema, limits: Limits, time_zone: str
 ) -> Iterator[Query]:
-    """Yield each query over a schema, for a join one query for each shape. Spark is not needed. Raise PredicateError,
-    which names the query and the shape, and MatchError for an illegal id.
+    """Yield the normal form of each query over a schema. For a join, yield one query for each shape. Spark is not
+    needed. Raise PredicateError for an invalid predicate; the error names the query and the shape. Raise MatchError for
+    an illegal id.
 
     >>> [query.id for query in normalised_queries({"late": "n > 1"}, Schema.from_ddl("n INT"), Limits(), "UTC")]
     ['late']

@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NOT_PARSED = "Spark does not parse it"
-"""The beginning of a difference that means that Spark refuses to parse the text."""
+"""The beginning of the description of a difference, if Spark refuses to parse a text."""
 
 _EXPRESSION_ID = re.compile(r'"exprId":\{[^}]*\}')
 
 
 def differences(spark: SparkSession, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:
-    """Return the indexes of the pairs of texts that Spark parses to different expressions, with a description of each.
+    """Return a description of the difference for each pair of texts that Spark parses to different expressions, by the
+    index of the pair.
 
-    All pairs are parsed in one call. If there is a difference, each pair is parsed alone, because one text may affect
-    others.
+    All pairs are parsed in one call. If there is a difference, each pair is parsed in a separate call, because one text
+    may affect other texts.
     """
     parser: Any = spark._jsparkSession.sessionState().sqlParser()
     differing: dict[int, str] = {}

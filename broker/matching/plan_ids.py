@@ -1,5 +1,5 @@
-"""Ids in plans: a registered query has its own id in a plan; a join has one id for each shape (a member of
-the join).
+"""Ids in plans. A registered query that is not a join has its own id in a plan. A join has a member for each shape, and
+each member has an id in the plan.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from asc.plan.plan import Plan, insertion_point
 OF_SHAPE = "/"
 """The separator between the id of a join and that of a shape.
 
-No query id contains it, so its first occurrence counts.
+No query id contains the separator. So the first separator in an id ends the id of the join.
 """
 
 OF_PAIR = "|"
-"""The separator for a join that delivers a record for each shape."""
+"""The separator between the two ids if the join delivers a record once for each shape."""
 
 _SEPARATOR = re.compile("[/|]")
 
@@ -32,7 +32,8 @@ _Flags = npt.NDArray[np.bool_]
 
 
 def member_id(join_id: str, shape_id: str, *, per_shape: bool) -> str:
-    """Return the id in plans of the member of a join for a shape.
+    """Return the id that plans use for the member of a join for a shape. ``per_shape``: whether the join delivers a
+    record once for each shape.
 
     >>> member_id("over", "CHE", per_shape=False), member_id("over", "a/b", per_shape=True)
     ('over/CHE', 'over|a/b')
@@ -41,12 +42,14 @@ def member_id(join_id: str, shape_id: str, *, per_shape: bool) -> str:
 
 
 def members_in(plan: Plan, join_id: str) -> list[str]:
-    """Return the ids of a join's members in a plan, in order. Cost: a search, and the members."""
+    """Return the ids of a join's members in a plan, in the plan's order. Cost: a binary search and a copy of the ids,
+    in proportion to their number.
+    """
     return [one for low, high in _places(plan, join_id) for one in plan.query_ids.slice(low, high - low).to_pylist()]
 
 
 def member_count(plan: Plan, join_id: str) -> int:
-    """Return the number of a join's members in a plan. Cost: a search."""
+    """Return the number of a join's members in a plan. Cost: a binary search."""
     return sum(high - low for low, high in _places(plan, join_id))
 
 
@@ -56,7 +59,9 @@ def join_shapes_in(plan: Plan) -> int:
 
 
 def _places(plan: Plan, join_id: str) -> Iterator[tuple[int, int]]:
-    """Yield the first and the end index of a join's members among a plan's queries, for each separator."""
+    """Yield for each separator the range of a join's members among a plan's queries: the first index and the index
+    after the last.
+    """
     for separator in (OF_SHAPE, OF_PAIR):
         beyond = join_id + chr(ord(separator) + 1)
         yield insertion_point(plan.query_ids, join_id + separator), insertion_point(plan.query_ids, beyond)
@@ -80,11 +85,11 @@ def registered_id(plan_id: str) -> str:
 class RegisteredIds:
     """The registered query to which each query of a plan belongs.
 
-    ``ids``: the sorted ids of the registered queries. ``owner`` int32[queries of the plan]: the index in ``ids``.
-    ``is_member`` bool[queries of the plan]: whether the query is a member of a join. ``is_pair``: whether that join
-    delivers a record for each shape. The arrays are None for a plan without joins, in which each query is a registered
-    one. Invariant: the members of a join are consecutive in a plan. Cost: a pass over the ids for each plan, and
-    further passes with joins.
+    ``ids``: the sorted ids of the registered queries. ``owner`` int32[queries of the plan]: the index of the registered
+    query in ``ids``. ``is_member`` bool[queries of the plan]: whether the query is a member of a join. ``is_pair``
+    bool[queries of the plan]: whether this join delivers a record once for each shape. The arrays are None for a plan
+    without joins. Each query of such a plan is itself a registered query. Invariant: the members of a join are
+    consecutive in a plan. Cost: a pass over the ids for each plan, and further passes if the plan has joins.
     """
 
     ids: pa.StringArray
@@ -112,10 +117,11 @@ class RegisteredIds:
         return RegisteredIds(ids, owner, _flags(is_member), _flags(is_pair))
 
     def accepted(self, rows: Integers, queries: Integers) -> Integers:
-        """Return the indexes of the registered queries that accepted rows, in the order of the pairs.
+        """Return the index of the registered query of each pair that counts as an accepted record, in the order of the
+        pairs.
 
-        A pair is a row and a query of the plan. A join is counted once for a row, or once for a shape if it delivers a
-        record for each shape.
+        The pair i is the row ``rows[i]`` and the plan's query ``queries[i]``. A join is counted once for a row, or once
+        for each shape if the join delivers a record once for each shape.
         """
         if self.owner is None or self.is_pair is None:
             return queries
@@ -132,7 +138,7 @@ def _flags(values: pa.BooleanArray) -> _Flags:
 
 
 def shape_texts(plan_ids: pa.StringArray) -> pa.StringArray:
-    """Return the shape ids of members of joins, each after a slash, and empty texts for other queries.
+    """Return for each member of a join a slash and the id of the shape. Return an empty text for each other query.
 
     >>> shape_texts(pa.array(["over/CHE", "near|a|b", "late"])).to_pylist()
     ['/CHE', '/a|b', '']

@@ -1,4 +1,4 @@
-"""The broadcast of a plan: each part of the plan is a broadcast of its own, whose file the workers map into memory."""
+"""The broadcast of a plan. Each part of the plan is a separate broadcast, and the workers map its file into memory."""
 
 from __future__ import annotations
 
@@ -29,15 +29,18 @@ _MAPPED_FROM = 64
 
 _PLAN, _PART, _REGISTERED, _DESTINATIONS = "asc_plan", "asc_part", "asc_registered", "asc_destinations"
 _EVALUATED = "asc_evaluated"
-"""Attributes that a process sets on a broadcast after reading it, so that their values are freed with the broadcast."""
+"""The last of five names of attributes that a process sets on a broadcast after reading it. The values of these
+attributes are freed with the broadcast.
+"""
 
 
 class PartBroadcast(Broadcast[bytes]):
-    """A broadcast of bytes whose file can be mapped in place: a pickle with padding before the bytes.
+    """A broadcast of bytes. The file is a pickle with padding before the bytes, so that workers can map the bytes in
+    place.
 
-    In Spark's own broadcasts the bytes are not aligned, and are read into the memory of each worker process. If Spark
-    encrypts its files, it reads them for the workers, as it does for all pickles. ``name``: the name under which the
-    executors of a host share one mapped file; empty if there is only one executor.
+    In Spark's own broadcasts, the bytes are not aligned, and each worker process reads the bytes into its own memory.
+    If Spark encrypts files, Spark reads the file for the workers, as it does for all pickles. ``name``: the name under
+    which the executors of a host share one mapped file; empty if there is only one executor.
     """
 
     def __init__(self, context: SparkContext, content: bytes) -> None:
@@ -56,11 +59,12 @@ class PartBroadcast(Broadcast[bytes]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanParts:
-    """The broadcasts of a plan's parts, the head first. Only their numbers travel to a worker.
+    """The broadcasts of a plan's parts; the first part is the head. Only the numbers of the broadcasts travel to a
+    worker.
 
     A process maps the file that Spark stored on its host and checked for damage, so all processes of the host share the
-    memory. Each part is read once, even if several plans have it. The plan is assembled once, however many tasks use
-    it. Spark stores a file for each executor; the executors of a host map the same one, by the part's name.
+    memory. Each part is read once, even if several plans have the part. The plan is assembled once, however many tasks
+    use the plan. Spark stores a file for each executor; the executors of a host map the same file, by the part's name.
     """
 
     broadcasts: tuple[Broadcast[bytes], ...]
@@ -68,13 +72,15 @@ class PlanParts:
 
     @staticmethod
     def of(broadcasts: Iterable[Broadcast[bytes]]) -> PlanParts:
-        """Return the parts of these broadcasts, with their names."""
+        """Return the parts in these broadcasts, with the name of each broadcast."""
         own = tuple(broadcasts)
         return PlanParts(own, tuple(getattr(broadcast, "name", "") for broadcast in own))
 
     @property
     def plan(self) -> Plan:
-        """Return the plan over the broadcasts' bytes. Raise PlanError if they are not the parts of a plan."""
+        """Return the plan, whose arrays refer to the broadcasts' bytes. Raise PlanError if the bytes are not the parts
+        of a plan.
+        """
         head = self.broadcasts[0]
         found: Plan | None = getattr(head, _PLAN, None)
         if found is None:
@@ -84,7 +90,7 @@ class PlanParts:
 
     @property
     def registered(self) -> RegisteredIds:
-        """Return the registered query of each query of the plan."""
+        """Return the registered query to which each query of the plan belongs."""
         head = self.broadcasts[0]
         found: RegisteredIds | None = getattr(head, _REGISTERED, None)
         if found is None:
@@ -104,7 +110,9 @@ class PlanParts:
 
     @property
     def evaluated(self) -> tuple[Plan, Alike | None]:
-        """Return the plan for the executor, without alike queries, and the alike queries (None: there are none)."""
+        """Return the plan for the executor, in which alike queries match nothing, and the alike queries. The alike
+        queries are None if the plan has none.
+        """
         head = self.broadcasts[0]
         found: tuple[Plan, Alike | None] | None = getattr(head, _EVALUATED, None)
         if found is None:
@@ -126,9 +134,10 @@ class PlanParts:
 def broadcasts_of(
     context: SparkContext, parts: Iterable[Part], known: Mapping[Part, Broadcast[bytes]]
 ) -> dict[Part, Broadcast[bytes]]:
-    """Return the broadcasts of parts, in the order of the parts: ``known`` broadcasts are reused, others are created.
+    """Return the broadcasts of parts, in the order of the parts: broadcasts in ``known`` are reused, and the others are
+    created.
 
-    If one fails, for example on a full disk, the new broadcasts are destroyed.
+    If the creation of a broadcast fails, for example on a full disk, the new broadcasts are released.
     """
     broadcasts: dict[Part, Broadcast[bytes]] = {}
     try:
@@ -141,7 +150,9 @@ def broadcasts_of(
 
 
 def forget(broadcasts: Iterable[Broadcast[bytes]]) -> None:
-    """Release broadcasts on the driver, its disk and the workers. An error of one does not affect the others."""
+    """Release broadcasts on the driver, on the driver's disk and on the workers. An error of one broadcast does not
+    affect the others.
+    """
     for broadcast in broadcasts:
         try:
             broadcast.destroy()

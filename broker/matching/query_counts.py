@@ -11,15 +11,16 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 
 _FOLDED_AT = 1 << 16
-"""The smallest number of ordinals that a task collects before it adds them up."""
+"""The smallest number of ordinals that a task collects before it adds the ordinals up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryCounts:
-    """The number of accepted records by query under one plan, for the queries that accepted any.
+    """The number of records that each query accepted under one plan. Queries that accepted no record are not included.
 
     ``ordinals`` int64[n], ascending: the indexes of the queries among the registered ids of the plan
-    (:class:`RegisteredIds`). ``counts`` int64[n], all positive. Cost: 16 bytes for each query that accepted a record.
+    (:class:`RegisteredIds`). ``counts`` int64[n]: the number of records that each of these queries accepted; all are
+    positive. Cost: 16 bytes for each query that accepted a record.
     """
 
     ordinals: Integers
@@ -27,12 +28,12 @@ class QueryCounts:
 
     @staticmethod
     def none() -> QueryCounts:
-        """Return empty counts."""
+        """Return counts that include no query."""
         return QueryCounts(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
     @staticmethod
     def together(counts: Sequence[QueryCounts]) -> QueryCounts:
-        """Return the sums of counts under the same plan."""
+        """Return the sum of several counts under the same plan."""
         some = [each for each in counts if len(each.ordinals)]
         if len(some) < 2:
             return some[0] if some else QueryCounts.none()
@@ -43,9 +44,9 @@ class QueryCounts:
 class QueryCounting:
     """The counter of one task, which counts the pairs of record and query that the executor finds.
 
-    Ordinals are collected until they are as many as the plan's queries, and then added up. So a pair costs a copy and
-    an addition, whatever the number of queries, and a batch with few matches is cheap. Invariant: the counts are the
-    sum of ``_sums`` and ``_aside``.
+    Ordinals are collected until they are as many as the queries, but at least ``_FOLDED_AT``, and then added up. So a
+    pair costs a copy and an addition, whatever the number of queries, and a batch with few matches is cheap. Invariant:
+    the counts are the sum of ``_sums`` and ``_aside``.
     """
 
     def __init__(self, queries: int) -> None:

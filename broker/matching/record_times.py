@@ -11,18 +11,19 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 
 _BINS = 64
-"""The number of bins: the error of a time is at most a 128th of the time between the first and the last record."""
+"""The number of bins. The error of a binned time is at most a 128th of the time between the first and the last record.
+"""
 
 _BINS_MAX = 4_096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordTimes:
-    """The timestamps of records in bins.
+    """A histogram of the timestamps of records.
 
-    ``at_ms`` int64[n]: the middle of each bin, in milliseconds since 1970. ``counts`` int64[n]: the records in each
-    bin. The latest record of a batch is delivered after it arrived. So each binning adds an error of at most a 128th of
-    the batch's longest latency. Invariant: there are at most ``_BINS_MAX`` bins. Cost: a pass over the times.
+    ``at_ms`` int64[n]: the middle of each bin, in milliseconds since 1970. ``counts`` int64[n]: the number of records
+    in each bin. The latest record of a batch is delivered after it arrived. So each binning adds an error of at most a
+    128th of the batch's longest latency. Invariant: there are at most ``_BINS_MAX`` bins. Cost: a pass over the times.
     """
 
     at_ms: Integers
@@ -30,7 +31,7 @@ class RecordTimes:
 
     @staticmethod
     def of(times_ms: Integers) -> RecordTimes:
-        """Return the bins of timestamps, in any order.
+        """Return the histogram of timestamps. The timestamps may be in any order.
 
         Times before 1970 belong to records without a timestamp, and are excluded.
         """
@@ -39,7 +40,7 @@ class RecordTimes:
 
     @staticmethod
     def together(times: Sequence[RecordTimes]) -> RecordTimes:
-        """Return the union of several times, binned anew if there are too many bins."""
+        """Return the union of several histograms. If the union has too many bins, bin it again."""
         at_ms = np.concatenate([np.empty(0, dtype=np.int64), *(each.at_ms for each in times)])
         counts = np.concatenate([np.empty(0, dtype=np.int64), *(each.counts for each in times)])
         return RecordTimes(at_ms, counts) if len(at_ms) <= _BINS_MAX else _binned(at_ms, counts)

@@ -1,4 +1,6 @@
-"""A plan shipped to the workers: the parts that depend only on the plan, made once for all batches that run with it."""
+"""A plan shipped to the workers. Its parts depend only on the plan, and are created once for all batches that run with
+it.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,9 @@ from broker.matching.transport import Transport
 class ShippedPlan:
     """A plan, the broadcasts of its parts, and the transport of its p-attributes and folded columns into Python.
 
-    It is valid for every DataFrame with the columns of the original one. Cost: a copy of the parts on the disks of the
-    driver and of each host, until :meth:`release`. If the plan was derived from another shipped plan, only new parts
-    cost.
+    It is valid for every DataFrame with the columns of the original DataFrame. Cost: a copy of the parts on the disks
+    of the driver and of each host, until :meth:`release`. If the plan was derived from another shipped plan, only new
+    parts are copied.
     """
 
     plan: Plan
@@ -35,7 +37,7 @@ class ShippedPlan:
 
     @property
     def carried(self) -> tuple[PAttribute, ...]:
-        """Return the attributes that cross into Python after the plan's p-attributes."""
+        """Return the p-attributes that cross into Python after the plan's p-attributes, for folding."""
         return () if self.folding is None else self.folding.carried
 
     @staticmethod
@@ -50,9 +52,9 @@ class ShippedPlan:
     ) -> ShippedPlan:
         """Analyse the plan's expressions over a frame with Spark, and ship the parts that ``before`` has not shipped.
 
-        ``counts_errors``: the conditions of evaluation errors cross as well. ``folding``: the folding of the plan's
-        folded queries, or None. Raise MatchError if Spark refuses an expression or finds another type; the error names
-        the ``queries`` that use it.
+        ``counts_errors``: whether the conditions of evaluation errors cross into Python as well. ``folding``: the data
+        to fold the records of the plan, or None. Raise MatchError if Spark refuses an expression, or derives another
+        type than the plan has; the error names the ``queries`` that use it.
         """
         crossing = plan.p_attributes if folding is None else (*plan.p_attributes, *folding.carried)
         with ansi_off(frame.sparkSession):
@@ -66,12 +68,16 @@ class ShippedPlan:
         return replace(_shipped(frame.sparkSession, plan, known, transport), folding=folding)
 
     def crosses(self, plan: Plan, folding: Folding | None) -> bool:
-        """Return whether another plan has the same p-attributes in the same order, and the same carried attributes."""
+        """Return whether another plan has the same p-attributes and the same carried attributes, each in the same
+        order.
+        """
         carried = () if folding is None else folding.carried
         return (self.plan.p_attributes, self.carried) == (plan.p_attributes, carried)
 
     def with_plan(self, spark: SparkSession, plan: Plan, folding: Folding | None = None) -> ShippedPlan:
-        """Return another plan, shipped with the transport of this one."""
+        """Send the parts of another plan that this plan has not shipped. Return the other plan with the transport of
+        this plan.
+        """
         return replace(_shipped(spark, plan, self.broadcasts, self.transport), folding=folding)
 
     @property

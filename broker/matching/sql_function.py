@@ -32,8 +32,8 @@ from broker.matching.worker import matching_task
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
 _IN_PYTHON, _AROUND = "__asc_{}", "__asc_{}_apart"
-"""The names of two helper functions for each registered function: the one that runs in Python, and the one around it if
-a projection below computes some arguments.
+"""The names of two helper functions of a registered function. ``_IN_PYTHON`` runs in Python. ``_AROUND`` calls the
+function in Python, and exists only if a separate projection computes some arguments.
 """
 
 
@@ -41,8 +41,8 @@ a projection below computes some arguments.
 class SetFunction:
     """A set of predicates that is registered as a function in a session.
 
-    ``columns``: the function's arguments, in this order. ``call``: a call with columns of the registered names. Cost:
-    the plan on the disks of the driver and each host, as long as the session has the function.
+    ``columns``: the function's arguments, in this order. ``call``: a call with columns of the registered names. Cost: a
+    copy of the plan on the disks of the driver and of each host, as long as the session has the function.
     """
 
     name: str
@@ -50,7 +50,7 @@ class SetFunction:
 
     @property
     def call(self) -> str:
-        """Return the call for a query over the table for which the function was registered.
+        """Return the call of the function, for a SQL query over the table for which the function was registered.
 
         >>> SetFunction("alerts", ("arr_delay", "a b")).call
         'alerts(arr_delay, `a b`)'
@@ -69,15 +69,16 @@ def register_function(
     crs: str | None = None,
     layers: Mapping[str, Layer | str | Path] | None = None,
 ) -> SetFunction:
-    """Register a set of predicates in a session as a SQL function. ``name(column, ...)`` returns ``array<string>``: the
-    sorted ids of the queries that accept the row, empty if no query accepts it.
+    """Register a set of predicates in a session as a SQL function. The call ``name(column, ...)`` returns the sorted
+    ids of the queries that accept the row, as ``array<string>``. The array is empty if no query accepts the row.
 
-    Its parameters are the columns that the predicates name, in the order of the ``schema``. ``schema`` is a table with
-    these columns, or any value that :meth:`Schema.of` accepts. The function accepts the same rows as
-    :func:`broker.match`. The time zone is the present one of the session; ``crs`` and ``layers`` are as for
-    :func:`broker.match`. An earlier function of this name is replaced. Raises MatchError for an invalid name, for the
-    name of another function, for an illegal id, and for an expression that Spark refuses. Raises PredicateError, which
-    names the query, SchemaError and ShapeError.
+    The parameters of the function are the columns that the predicates name, in the order of the ``schema``. ``schema``
+    is a table with these columns, or any value that :meth:`Schema.of` accepts. The function accepts the same rows as
+    :func:`broker.match`. The time zone is the time zone that the session has at registration; ``crs`` and ``layers``
+    are as for :func:`broker.match`. An earlier function of this name is replaced. Raises MatchError for an invalid
+    name, for the name of another function, for an illegal id, and for an expression that Spark refuses. Raises
+    PredicateError for an invalid predicate; the error names the query. Raises SchemaError for an invalid ``schema``,
+    ``crs`` or ``layers``, and ShapeError for an invalid file of shapes.
     """
     if not hasattr(spark, "sql"):
         raise MatchError("session of type", type(spark).__name__, "give a SparkSession")
@@ -140,7 +141,9 @@ def _check_name(spark: SparkSession, name: str) -> None:
 
 
 def _parameters(schema: Schema, queries: Iterable[Query]) -> Iterator[pa.Field]:
-    """Yield the columns that queries name, in the schema's order, all nullable, because any argument may be NULL."""
+    """Yield the columns that queries name, in the schema's order. All columns are nullable, because any argument may be
+    NULL.
+    """
     named = {folded(path[0]) for query in queries for path in query.predicate.columns}
     for field in schema.arrow:
         if folded(field.name) in named:

@@ -1,5 +1,5 @@
-"""Tallies of batches: the results besides matches, namely counts by block, a sample, evaluation errors and dead
-letters.
+"""Tallies of batches. A tally has the results of a batch other than its matches: counts by block, a sample, evaluation
+errors and dead letters.
 """
 
 from __future__ import annotations
@@ -30,27 +30,34 @@ from broker.matching.record_times import RecordTimes
 Counts = npt.NDArray[np.int64]
 
 REASON_BITS = 16
-"""The number of low bits of a record's number that hold its dead-letter reason, or 0 if it is not a dead letter.
+"""The number of low bits of a record's number that hold the dead-letter reason. The bits are 0 if the record is not a
+dead letter.
 
-The bits above are its timestamp in milliseconds, or -1 if there is none.
+The higher bits are the record's timestamp in milliseconds, or -1 if the record has no timestamp.
 """
 
 NO_TIME = -(1 << 63)
-"""The value of a missing event time."""
+"""The value that represents a missing event time."""
 
 Newest = Mapping[tuple[str, int], int]
 """The newest event times in microseconds, by time expression and source partition."""
 
 _BYTES_MATCHED = 1_024
-"""The number of bytes of a sampled text that is matched with patterns: a match may be anywhere in the text."""
+"""The number of bytes kept of a sampled text that is matched with patterns. The number is large, because a match may be
+anywhere in the text.
+"""
 
 _BYTES_KEPT = 64
-"""The number of bytes of a sampled string or binary value. Cutting changes its region only if constants are as long."""
+"""The number of bytes kept of a sampled string or binary value that is not matched with patterns. Cutting changes the
+value's region only if a constant is as long.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The rule for sampling tuples: each with probability ``share``, at most ``tuples`` of them."""
+    """The rule for sampling tuples. Each tuple is drawn with probability ``share``, and the sample has at most
+    ``tuples`` tuples.
+    """
 
     share: float
     tuples: int
@@ -58,11 +65,13 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
-    """A uniform sample of tuples: those with the smallest of independent uniform random numbers (a bottom-k sketch).
+    """A uniform sample of tuples (a bottom-k sketch). Each tuple gets an independent uniform random number, and the
+    tuples with the smallest numbers are kept.
 
-    ``numbers`` float64[n], ascending. ``values``: a column for each p-attribute, with n rows in the same order. The
-    union of two draws, cut to its smallest numbers, is a draw of both streams together. Cost: n values for each
-    p-attribute, of at most 64 bytes each, or 1,024 bytes if they are matched with patterns.
+    ``numbers`` float64[n]: the random numbers of the n kept tuples, ascending. ``values``: a column for each
+    p-attribute, with n rows in the same order. The union of two draws, cut to its smallest numbers, is a draw of both
+    streams together. Cost: n values for each p-attribute, of at most 64 bytes each, or 1,024 bytes if they are matched
+    with patterns.
     """
 
     numbers: npt.NDArray[np.float64]
@@ -72,7 +81,9 @@ class Draw:
         return len(self.numbers)
 
     def merged(self, other: Draw, tuples: int) -> Draw:
-        """Return the draw of both inputs together, at most ``tuples`` rows, with the columns that both have."""
+        """Return the union of two draws, cut to ``tuples`` rows with the smallest numbers. It has the columns that both
+        draws have.
+        """
         own, others = (draw.values.schema for draw in (self, other))
         if own.equals(others):
             return _union([self, other], tuples)
@@ -80,9 +91,10 @@ class Draw:
         return _union([Draw(draw.numbers, draw.values.select(names)) for draw in (self, other)], tuples)
 
     def columns(self, attributes: Sequence[PAttribute]) -> list[pa.ChunkedArray | None]:
-        """Return the sampled values of p-attributes, for any plan.
+        """Return the sampled values of each p-attribute. The p-attributes may be those of a plan other than the sampled
+        plan.
 
-        A value is None for a p-attribute that was not sampled.
+        For a p-attribute that was not sampled, the result has None in place of the values.
         """
         place = {(name, self.values.schema.field(name).type): name for name in self.values.column_names}
         names = [place.get((attribute.sql, attribute.type)) for attribute in attributes]
@@ -91,7 +103,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """The counts and the sample of some tuples under one plan.
+    """The counts and the sample of tuples that were evaluated by one plan.
 
     ``plan``: the number that the job assigns to each shipped plan; counts by block can be added only under the same
     plan. ``dropped`` and ``evaluated`` int64[blocks]: as in :class:`asc.evaluation.executor.Matches`. ``errors``: by
@@ -99,8 +111,9 @@ class Tally:
     (:func:`asc.evaluation.evaluation_errors.queries_with_errors`). ``dead_letters``: the number of dead letters by the
     number of the reason. ``match_s``: the seconds that the slowest task spent in the matching function.
 
-    ``written``: the records to write, one for each topic of a tuple. ``by_query``: the tuples that each registered
-    query accepted. ``times``: the timestamps of the tuples. ``newest``: their newest event times.
+    ``written``: the number of records to write, one for each topic of a tuple. ``by_query``: the number of tuples that
+    each registered query accepted. ``times``: the timestamps of the tuples. ``newest``: the newest event times of the
+    tuples.
     """
 
     plan: int
@@ -118,7 +131,8 @@ class Tally:
     newest: Newest = field(default_factory=dict)
 
     def error_counts(self, plan: Plan) -> dict[str, int]:
-        """Return ``errors`` by the id of a query, under the plan that was tallied.
+        """Return the counts of ``errors`` by the id of the registered query. ``plan``: the plan by which the tuples
+        were evaluated.
 
         A join has the largest count of its shapes, because an expression fails on the same records for all of its
         shapes.
@@ -135,7 +149,8 @@ class Tally:
     def merged(self, other: Tally, sample_tuples: int) -> Tally:
         """Return the sum of two tallies.
 
-        If their plans differ, return the newer one: the other is of a failed batch's late task.
+        If the plans differ, return the tally of the newer plan. The other tally comes from a late task of a failed
+        batch.
         """
         if self.plan != other.plan:
             return self if self.plan > other.plan else other
@@ -175,7 +190,7 @@ class TallyParam(AccumulatorParam["Tally | None"]):
 def tally_accumulator(context: SparkContext, sample_tuples: int) -> Accumulator[Tally | None]:
     """Return the accumulator that receives the workers' tallies.
 
-    Spark keeps it as long as the session, so one serves many batches.
+    Spark keeps an accumulator until the session ends, so one accumulator serves many batches.
     """
     return context.accumulator(None, TallyParam(sample_tuples))
 
@@ -184,8 +199,8 @@ def tally_accumulator(context: SparkContext, sample_tuples: int) -> Accumulator[
 class Tallying:
     """The instructions for tallies in a worker: the accumulator, the plan's number, and the sampling (or None).
 
-    ``counts_records``: the last value of a row is its record's number (see REASON_BITS). ``times``: the names of the
-    event times that a row has as well; NO_TIME if a record has none.
+    ``counts_records``: whether the last value of a row is the record's number (see REASON_BITS). ``times``: the names
+    of the event times that a row also has. The value of an event time is NO_TIME if the record lacks it.
     """
 
     accumulator: Accumulator[Tally | None]
@@ -198,10 +213,11 @@ class Tallying:
 class TaskTally:
     """The tally of one task, which adds up its batches in the worker and sends the result once, when the task ends.
 
-    It runs in the task that matches, so its errors must not fail the task. After an error it gives up, and the monitor
-    learns nothing of the batch. Draws are collected, and merged when they are twice as large as the sample. From then
-    on, only random numbers below the greatest kept one are drawn. So most batches cost only a comparison of random
-    numbers and a copy of a few rows. ``alike``: queries that are counted by another query.
+    The tally runs in the task that matches, so an error of the tally must not fail the task. After an error, the tally
+    sends nothing, and the monitor receives no data from this task. Draws are collected, and merged when together they
+    are twice as large as the sample. From then on, only tuples whose random number is below the greatest kept number
+    are drawn. So most batches cost only a comparison of random numbers and a copy of a few rows. ``alike``: queries
+    that get the counts of the queries that replace them.
     """
 
     def __init__(self, tallying: Tallying, alike: Alike | None = None) -> None:
@@ -249,7 +265,7 @@ class TaskTally:
 
     def add_records(self, numbers: npt.NDArray[np.int64]) -> Mask | None:
         """Count the records of a batch by timestamp, and its dead letters by reason. Return the mask of the dead
-        letters, bool[rows]. Return None if there are none, as in most batches.
+        letters, bool[rows]. Return None if there are no dead letters, as in most batches.
         """
         self._times.append(RecordTimes.of(numbers >> REASON_BITS))
         reasons = numbers & ((1 << REASON_BITS) - 1)
@@ -270,7 +286,9 @@ class TaskTally:
                     self._newest = _newest((self._newest, {(name, partition): newest}))
 
     def add_accepted(self, queries: int, ordinals: npt.NDArray[np.integer], written: int) -> None:
-        """Count the accepting queries (``ordinals`` among ``queries`` registered ones) and the records to write."""
+        """Count accepted records by query, and add ``written`` to the number of records to write. ``ordinals``: the
+        index of the accepting query for each accepted record. ``queries``: the number of registered queries.
+        """
         self._by_query = self._by_query or QueryCounting(queries)
         self._by_query.add(ordinals)
         self._written += written

@@ -74,11 +74,12 @@ FLAGGED_DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """The transfer of a plan's p-attributes into Python, in slot order, followed by words of NULL flags and of errors.
+    """The transfer of a plan's p-attributes into Python, in slot order. Words of NULL flags follow the values, and
+    words of error flags follow the NULL flags.
 
     Error words exist if evaluation errors are counted: they have a bit for each slot of ``fallible``. ``arguments``:
-    SQL texts, the arguments of the UDF; at least one, for the row count. They may name columns of ``apart``, which a
-    separate projection below the UDF computes, by name.
+    the SQL texts of the UDF's arguments. There is at least one argument, for the row count. Arguments may name columns
+    of ``apart``. ``apart``: the SQL text of each column, by name, that a separate projection below the UDF computes.
 
     Columns of ``apart`` are expressions with a lambda. Spark 4.0 does not find a UDF whose arguments have a lambda
     within a lambda. When it compares such arguments, the outer variable looks like a missing column.
@@ -134,11 +135,13 @@ class Transport:
 
     @property
     def values(self) -> int:
-        """Return the number of arguments that are values of p-attributes; they are the first arguments."""
+        """Return the number of arguments that are values of p-attributes. These arguments are the first ones."""
         return len({one.argument for carrier in self.carriers for one in carrier.parts or (carrier,)})
 
     def columns_apart(self) -> list[Column]:
-        """Return the columns to select below the UDF, in addition to all others. Most plans need none."""
+        """Return the columns that a projection below the UDF selects in addition to all other columns. Most plans need
+        no such column.
+        """
         from pyspark.sql import functions as sf
 
         return [sf.expr(sql).alias(name) for name, sql in self.apart.items()]
@@ -152,7 +155,7 @@ class Transport:
         return [read[carrier] for carrier in self.carriers]
 
     def errors(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
-        """Return masks bool[rows] of failed evaluations in a batch, by slot, for slots with a failure."""
+        """Return a mask bool[rows] of the failed evaluations in a batch, for each slot with a failure."""
         masks = {}
         for place, series in enumerate(arrived[self.values + len(self.flag_words) :]):
             word = series.to_numpy()
@@ -171,7 +174,9 @@ def _read(carrier: Carrier, arrived: Sequence[pd.Series], flags: Sequence[npt.ND
 
 
 def _named(text: str, apart: dict[str, str]) -> str:
-    """Return the text. If it has a lambda, add it to ``apart``, and return the name of its column."""
+    """Return the SQL text of an expression unchanged if it has no lambda. Otherwise, add a column with the text to
+    ``apart``, and return the column's name.
+    """
     if "->" not in text:
         return text
     name = f"{APART}{len(apart)}"
@@ -181,7 +186,9 @@ def _named(text: str, apart: dict[str, str]) -> str:
 
 
 def _words(conditions: Sequence[str]) -> tuple[str, ...]:
-    """Return conditions, which are never NULL, as bits of the fewest words that hold them."""
+    """Return the SQL texts of words whose bits are the conditions. No condition may be NULL. There are as few words as
+    possible.
+    """
     terms = [f"shiftleft(CAST(({c}) AS BIGINT), {bit % FLAG_BITS})" for bit, c in enumerate(conditions)]
     return tuple(" | ".join(terms[start : start + FLAG_BITS]) for start in range(0, len(terms), FLAG_BITS))
 
@@ -217,7 +224,7 @@ _ZEROS = {
 
 
 def _micros(sql: str, data_type: pa.DataType) -> str:
-    """Return the SQL of the microseconds since 1970 of a timestamp.
+    """Return the SQL text that computes the microseconds since 1970 of a timestamp.
 
     A timestamp without a zone is computed from its fields, because a cast would use the session's zone.
     """
@@ -228,7 +235,7 @@ def _micros(sql: str, data_type: pa.DataType) -> str:
 
 
 def _decimals(unscaled: npt.NDArray[np.int64], data_type: pa.DataType, mask: Mask | None) -> pa.Array:
-    """Return a decimal128 array from unscaled values."""
+    """Return a decimal128 array of unscaled values. ``mask``: the NULLs, or None if there are no NULLs."""
     words = np.empty((len(unscaled), 2), dtype=np.int64)
     words[:, 0] = unscaled
     words[:, 1] = unscaled >> 63

@@ -29,11 +29,11 @@ from broker.matching.transport import Transport
 Output = Literal["queries", "deliveries"]
 
 _PAIRS = 1 << 25
-"""The largest number of (row, query) pairs that one call of the executor may find; they take 256 MiB."""
+"""The largest number of (row, query) pairs that one call of the executor may find. So many pairs take 256 MiB."""
 
 _SPARE = 4
-"""A call of the executor is sized for rows with this many times the pairs of earlier rows, because a call that finds
-too many pairs is repeated.
+"""The safety factor of a call of the executor: the rows may have this many times as many pairs as earlier rows. A call
+that finds too many pairs is repeated.
 """
 
 _PIECE_BYTES = 1 << 27
@@ -118,9 +118,10 @@ def matching_task(
 def _told(
     tally: TaskTally, fold: TaskFold | None, tallying: Tallying, carried: Sequence[pa.Array], facts: Batch
 ) -> Mask | None:
-    """Count the facts about a batch's records, and return the mask of dead letters, or None if there are none.
+    """Add the facts about a batch's records to the tally. Return the mask of the dead letters. Return None if there are
+    no dead letters.
 
-    If ``fold`` is given, begin its batch.
+    If ``fold`` is not None, begin the batch of ``fold``.
     """
     numbers = facts[-1].to_numpy()
     dead = tally.add_records(numbers)
@@ -132,7 +133,9 @@ def _told(
 
 
 def _written(texts: pa.Array, destinations: Destinations) -> int:
-    """Return the number of records that the texts write to topics of queries."""
+    """Return the number of records to write to topics of queries, according to the texts. Targets of operators are not
+    counted.
+    """
     topics = _counted(texts, AFTER_TOPIC)
     return topics if destinations.operated is None else topics - _counted(texts, AFTER_TARGET)
 
@@ -149,7 +152,7 @@ def rows_of_a_call(queries: int, pairs_a_row: float) -> int:
 
 
 def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int, Mask]:
-    """Return masks bool[rows] of failed evaluations, by slot, without dead letters."""
+    """Return masks bool[rows] of failed evaluations, by slot. The masks are false for dead letters."""
     errors = transport.errors(arrived)
     return errors if dead is None else {slot: mask & ~dead for slot, mask in errors.items()}
 
@@ -157,8 +160,8 @@ def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int
 def pairs_a_piece(
     plan: Plan, output: Output, piece_bytes: int = _PIECE_BYTES, *, destinations: Destinations | None = None
 ) -> int:
-    """Return the number of (row, query) pairs whose texts have at most about ``piece_bytes``, if every text is as long
-    as the longest one.
+    """Return the number of (row, query) pairs whose texts together have at most about ``piece_bytes``. Each text is
+    assumed to be as long as the longest text.
     """
     longest = _longest(plan.query_ids) + 1
     if output == "deliveries":
@@ -179,9 +182,10 @@ def texts_of(
     *,
     destinations: Destinations | None = None,
 ) -> Iterator[pa.Array]:
-    """Yield the texts of all rows of a batch in order, in pieces of at most ``pairs`` pairs, but at least one row.
+    """Yield the texts of all rows of a batch, in order and in pieces. A piece has at most ``pairs`` (row, query) pairs,
+    but at least one row.
 
-    Matches that stay in the workers have no text in deliveries.
+    If the output is ``deliveries``, matches that stay in the workers have no text.
     """
     own = destinations or Destinations.of(plan)
     if output == "deliveries" and own.folded is not None:
@@ -211,7 +215,9 @@ def texts_of(
 
 
 def _pieces(matches: Matches, pairs: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows whose texts fit into a piece."""
+    """Yield ranges of rows with at most ``pairs`` (row, query) pairs, but at least one row. A range is the first row
+    and the row after the last.
+    """
     first = 0
     while len(matches) and first < matches.tuples:
         # The row of the first pair that has no room; a row alone is never divided.
@@ -232,7 +238,7 @@ def _longest(texts: pa.StringArray) -> int:
 
 
 def _ids(plan: Plan, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
-    """Return the accepted rows, and for each row the accepting ids, in the order of ``queries``."""
+    """Return the accepted rows, and for each row the ids of the accepting queries, in the order of ``queries``."""
     first = np.flatnonzero(np.diff(rows, prepend=-1))
     ids = plan.query_ids.take(pa.array(queries))
     return rows[first], pc.binary_join(_lists(first, ids), BETWEEN_IDS)
@@ -241,7 +247,8 @@ def _ids(plan: Plan, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
 def _deliveries(
     registered: RegisteredIds, destinations: Destinations, rows: Rows, queries: Rows
 ) -> tuple[Rows, pa.Array]:
-    """Return the accepted rows, and for each row its topics with the ids of accepting queries.
+    """Return the accepted rows, and for each row a text: the topics of the row, each with the ids of the accepting
+    queries.
 
     The ids stay sorted, because the sort here is stable.
     """
@@ -283,7 +290,9 @@ def _joined(
 
 
 def _selections(operated: Operated, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
-    """Return the rows that queries with an operator accept, and for each row its targets with their selections."""
+    """Return the rows that queries with an operator accept, and for each row a text: the targets, each with the
+    selections of the accepting queries.
+    """
     targets, codes = operated.target_of[queries], operated.selection_of[queries]
     order = np.lexsort((codes, targets, rows))
     rows, targets, codes = rows[order], targets[order], codes[order]
@@ -296,7 +305,9 @@ def _selections(operated: Operated, rows: Rows, queries: Rows) -> tuple[Rows, pa
 
 
 def _together(result: tuple[Rows, pa.Array], other: tuple[Rows, pa.Array]) -> tuple[Rows, pa.Array]:
-    """Return the rows of two results, ascending, and for each row its joined texts, those of ``result`` first."""
+    """Merge two results. Return the rows in ascending order, and for each row its joined texts; the texts of ``result``
+    come first.
+    """
     rows = np.concatenate([result[0], other[0]])
     order = np.argsort(rows, kind="stable")
     rows = rows[order]
@@ -306,14 +317,18 @@ def _together(result: tuple[Rows, pa.Array], other: tuple[Rows, pa.Array]) -> tu
 
 
 def _by_row(names: pa.StringArray, rows: Rows, places: Rows, texts: pa.Array) -> tuple[Rows, pa.Array]:
-    """Return the distinct rows, and for each row the names at its ``places`` with their texts."""
+    """Return the distinct rows, and for each row a text: the row's names, each with its text. ``places``: the index in
+    ``names`` for each text.
+    """
     delivered = pc.binary_join_element_wise(names.take(pa.array(places)), texts, AFTER_TOPIC)
     first = _changes(rows)
     return rows[first], pc.binary_join(_lists(first, delivered), BETWEEN_TOPICS)
 
 
 def _changes(*columns: Rows) -> Rows:
-    """Return the positions at which one of the sorted columns differs from the position before. No value may be -2."""
+    """Return the first position, and each position at which one of the columns differs from the previous position. No
+    value may be -2.
+    """
     return np.flatnonzero(np.logical_or.reduce([np.diff(column, prepend=-2) != 0 for column in columns]))
 
 
