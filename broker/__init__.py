@@ -1,4 +1,6 @@
-"""The broker: the daemon and its parts, which use Spark, Kafka, HTTP, files and clocks, and the client for programs."""
+"""The broker: the daemon with its parts, and the client for programs. This package uses Spark, Kafka, HTTP, files and
+clocks.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ check_packages(library_packages())
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used. So the command line starts without PySpark, and a consumer does not
-    need PySpark at all.
+    """Import the module of a public name when the name is first used. So the command line starts without PySpark, and a
+    program that calls ``consume`` does not need PySpark at all.
     """
     if name == "match":
         from broker.matching.dataframe import match

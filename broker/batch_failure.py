@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.job")
 
 CHARS_MAX = 1_000
-"""The most characters of an error that is raised into Spark, without the lines of the traceback."""
+"""The largest number of characters of an error that is raised into Spark. The lines of the traceback do not count."""
 
 _HEAD_CHARS = CHARS_MAX // 2
 _INTERRUPTED = re.compile(
     r"java\.(?:lang\.InterruptedException|io\.InterruptedIOException|nio\.channels\.ClosedByInterruptException)"
 )
-"""The Java exceptions with which a query that is being stopped interrupts its batch. Spark does not count them as
-failures.
+"""The Java exceptions that interrupt a batch when its streaming query is stopped. Spark does not count these exceptions
+as failures.
 """
 
 Batch = Callable[["DataFrame", int], None]
@@ -48,7 +48,7 @@ class ShortFailing:
         self._logged: str | None = None
 
     def __call__(self, records: DataFrame, batch_id: int) -> None:
-        """Run a batch."""
+        """Run the batch function. Raise BatchFailure if the function raises an error."""
         try:
             self._run(records, batch_id)
             self._logged = None
@@ -64,8 +64,8 @@ class ShortFailing:
 
 
 def crossing(error: BaseException) -> str:
-    """Return the text of an error for Spark: its kind, the beginning of its text, and any interruption that it
-    contains.
+    """Return the text of an error for Spark: the kind of the error and the beginning of its text. If the remaining text
+    names a Java exception of an interruption, append this name.
 
     >>> crossing(ValueError("x" * 5_000))[:20], len(crossing(ValueError("x" * 5_000)))
     ('ValueError: xxxxxxxx', 500)

@@ -1,4 +1,4 @@
-"""The base class of request bodies. It checks fields, and accepts an answer of the API as a body."""
+"""The base class of request bodies. It checks the fields. A client may send an answer of the API back as a body."""
 
 from __future__ import annotations
 

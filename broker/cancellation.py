@@ -10,15 +10,15 @@ from typing import TypeVar
 from broker.errors import CancelledError
 
 _LOOK_S = 0.2
-"""The seconds between two checks for cancellation while a thread waits for Spark's result."""
+"""The seconds between two checks for cancellation while a thread waits for the result of another thread."""
 
 _T = TypeVar("_T")
 
 
 class Cancellation:
-    """Flag that cancels work; the loops of long work check it. Threads may share it.
+    """A flag that cancels work. The loops of long work check the flag. Several threads may share one flag.
 
-    A flag that is created ``within`` another flag is cancelled with the other. Invariant: once cancelled, it stays
+    A flag that is created ``within`` another flag is cancelled with the other. Invariant: a cancelled flag stays
     cancelled. Cost of a check: some hundred nanoseconds.
 
     >>> of_daemon = Cancellation()
@@ -52,7 +52,7 @@ class Cancellation:
             raise CancelledError("request", None, f"was cancelled, for {reason}: send it again")
 
     def result(self, asked: Future[_T], timeout_s: float | None) -> _T:
-        """Return the result of another thread's work, or raise its error.
+        """Return the result of work in another thread. If the work raised an error, raise that error.
 
         Raise concurrent.futures.TimeoutError if the result takes longer than the timeout. Raise CancelledError if the
         work is cancelled.

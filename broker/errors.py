@@ -10,7 +10,7 @@ from asc.errors import AscError, CubeError, DbscanError, PlanError, PredicateErr
 
 
 class BrokerError(AscError):
-    """An error that the user of the broker can fix. ``http_status``: the status of the API's answer when it is
+    """An error that the user of the broker can fix. ``http_status``: the status of the API's answer when the error is
     raised.
     """
 
@@ -18,12 +18,12 @@ class BrokerError(AscError):
 
 
 class ConfigError(BrokerError):
-    """An invalid configuration: the path of the key and the fault."""
+    """An error: a configuration is invalid. The error has the path of the key and the fault."""
 
 
 class ConfigFaultsError(ConfigError):
-    """A configuration with several faults: the text of the first, and all of them as ``faults``, each an error of one
-    line.
+    """An error: a configuration has several faults. The text has the first fault and the number of the further faults.
+    ``faults``: all faults, each as an error of one line.
     """
 
     def __init__(self, subject: str, value: object, remedy: str, faults: Sequence[AscError]) -> None:
@@ -51,11 +51,13 @@ class RuntimeMissingError(BrokerError):
 
 
 class KafkaError(BrokerError):
-    """A Kafka broker that does not start, does not answer, or refuses."""
+    """An error: a Kafka broker does not start, does not answer, or refuses a request. Invalid arguments of
+    ``broker.consume`` raise this error too.
+    """
 
 
 class TopicError(KafkaError):
-    """A refusal by Kafka that concerns one topic; other topics may work."""
+    """An error: Kafka refuses a request because of one topic. Other topics may work."""
 
 
 class MissingTopicError(TopicError):
@@ -73,23 +75,27 @@ class RegistryTakenError(RegistryError):
 
 
 class SchemaRegistryError(BrokerError):
-    """A schema registry that does not answer or refuses, so that nothing is known about any schema."""
+    """An error: a schema registry does not answer, or refuses requests. So nothing is known about any schema."""
 
 
 class SchemaAccessError(SchemaRegistryError):
-    """A schema registry that denies the broker access to what the broker requests."""
+    """An error: a schema registry denies the broker access to a requested resource."""
 
 
 class FoldError(BrokerError):
-    """States of a batch that were lost or could not be committed. The batch is not the cause, and runs again."""
+    """An error: states of a batch were lost or could not be committed. The batch is not the cause of the error, and
+    runs again.
+    """
 
 
 class CancelledError(BrokerError):
-    """Work of a request that was cancelled, because its caller disconnected or the daemon stops."""
+    """An error: the work of a request was cancelled, because the caller disconnected or the daemon stops."""
 
 
 class SchemaAnswerError(SchemaRegistryError):
-    """Schemas (``schema_ids``) for which a schema registry gives no answer, although it answers other requests."""
+    """An error: a schema registry gives no answer for some schemas, although it answers other requests. ``schema_ids``:
+    the ids of these schemas.
+    """
 
     def __init__(self, subject: str, value: object, remedy: str, schema_ids: Sequence[int] = ()) -> None:
         super().__init__(subject, value, remedy)
@@ -97,29 +103,33 @@ class SchemaAnswerError(SchemaRegistryError):
 
 
 class InputError(BrokerError):
-    """A file of rows, of queries or of a plan that cannot be used, or an invalid option for reading one."""
+    """An error: a file of rows, of queries or of a plan cannot be used, or an option for reading such a file is
+    invalid.
+    """
 
     http_status = HTTPStatus.BAD_REQUEST
 
 
 class MatchError(BrokerError):
-    """A DataFrame and a set of queries that are incompatible."""
+    """An error: a set of queries cannot be matched with a DataFrame, or cannot be registered as a SQL function."""
 
     http_status = HTTPStatus.BAD_REQUEST
 
 
 class TooLargeWindowError(TopicError):
-    """A row of a window that is too large for its topic. Its cube is parked; other cubes continue."""
+    """An error: a row of a cube's window is too large for the destination topic. This cube is parked; other cubes
+    continue.
+    """
 
 
 class QueryError(BrokerError):
-    """A query that is refused for a reason other than its predicate."""
+    """An error: a query is refused for a reason other than its predicate."""
 
     http_status: ClassVar[HTTPStatus] = HTTPStatus.BAD_REQUEST
 
 
 class MissingStreamError(QueryError):
-    """A request that names no stream although it has to name one of ``streams``."""
+    """An error: a request names no stream, but has to name one of ``streams``."""
 
     def __init__(self, subject: str, value: object, remedy: str, streams: Sequence[str] = ()) -> None:
         super().__init__(subject, value, remedy)
@@ -127,7 +137,9 @@ class MissingStreamError(QueryError):
 
 
 class BulkRefusedError(QueryError):
-    """A bulk load of which nothing was registered. ``errors`` holds the line, id and error of each refused line."""
+    """An error: a bulk load is refused, and none of its queries was registered. ``errors``: the line, id and error of
+    each refused line.
+    """
 
     def __init__(self, subject: str, value: object, remedy: str, errors: Sequence[dict[str, Any]]) -> None:
         super().__init__(subject, value, remedy)
@@ -135,35 +147,37 @@ class BulkRefusedError(QueryError):
 
 
 class TooLargeLoadError(QueryError):
-    """A bulk load in parts that exceeds the size limit of unfinished loads."""
+    """An error: a bulk load that is sent in parts exceeds the size limit of unfinished loads."""
 
     http_status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 class ForbiddenBulkError(BulkRefusedError):
-    """A bulk load of which nothing was registered, because the request's token may not register one of its lines."""
+    """An error: a bulk load is refused, because the request's token may not register one of its lines. None of its
+    queries was registered.
+    """
 
     http_status = HTTPStatus.FORBIDDEN
 
 
 class ForbiddenError(BrokerError):
-    """An action that the token of a request does not permit."""
+    """An error: the token of a request does not permit the requested action."""
 
     http_status = HTTPStatus.FORBIDDEN
 
 
 class StandingQueryError(QueryError):
-    """An id that is registered already, in a request that may not replace the query."""
+    """An error: a query with this id is registered already, and the request may not replace the registered query."""
 
     http_status: ClassVar[HTTPStatus] = HTTPStatus.PRECONDITION_FAILED
 
 
 class UnknownOperatorError(QueryError):
-    """An operator that this version does not have."""
+    """An error: a query names no operator, or an operator that this version does not have."""
 
 
 class UnknownQueryError(BrokerError):
-    """An id that no registered query has."""
+    """An error: no registered query has the requested id."""
 
     http_status = HTTPStatus.NOT_FOUND
 
@@ -173,7 +187,9 @@ class CubeStoreError(BrokerError):
 
 
 class DamagedPieceError(CubeStoreError):
-    """A piece of a cube whose content differs from what was written. ``number``: the number of the piece."""
+    """An error: the stored content of a piece of a cube differs from the written content. ``number``: the number of the
+    piece.
+    """
 
     def __init__(self, subject: str, value: object, remedy: str, *, number: int = 0) -> None:
         super().__init__(subject, value, remedy)
@@ -181,7 +197,9 @@ class DamagedPieceError(CubeStoreError):
 
 
 class DamagedFormerCellsError(CubeStoreError):
-    """Former cells of windows whose content differs from what was written. ``number``: the number of their change."""
+    """An error: stored former cells of windows differ from the written cells. ``number``: the number of the change that
+    replaced the former cells.
+    """
 
     def __init__(self, subject: str, value: object, remedy: str, *, number: int = 0) -> None:
         super().__init__(subject, value, remedy)
@@ -189,23 +207,23 @@ class DamagedFormerCellsError(CubeStoreError):
 
 
 class TooManyQuestionsError(BrokerError):
-    """A query of a cube that is refused, because the most concurrent ones are running already."""
+    """An error: a query of a cube is refused, because as many cube queries as permitted are running already."""
 
     http_status = HTTPStatus.TOO_MANY_REQUESTS
 
 
 class TooManyDumpsError(BrokerError):
-    """A copy of a stream's cubes that is refused, because another copy is being written or read."""
+    """An error: a copy of a stream's cubes is refused, because another copy is being written or read."""
 
     http_status = HTTPStatus.TOO_MANY_REQUESTS
 
 
 class SlowAnswerError(BrokerError):
-    """A query of a cube that takes longer than the time limit."""
+    """An error: a query of a cube takes longer than the time limit."""
 
 
 class NotThereError(BrokerError):
-    """A record or a block that does not exist at the requested position."""
+    """An error: a requested object does not exist, for example a record, a block or a shape."""
 
     http_status = HTTPStatus.NOT_FOUND
 

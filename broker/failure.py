@@ -1,6 +1,7 @@
-"""Root causes of errors of Spark and Kafka, and their texts in one line.
+"""Root causes of Spark and Kafka errors, and texts of errors in one line.
 
-For a JVM error, causes and text are read from the JVM. If the JVM is gone, the functions here do not fail.
+For an error of the JVM, its causes and its text are read from the JVM. If the JVM is gone, the functions here do not
+fail.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ _WRAPPINGS = ("org.apache.spark.", "java.util.concurrent.ExecutionException", "j
 _WORKER_DIED = ("Python worker exited unexpectedly", "occurred while reading the port number from")
 _PYTHON_RUNNERS = ("org.apache.spark.api.python.", "org.apache.spark.sql.execution.python.")
 _CARRIERS = ("java.", "sun.", "jdk.", "scala.", "org.apache.arrow.")
-"""Packages that transfer bytes between a task and its Python worker, and that belong to neither."""
+"""The prefixes of general Java packages that transfer bytes between a task and its Python worker. These packages belong
+neither to the task nor to the worker.
+"""
 
 _KAFKA = "org.apache.kafka."
 _KAFKA_ERRORS = "org.apache.kafka.common.errors."
@@ -55,7 +58,9 @@ def is_of_dead_worker(error: BaseException) -> bool:
 
 
 def _is_io(cause: Any) -> bool:
-    """Return whether a Java exception is about a pipe or socket: broken, reset, refused, closed, or at its end."""
+    """Return whether a Java exception is an IOException, for example because a pipe or socket is broken, reset,
+    refused, closed or at its end.
+    """
     kind = cause.getClass()
     while kind is not None and kind.getName() != "java.io.IOException":
         kind = kind.getSuperclass()
@@ -68,7 +73,7 @@ def _is_of_python_runner(cause: Any) -> bool:
 
 
 def check_jvm(error: BaseException) -> None:
-    """Raise BrokerError if the cause of an error is that the JVM is gone, rather than the request to the JVM."""
+    """Raise BrokerError if an error means that the JVM is gone. Do nothing if the request to the JVM is the cause."""
     from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
 
     if isinstance(error, (OSError, Py4JNetworkError)):
@@ -76,9 +81,10 @@ def check_jvm(error: BaseException) -> None:
 
 
 def root_cause(error: BaseException) -> object:
-    """Return the root cause of an error: the first of the JVM's causes that is not a wrapper of Spark.
+    """Return the root cause of an error of the JVM, as text. It is the first cause that does not merely wrap another
+    cause.
 
-    Return the error itself if it has no such cause.
+    Return the error itself if it is not an error of the JVM, or if the JVM is gone.
     """
     cause = getattr(error, "java_exception", None)
     if cause is None:
@@ -93,8 +99,8 @@ def root_cause(error: BaseException) -> object:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Name the path in each OSError that is raised while a file is written. An error of a full disk names no file by
-    itself.
+    """Add ``path`` to each OSError that names no file and is raised while the file is written. For example, the error
+    of a full disk names no file.
     """
     try:
         yield
@@ -105,7 +111,9 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def text_of(error: object) -> str:
-    """Return the whole text of an error. If its JVM is gone, return its kind and say that the JVM is gone."""
+    """Return the whole text of an error. If the error came from a JVM that is gone, return the kind of the error and
+    say that the JVM is gone.
+    """
     try:
         return str(error)
     except Exception:

@@ -13,24 +13,26 @@ _DEFAULT = "python3"
 """The interpreter that PySpark uses by default: the first of this name on the path, whatever packages it has."""
 
 NICENESS = "ASC_WORKER_NICENESS"
-"""The environment variable of workers that run with lower priority."""
+"""The environment variable that passes the niceness to Spark's Python workers that run with lower priority."""
 
 _LESS = 10
-"""The niceness of such workers. If two processes compete, the one with this niceness gets a tenth of the processor
-time.
+"""The niceness of Python workers with lower priority. If two processes compete, the process with this niceness gets a
+tenth of the processor time.
 """
 
 
 @contextmanager
 def own_interpreter(context: SparkContext, *, yields: bool = False) -> Iterator[None]:
-    """Run functions that are created within the block in the interpreter of this process.
+    """Let Spark's workers run with the interpreter of this process. This applies to the functions that are created
+    within the block.
 
-    It has the packages that the functions need, even if its environment is not activated. An interpreter that the user
-    named (``PYSPARK_PYTHON``, ``spark.pyspark.python``) is not replaced. The default of a cluster is not either,
-    because its machines may lack this interpreter. The context itself is restored afterwards.
+    This interpreter has the packages that the functions need, even if its environment is not activated. An interpreter
+    that the user named (``PYSPARK_PYTHON``, ``spark.pyspark.python``) is not replaced. The default interpreter of a
+    cluster is not replaced either, because the machines of the cluster may lack this interpreter. The settings of the
+    context are restored when the block ends.
 
-    ``yields``: run the functions in separate workers with lower priority. These get processor time that no other
-    process uses, and a tenth of the time when processes compete.
+    ``yields``: run the functions in separate workers with lower priority. Such workers get the processor time that no
+    other process uses, and a tenth of the time when processes compete.
     """
     # A function takes what the context has, whichever thread makes it.
     with SparkContext._lock:
@@ -46,7 +48,7 @@ def own_interpreter(context: SparkContext, *, yields: bool = False) -> Iterator[
 
 
 def _is_replaced(context: SparkContext) -> bool:
-    """Return whether the interpreter of this process replaces the context's."""
+    """Return whether the interpreter of this process replaces the interpreter of the context."""
     named = "PYSPARK_PYTHON" in os.environ or context.getConf().get("spark.pyspark.python") is not None
     is_local = (context.master or "").startswith("local")
     return context.pythonExec == _DEFAULT and not named and is_local and bool(sys.executable)

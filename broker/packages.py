@@ -16,14 +16,16 @@ WORKER_PACKAGES = ("asc", "broker")
 """Packages that Spark's Python workers import."""
 
 LIBRARY_PACKAGES = (*WORKER_PACKAGES, "monitor")
-"""Packages that ``import broker`` imports."""
+"""Packages that ``import broker`` imports outside Spark's Python workers."""
 
 PACKAGES = (*LIBRARY_PACKAGES, "cli", "workloads", "bench")
 """All packages that are installed with asc-broker; the command ``asc`` imports them."""
 
 _FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - importing pathlib takes longer
 _VARIABLE_OF_WORKERS = "SPARK_BUFFER_SIZE"
-"""A variable that Spark sets for its Python workers, which have the working folder first on their path."""
+"""An environment variable that Spark sets for its Python workers. In a worker, the working folder is first on Python's
+path.
+"""
 
 
 class ForeignPackageError(ImportError):
@@ -44,14 +46,16 @@ class ForeignPackageError(ImportError):
 
 
 def library_packages(variables: Mapping[str, str] = os.environ) -> Sequence[str]:
-    """Return the packages that ``import broker`` imports in this process. A Spark worker imports fewer."""
+    """Return the packages that ``import broker`` imports in this process. In a Python worker of Spark, these are fewer
+    packages.
+    """
     return WORKER_PACKAGES if _VARIABLE_OF_WORKERS in variables else LIBRARY_PACKAGES
 
 
 def check_packages(names: Sequence[str], folder: str = _FOLDER) -> None:
-    """Raise ForeignPackageError for the first package that Python would not import from this folder.
+    """Raise ForeignPackageError for the first package that Python would import from another folder than ``folder``.
 
-    Nothing is imported. A package that the folder lacks is skipped, because the archive for workers lacks some
+    No package is imported. A package that ``folder`` lacks is skipped, because the archive for workers lacks some
     packages.
     """
     for name in names:
@@ -64,7 +68,9 @@ def check_packages(names: Sequence[str], folder: str = _FOLDER) -> None:
 
 
 def package_place(name: str) -> str:
-    """Return the folder or file from which Python imports a package. Return an empty text if there is none."""
+    """Return the folder or file from which Python imports a package. Return an empty text if no such folder or file is
+    found.
+    """
     try:
         spec = find_spec(name)
         origin = spec.origin if spec else None

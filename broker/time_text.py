@@ -1,4 +1,6 @@
-"""Timestamps of records for people. Kafka accepts any number from a producer, and not every number is a date."""
+"""Texts of timestamps of records, for people to read. Kafka accepts any number from a producer, and not every number is
+a date.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def _page_form(at: datetime) -> str:
 
 
 def _time(timestamp_ms: float | None) -> datetime | str:
-    """Return a time as a date, or a text if the number is no date."""
+    """Return a time (ms since 1970) as a date in UTC. Return a text if the time is missing, negative or too large for a
+    date.
+    """
     if timestamp_ms is None or timestamp_ms < 0:
         return "none"
     try:

@@ -8,11 +8,13 @@ import sys
 from typing import Any
 
 LEVELS_MAX = 100
-"""The most nested tables and arrays. A configuration has four levels."""
+"""The largest permitted number of nested levels of a document. A configuration has four levels of tables and arrays."""
 
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*{_PART}(?:[ \t]*\.[ \t]*{_PART}){{{LEVELS_MAX}}}", re.MULTILINE)
-"""A key of too many parts. The parser's time and memory grow with the square of the number of parts."""
+"""The pattern of a key with more than LEVELS_MAX parts (``a.b.c`` has three). The parser's time and memory grow with
+the square of the number of parts.
+"""
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -40,9 +42,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _levels(document: object) -> int:
-    """Return the number of levels of nested tables and arrays. If there are too many, return a number
-    beyond the limit.
-    """
+    """Return the number of nested levels of a document. If they are more than LEVELS_MAX, return LEVELS_MAX + 1."""
     levels, inner = 0, [document]
     while inner and levels <= LEVELS_MAX:
         levels += 1

@@ -26,13 +26,14 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "literal_error": "give {expected}",
     }
 )
-"""Remedies by pydantic's type of the error. The error's context provides the bounds."""
+"""Remedies by the type of pydantic's error. The context of the error provides the bounds, such as ``gt``."""
 
 _NUMBERS = ("int_type", "float_type")
 
 
 def value_remedy(detail: Mapping[str, Any]) -> str | None:
-    """Return which value to give instead. Return None if pydantic's own message is clear enough.
+    """Return the remedy for an error of pydantic, which says what value is valid. Return None if pydantic's own message
+    is clear enough.
 
     >>> value_remedy({"type": "greater_than_equal", "ctx": {"ge": 1}, "input": 0})
     'give a number from 1 on'

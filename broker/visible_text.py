@@ -1,4 +1,4 @@
-"""Safe display of untrusted text, which anybody who may publish or register could have written."""
+"""Safe display of untrusted text. Anybody who may publish records or register queries could have written such text."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ import unicodedata
 from collections.abc import Callable
 
 _HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
-"""The Unicode categories that are hidden: control characters, direction marks and line separators among them."""
+"""The Unicode categories of the characters to hide, for example control characters, direction marks and line
+separators.
+"""
 
 _JOINERS = "\u200c\u200d"
-"""Joining characters that Persian, Hindi and emoji use."""
+"""The joining characters. They are not hidden, because Persian, Hindi and emoji use them."""
 
 _JOINS_NOTHING = re.compile(f"(?<![\u0600-\u1fff\u2190-\U0010ffff])[{_JOINERS}]")
-"""A joiner after a character that is never joined. There it only makes one name look like another."""
+"""The pattern of a joiner after a character that is never joined. Such a joiner only makes one name look like another,
+so it is hidden.
+"""
 
 _FEW = 32
-"""The number of distinct characters up to which single searches are faster than a pass over all characters of a
-text.
+"""The largest number of distinct characters to hide at which one search per character is faster than one pass over all
+characters of a text.
 """
 
 
 def visible(text: str, kept: str = "") -> str:
-    r"""Return a text in which a dot replaces each character that a terminal or browser would obey or hide, unless
-    ``kept``.
+    r"""Return a text in which a dot replaces each character that a terminal or browser would obey or hide. The
+    characters of ``kept`` are not replaced.
 
     >>> visible("Zürich 🚀 \x1b[31mred\n")
     'Zürich 🚀 ·[31mred·'
@@ -35,8 +39,8 @@ def visible(text: str, kept: str = "") -> str:
 
 
 def spelled(text: str, kept: str = "") -> str:
-    r"""Return a text for a page, in which each character that :func:`visible` would replace is spelled by its
-    number.
+    r"""Return a text for a page. In place of each character that :func:`visible` would replace, the text has the number
+    of the character.
 
     >>> print(spelled("a\u202eb\x00\n", kept="\n\t").rstrip())
     a\u202eb\x00
@@ -45,8 +49,7 @@ def spelled(text: str, kept: str = "") -> str:
 
 
 def spelled_json(text: str) -> str:
-    r"""Return a JSON text of the same value in which JSON escapes replace the characters that a terminal would
-    obey.
+    r"""Return a JSON text of the same value. JSON escapes replace the characters that a terminal would obey or hide.
 
     >>> print(spelled_json('"a\u202eb"'))
     "a\u202eb"
