@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from asc.errors import FeedFormError
 from asc.operators.dbscan.caches import LABEL_BYTES, LabelCache, NeighbourCache
 from asc.operators.dbscan.dbscan_query import OP, DbscanQuery
 from asc.operators.dbscan.evaluation import OnLabels
-from asc.operators.dbscan.identity import Id
+from asc.operators.dbscan.identity import held_ids_of_bytes
 from asc.operators.dbscan.points import Place, Points
 from asc.operators.dbscan.progress import QueryProgress
 from asc.operators.dbscan.records import DbscanOutput
@@ -66,9 +64,12 @@ class Clusters:
 
     @property
     def cache_bytes(self) -> int:
-        """Return the size of all points and caches in bytes."""
-        tracks = self._tracks.values()
-        return self._labels.held_bytes + sum(track.points.nbytes + track.neighbours.nbytes for track in tracks)
+        """Return the size of all points, ids and caches in bytes."""
+        total = self._labels.held_bytes
+        for track in self._tracks.values():
+            ids = [progress.ids for progress in track.queries.values() if progress.ids is not None]
+            total += track.points.nbytes + track.neighbours.nbytes + sum(own.nbytes for own in ids)
+        return total
 
     @property
     def held(self) -> int:
@@ -179,7 +180,7 @@ class Clusters:
             for progress in track.queries.values():
                 queries.append(progress.plain())
                 if progress.ids is not None:
-                    parts.append(_ids_to_bytes(progress.ids))
+                    parts.append(progress.ids.tobytes())
             own = (track.watermark_us, track.arrived, track.dropped, selections.plain(), queries)
             tracks.append(own)
         plain = {"form": _FORM, "writer": self._feed.writer, "settings": self._settings.plain(), "tracks": tracks}
@@ -212,23 +213,10 @@ class Clusters:
             track.selections = Selections.of_plain(selections)
             track.points = Points.of_bytes(parts, track.name.attributes)
             for listed in queries:
-                ids = None if listed[-1] is None else _ids_of_bytes(next(parts))
+                ids = None if listed[-1] is None else held_ids_of_bytes(next(parts))
                 query = track.queries[listed[0]].query
                 track.queries[query.id] = QueryProgress.of_plain(query, listed, ids)
         return clusters
-
-
-_ID_FORM = np.dtype([("end", "<i8"), ("label", "<i4")])
-
-
-def _ids_to_bytes(ids: Sequence[Id]) -> bytes:
-    """Return ids as bytes. Each id takes 12 bytes."""
-    return np.array(ids, dtype=_ID_FORM).tobytes()
-
-
-def _ids_of_bytes(content: bytes) -> list[Id]:
-    found: list[Id] = np.frombuffer(content, dtype=_ID_FORM).tolist()
-    return found
 
 
 def _parts(content: bytes) -> Iterator[bytes]:

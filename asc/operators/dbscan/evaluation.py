@@ -10,7 +10,7 @@ import numpy as np
 
 from asc.operators.dbscan.caches import LabelCache, NeighbourCache
 from asc.operators.dbscan.chains import Labels
-from asc.operators.dbscan.identity import Before, Evolution, evolved
+from asc.operators.dbscan.identity import Before, Evolution, evolved, held_ids
 from asc.operators.dbscan.labels import Setting, labelled
 from asc.operators.dbscan.points import Codes, Floats, Ints, Points
 from asc.operators.dbscan.progress import DueWindow
@@ -149,7 +149,7 @@ class Evaluation:
         is_partial = _is_partial(due)
         yield from records.told(now.labels, rows, evolution, summary, old_labels=old_labels, is_partial=is_partial)
         progress.told = due.number, now.labels.clusters, len(rows) - int(summary.sizes.sum())
-        progress.ids = evolution.ids or None
+        progress.ids = held_ids(evolution.ids)
         if progress.ids is None:
             self._labels.drop(query.id)
         else:
@@ -171,7 +171,7 @@ class Evaluation:
             places = np.searchsorted(now.rows, common)
         old = before.labels
         sizes = np.bincount(old.labels + 1, minlength=old.clusters + 1)[1:]
-        known = Before(ids, sizes, old.labels[first:], old.is_core[first:])
+        known = Before(ids.tolist(), sizes, old.labels[first:], old.is_core[first:])
         old_labels = None
         if due.progress.query.members == "changes":
             old_labels = np.full(len(now.rows), -1, dtype=np.int32)

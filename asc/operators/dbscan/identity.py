@@ -15,6 +15,16 @@ from asc.operators.dbscan.window_kernels import relate
 Id = tuple[int, int]
 """The id of a cluster: the end of the window in which the cluster appeared, and its label in that window."""
 
+HeldIds = npt.NDArray[np.void]
+"""The ids of the clusters of a window, by label, in 12 bytes each: the form in which a state holds them."""
+
+IDS_HELD_MAX = 10_000
+"""The most clusters of a window whose ids are held for the next window. After a window with more clusters, ids start
+anew.
+"""
+
+_ID_FORM = np.dtype([("end", "<i8"), ("label", "<i4")])
+
 NEW = -2
 """The value that replaces the old label for a cluster whose id is new."""
 
@@ -87,6 +97,19 @@ def evolved(
         np.array(taken, dtype=np.int32),
         {old_ids[old]: sorted(own) for old, own in sorted(joined.items(), key=lambda each: old_ids[each[0]])},
     )
+
+
+def held_ids(ids: Sequence[Id]) -> HeldIds | None:
+    """Return the ids that are held for the next window. Return None if there are none, or more than IDS_HELD_MAX."""
+    return np.array(ids, dtype=_ID_FORM) if 0 < len(ids) <= IDS_HELD_MAX else None
+
+
+def held_ids_of_bytes(content: bytes) -> HeldIds | None:
+    """Return the held ids from their bytes. Return None if there are more than IDS_HELD_MAX, as in states of version
+    0.2.0.
+    """
+    ids = np.frombuffer(content, dtype=_ID_FORM)
+    return ids if len(ids) <= IDS_HELD_MAX else None
 
 
 def _pairs(before: Before, now: Labels, common: Ints | slice) -> list[list[int]]:

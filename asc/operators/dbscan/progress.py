@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from asc.operators.dbscan.dbscan_query import DbscanQuery
-from asc.operators.dbscan.identity import Id
+from asc.operators.dbscan.identity import HeldIds
 from asc.operators.dbscan.points import Ints, Place, Points
 from asc.operators.dbscan.selections import Selections
 from asc.operators.times import time_text
@@ -82,7 +82,7 @@ class QueryProgress:
     done: int
     first_us: int | None = None
     is_quiet: bool = True
-    ids: Sequence[Id] | None = None
+    ids: HeldIds | None = None
     newest: Place | None = None
     numbered: int = 0
     lost: tuple[int, int, Place] | None = None
@@ -152,7 +152,7 @@ class QueryProgress:
         return [*own, self.lost, self.told, None if self.ids is None else len(self.ids)]
 
     @staticmethod
-    def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: Sequence[Id] | None) -> QueryProgress:
+    def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: HeldIds | None) -> QueryProgress:
         """Return the progress from the JSON list that :meth:`plain` returned, and from the ids."""
         _, since, done, first_us, is_quiet, newest, numbered, lost, last_window, _ = plain
         return QueryProgress(

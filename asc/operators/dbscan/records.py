@@ -21,8 +21,8 @@ from asc.operators.times import FIRST_US, time_text
 _MS_US = 1_000
 
 IDS_MAX = 10_000
-"""The most ids of earlier or other clusters that one record lists, so that no record exceeds the size that a topic
-accepts.
+"""The most ids that a window record lists in ``disappeared``, so that it does not exceed the size that a topic accepts.
+A cluster lists no more ids in ``from``, because at most IDS_HELD_MAX are held.
 """
 
 
@@ -299,15 +299,8 @@ def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:
         if room < 0:
             break
         listed.append(f'"{id_text(old)}":[{_ids(joined)}]')
-    more = _more("disappeared", len(disappeared) - len(listed))
-    return ",".join(listed), f"{more[1:]}," if more else ""
-
-
-def _more(name: str, count: int) -> str:
-    """Return a further JSON field with the number of ids that a list omits. Return an empty text if no id is
-    omitted.
-    """
-    return f',"{name}_more":{count}' if count > 0 else ""
+    omitted = len(disappeared) - len(listed)
+    return ",".join(listed), f'"disappeared_more":{omitted},' if omitted else ""
 
 
 def _events(events: Sequence[str]) -> str:
@@ -317,13 +310,11 @@ def _events(events: Sequence[str]) -> str:
 
 
 def _origins(origins: Sequence[Id]) -> str:
-    """Return as JSON the ids from which a cluster originates. If the list omits ids, a further field with their number
-    follows.
-    """
+    """Return as JSON the ids from which a cluster originates."""
     if len(origins) == 1:
         ((end, label),) = origins
         return f'["{end}-{label}"]'
-    return f"[{_ids(origins[:IDS_MAX])}]{_more('from', len(origins) - IDS_MAX)}"
+    return f"[{_ids(origins)}]"
 
 
 def _ids(ids: Sequence[Id]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from asc.operators.dbscan import identity
 from asc.operators.dbscan.clusters import Clusters
 from asc.operators.dbscan.dbscan_query import DbscanQuery
 from asc.operators.dbscan.records import DbscanOutput
@@ -90,7 +91,8 @@ def expected(records: Sequence[Record], own: DbscanQuery, watermark: int) -> Ite
         yield from window.clusters()
         yield from window.members()
         yield window.record(partial)
-        old = {window.ids[label]: cluster for label, cluster in window.new.items()}
+        has_held_ids = len(window.new) <= identity.IDS_HELD_MAX
+        old = {window.ids[label]: cluster for label, cluster in window.new.items()} if has_held_ids else {}
 
 
 def text(own: Id) -> str:

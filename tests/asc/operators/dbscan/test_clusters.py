@@ -13,9 +13,10 @@ from hypothesis import settings as sized
 from hypothesis import strategies as st
 
 from asc.errors import FeedFormError
+from asc.operators.dbscan import identity
 from asc.operators.dbscan.clusters import Clusters
 from asc.operators.dbscan.dbscan_query import DbscanQuery
-from asc.operators.dbscan.records import IDS_MAX, DbscanOutput
+from asc.operators.dbscan.records import DbscanOutput
 from asc.operators.exclusions import KEY_BYTES_MAX
 from asc.operators.feed import Observation, Watermarks
 from asc.operators.times import LAST_US, time_text
@@ -124,6 +125,25 @@ def test_groups_of_equal_times_in_another_order_change_no_byte(
     one, other = outputs
     for own in QUERIES:
         assert [each for each in one if each.query == own.id] == [each for each in other if each.query == own.id]
+
+
+@sized(max_examples=25)
+@given(batches=streams(), ids_max=st.integers(1, 3), cut=st.integers(0, 120))
+def test_ids_start_anew_after_more_clusters_than_the_limit_at_any_cut(
+    batches: list[list[Record]], ids_max: int, cut: int
+) -> None:
+    records = [record for batch in batches for record in batch]
+    messages = texts(feed(batches, LATENESS_US, *QUERIES))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(identity, "IDS_HELD_MAX", ids_max)
+        clusters = Clusters()
+        outputs = run(messages[:cut], clusters)
+        outputs += run(messages[cut:], Clusters.of_bytes(clusters.to_bytes()))
+        for own in QUERIES:
+            wanted = list(expected(records, own, last_watermark(batches))) if records else []
+            assert values(outputs, own.id) == wanted
+            alone = run(texts(feed(batches, LATENESS_US, own)))
+            assert [each for each in outputs if each.query == own.id] == alone
 
 
 @sized(max_examples=25)
@@ -532,30 +552,6 @@ def test_queries_of_one_track_with_other_numbers_of_attributes_are_kept_apart() 
     one: DbscanQuery = query("one", attributes=1)
     outputs = run(texts([settings(one, query()), *(own.message() for own in crowd(0)), Watermarks({"ts": 10 * MS})]))
     assert (windows(outputs), windows(outputs, "one")) == ([(10, 4, 1)], [])
-
-
-def test_a_record_lists_so_many_ids_and_says_how_many_more() -> None:
-    own = query(eps=0.5, min_samples=1, window=20 * MS, slide=10 * MS, sample=0)
-    # Each point is a cluster of its own, and gone with the next window but one.
-    points = [Record(MS, (3.0 * number, 0.0), offset=number).message() for number in range(IDS_MAX + 7)]
-    clusters = Clusters()
-    run(texts([settings(own, limit=20_000), *points, Watermarks({"ts": 20 * MS})]), clusters)
-    (window,) = values(run(texts([Watermarks({"ts": 40 * MS})]), clusters))
-    assert (len(window["disappeared"]), window["disappeared_more"]) == (IDS_MAX, 7)
-
-
-def test_a_cluster_of_very_many_says_how_many_more_it_came_of() -> None:
-    own = query(eps=1.0, min_samples=1, window=20 * MS, slide=10 * MS, sample=0)
-    apart = [Record(11 * MS, (1.5 * number, 0.0), offset=number) for number in range(IDS_MAX + 3)]
-    between = [
-        Record(21 * MS, (1.5 * number + 0.75, 0.0), offset=IDS_MAX + 3 + number) for number in range(IDS_MAX + 2)
-    ]
-    messages = [settings(own, limit=50_000), *(one.message() for one in apart), Watermarks({"ts": 20 * MS})]
-    messages += [*(one.message() for one in between), Watermarks({"ts": 30 * MS})]
-    cluster, window = values(run(texts(messages)))[-2:]
-    assert (len(cluster["from"]), cluster["from_more"], cluster["events"]) == (IDS_MAX, 3, ["merge"])
-    assert len(window["disappeared"]) == IDS_MAX // 2
-    assert window["disappeared_more"] == IDS_MAX + 2 - IDS_MAX // 2
 
 
 def test_a_query_without_a_lateness_has_that_of_the_stream() -> None:
