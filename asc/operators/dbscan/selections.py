@@ -11,8 +11,10 @@ import numpy.typing as npt
 NONE = -1
 """The code of a point that no watched selection accepts."""
 
-_REMEMBERED = 10_000
-"""The most tuples of selections whose code is remembered. When this number is reached, all of them are forgotten."""
+_NAMES_REMEMBERED = 100_000
+"""The most names in the tuples of selections whose codes are remembered. If a further tuple exceeds this number, all
+tuples are forgotten.
+"""
 
 _Codes = npt.NDArray[np.int32]
 
@@ -29,6 +31,7 @@ class Selections:
         self._sets = list(sets)
         self._codes = {own: code for code, own in enumerate(self._sets)}
         self._known: dict[tuple[str, ...], int] = {}
+        self._known_names = 0
         self._bits: npt.NDArray[np.uint8] | None = None
 
     @property
@@ -48,10 +51,20 @@ class Selections:
             place = places.get(name)
             if place is not None:
                 bits |= 1 << place
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
-        code = self._known[selections] = self._code_of(bits)
+        code = self._code_of(bits)
+        self._remember(selections, code)
         return code
+
+    def _remember(self, selections: tuple[str, ...], code: int) -> None:
+        # Each message of the feed has new text objects for its names, so their number bounds the memory.
+        names = len(selections)
+        if names > _NAMES_REMEMBERED:
+            return
+        if self._known_names + names > _NAMES_REMEMBERED:
+            self._known.clear()
+            self._known_names = 0
+        self._known[selections] = code
+        self._known_names += names
 
     def _code_of(self, own: int) -> int:
         if own == 0:

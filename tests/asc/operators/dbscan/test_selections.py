@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,8 +47,15 @@ def test_kept_codes_are_a_function_of_the_points() -> None:
     assert moved.tolist() == moved_too.tolist() == [0, 1, 0]
 
 
-def test_texts_are_forgotten_beyond_their_number() -> None:
-    own = Selections(["a"])
-    for number in range(module._REMEMBERED + 5):
-        assert own.code(("a", str(number))) == 0
-    assert len(own._known) <= module._REMEMBERED
+@pytest.mark.parametrize("width", [1, 1_000, module._NAMES_REMEMBERED, module._NAMES_REMEMBERED + 1])
+def test_tuples_are_forgotten_beyond_the_number_of_their_names(width: int) -> None:
+    own = Selections(["a", "b"])
+    others = tuple(f"s{number}" for number in range(width - 1))
+    tuples = [(name, *others) for name in ("a", "b", "c")]
+    tuples += [(str(number), *others) for number in range(module._NAMES_REMEMBERED // width + 5)]
+    for _ in range(2):
+        assert [own.code(names) for names in tuples[:4]] == [0, 1, NONE, NONE]
+        assert {own.code(names) for names in tuples[4:]} == {NONE}
+        assert sum(map(len, own._known)) == own._known_names <= module._NAMES_REMEMBERED
+    is_remembered = width <= module._NAMES_REMEMBERED
+    assert (tuples[-1] in own._known) == is_remembered
