@@ -1,6 +1,4 @@
-"""The reference implementation of DBSCAN queries: a literal translation of the definition to NumPy, whose results every
-faster implementation must equal. Cost: all pairs of points.
-"""
+"""The definition of DBSCAN queries, literally, over all pairs of points. Faster implementations give equal results."""
 
 from __future__ import annotations
 
@@ -25,10 +23,8 @@ class Cluster:
 
 
 def neighbours(points: npt.NDArray[np.float64], eps: float) -> npt.NDArray[np.bool_]:
-    """Return for each pair of points whether they are neighbours.
-
-    Two points are neighbours if their squared differences, summed in the order of the attributes, are at most ``eps *
-    eps``.
+    """Return for each pair of points whether their squared differences, summed in the order of the attributes, are at
+    most ``eps * eps``.
     """
     total = np.zeros((len(points), len(points)))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -67,9 +63,7 @@ def time_windows(
     times: npt.NDArray[np.int64], window: int, slide: int, watermark: int
 ) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
     """Yield the begin, the exclusive end and the point indices of each final window, from the first window with a point
-    on.
-
-    Of consecutive empty windows only the first is yielded.
+    on. Of consecutive empty windows, yield only the first.
     """
     number, told_empty = (int(times.min()) - window) // slide if len(times) else 0, True
     while len(times) and number * slide + window <= watermark:
@@ -82,9 +76,7 @@ def time_windows(
 
 
 def count_windows(points: int, window: int, slide: int) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
-    """Yield each full window: the number of its first point, the number of its last point, and the indices of its
-    points.
-    """
+    """Yield for each full window the numbers of its first and last point, and the indices of its points."""
     for begin in range(0, points - window + 1, slide):
         yield begin + 1, begin + window, np.arange(begin, begin + window)
 
@@ -92,9 +84,7 @@ def count_windows(points: int, window: int, slide: int) -> Iterator[tuple[int, i
 def evolved(
     old: Mapping[Id, Cluster], new: Mapping[int, Cluster], end: int
 ) -> tuple[dict[int, Id], dict[int, list[Id]]]:
-    """Return the id of each new cluster, by label. Also return the old ids that each new cluster is related to, by
-    label.
-    """
+    """Return by label the id of each new cluster, and the old ids to which the cluster is related."""
     common = {(old_id, label): len(old[old_id].core & new[label].core) for old_id in old for label in new}
     relations = {pair: core for pair, core in common.items() if core}
     for old_id in old.keys() - {pair[0] for pair in relations}:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asc.operators.dbscan import reference
 from asc.operators.dbscan.reference import (
     Cluster,
     count_windows,
@@ -105,3 +108,8 @@ def test_without_common_core_points_all_common_points_count() -> None:
     # x relates the second old cluster to a cluster; the first one has no such relation, as the new one of c.
     assert ids == {0: (10, 0), 1: (10, 1)}
     assert related == {0: [(10, 0)], 1: [(10, 1)]}
+
+
+def test_the_definition_has_at_most_100_lines() -> None:
+    # So that a reader can compare it with the page.
+    assert len(Path(reference.__file__).read_text(encoding="utf-8").splitlines()) <= 100
