@@ -51,8 +51,8 @@ class Points:
     before it. ``code``: the code of the selections that accept it. ``keys``: the text shown for each point; None if no
     point has a text.
 
-    Invariant: strictly ascending order, except for the result of :meth:`arrived`. Memory: 40 bytes for each point, and
-    8 for each of its attributes.
+    Invariant: strictly ascending order, except for the result of :meth:`arrived`. Memory: 40 bytes for each point, 8
+    for each of its attributes, and its key.
     """
 
     time_us: Ints
@@ -151,7 +151,9 @@ class Points:
         for name, kind in _COLUMNS.items():
             yield np.ascontiguousarray(getattr(self, name), dtype=kind).tobytes()
         keys: list[Any] = [] if self.keys is None else self.keys.tolist()
-        yield json.dumps(keys if any(key is not None for key in keys) else None, separators=(",", ":")).encode()
+        shown = keys if any(key is not None for key in keys) else None
+        # Escapes of other letters than ASCII would triple their bytes.
+        yield json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()
 
     @staticmethod
     def of_bytes(parts: Iterator[bytes], attributes: int) -> Points:

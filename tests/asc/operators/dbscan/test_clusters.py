@@ -45,7 +45,7 @@ def streams(draw: st.DrawFn) -> list[list[Record]]:
             now += ahead * MS
             time_us = max(now - behind * MS, least - LATENESS_US)
             selections = (("s",), ("s", "r"), ("r",), ())[accepted]
-            batch.append(Record(time_us, (value // 8 * 1.0, value % 8 * 1.0), selections, offset, 0, f"k{value}"))
+            batch.append(Record(time_us, (value // 8 * 1.0, value % 8 * 1.0), selections, offset, 0, f"é{value}"))
             offset += 1
         found.append(batch)
         now += draw(st.sampled_from([0, 0, 3, 60])) * MS

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from asc.operators.dbscan.points import Come, Place, Points
+from asc.operators.exclusions import KEY_BYTES_MAX
 
 Records = list[tuple[int, int, int]]
 records = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2), st.integers(0, 9)), max_size=40)
@@ -14,7 +17,7 @@ records = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2), st.integers(0
 def come(given_records: Records, seen_us: int = 0, *, keyed: bool = False) -> Points:
     # The time of a record is a function of it.
     rows = [
-        Come(partition * 3 + offset * 5 % 7, partition, offset, (partition, 0.5), f"k{offset}" if keyed else None, 0)
+        Come(partition * 3 + offset * 5 % 7, partition, offset, (partition, 0.5), f"é{offset}" if keyed else None, 0)
         for _, partition, offset in given_records
     ]
     return Points.arrived(rows, seen_us, 2)
@@ -62,3 +65,18 @@ def test_points_are_counted_by_time_and_by_place(given_records: Records, place: 
 def test_a_point_of_two_attributes_takes_at_most_64_bytes() -> None:
     points, _ = Points.none(2).merged(come([(7, 0, n) for n in range(1_000)]), 0)
     assert sum(map(len, points.to_bytes())) <= 64 * points.count
+
+
+def test_a_key_takes_its_bytes_of_utf_8_and_three_more() -> None:
+    keys = ["日" * (KEY_BYTES_MAX // 3), "é" * (KEY_BYTES_MAX // 2), "k" * KEY_BYTES_MAX, None]
+    points = Points.arrived([Come(7, 0, n, (1.0, 0.5), keys[n % 4], 0) for n in range(1_000)], 0, 2)
+    parts = list(points.to_bytes())
+    assert len(parts[-1]) <= (KEY_BYTES_MAX + 3) * points.count + 2
+    # Version 0.2.0 wrote escapes.
+    former = [*parts[:-1], json.dumps(json.loads(parts[-1]), separators=(",", ":")).encode()]
+    assert len(former[-1]) > len(parts[-1])
+    for own in (parts, former):
+        again = Points.of_bytes(iter(own), 2)
+        assert again.keys is not None
+        assert again.keys.tolist() == [keys[n % 4] for n in range(1_000)]
+        assert list(again.to_bytes()) == parts
