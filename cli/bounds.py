@@ -17,10 +17,10 @@ HEAD = """# Limits
 
 This page is generated from the code by `python -m cli.reference`.
 The broker checks all inputs from records, requests, schema registries, layers and files against these bounds.
-A bound with a configuration key is the default of that key. A test exceeds each bound.
+If a bound has a configuration key, the table shows the default of that key. For each bound, a test exceeds it.
 
-Further pages: limits of [predicates](../predicates.md#limits), [formats](../formats.md),
-[bounds on requests](../security.md#bounds-on-requests) and [configuration keys](../configuration.md).
+Other pages explain the bounds on [predicates](../predicates.md#limits), on [formats](../formats.md) and on
+[requests](../security.md#bounds-on-requests), and the [configuration keys](../configuration.md).
 """
 
 _SIZES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
