@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,6 +145,24 @@ class QueryProgress:
         if self.ids is not None and last >= self.needed_from:
             # The window to compare with cannot be computed again.
             self.ids = None
+
+    def lose_unheld(self, places: Iterable[Place]) -> None:
+        """Record points that were dropped on arrival, for a query whose windows count points. ``places``: positions in
+        the order of arrival, none before the watermark, and all before the points that the track holds.
+
+        A point gets the next number if all dropped points of the query are before it. Any other point may be a repeat
+        of a dropped point, and gets no number. The windows that would contain it contain a dropped point with a number.
+        """
+        # Points whose windows are all written are no longer in ``lost``. Then none of them is after ``newest``.
+        known = [self.newest, None if self.lost is None else self.lost[2]]
+        newest = max((place for place in known if place is not None), default=None)
+        before = self.numbered
+        for place in places:
+            if newest is None or place > newest:
+                newest = place
+                self.numbered += 1
+        if newest is not None and self.numbered > before:
+            self.lose(0, self.numbered - 1, newest)
 
     def plain(self) -> list[Any]:
         """Return the progress as a JSON list, without the ids."""

@@ -194,15 +194,18 @@ class Track:
         self.points = self.points.take(slice(count, None))
 
     def _lose(self, come: Points) -> None:
-        """Record points as dropped that arrived after later points had been dropped. If a query's windows count points,
-        these points get no number, because they may be repeats.
-        """
+        """Record points as dropped that arrived after later points had been dropped, in the order of arrival."""
+        if not come.count:
+            return
+        places = [come.place(row) for row in range(come.count)]
         for progress in self.queries.values():
-            if not progress.query.is_timed:
+            accepted = [places[row] for row in np.flatnonzero(self._own(progress, come)).tolist()]
+            if not accepted:
                 continue
-            places = [come.place(row) for row in np.flatnonzero(self._own(progress, come)).tolist()]
-            if places:
-                progress.lose(min(places).time_us, max(places).time_us, max(places))
+            if progress.query.is_timed:
+                progress.lose(min(accepted).time_us, max(accepted).time_us, max(accepted))
+            else:
+                progress.lose_unheld(accepted)
 
     # -- windows
 

@@ -69,7 +69,8 @@ def test_outputs_are_those_of_the_specification(batches: list[list[Record]]) -> 
 @sized(max_examples=25)
 @given(batches=streams(), data=st.data())
 def test_no_cut_no_repeat_and_no_cache_changes_a_byte(batches: list[list[Record]], data: st.DataObject) -> None:
-    messages = texts(feed(batches, LATENESS_US, *QUERIES))
+    limit = data.draw(st.sampled_from([1_000, 13, 7, 2]))
+    messages = texts(feed(batches, LATENESS_US, *QUERIES, limit=limit))
     whole = Clusters()
     outputs = run(messages, whole)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(messages)), max_size=5)))
