@@ -12,6 +12,7 @@ from asc.operators.dbscan.caches import LabelCache, NeighbourCache
 from asc.operators.dbscan.chains import Labels
 from asc.operators.dbscan.identity import Before, Evolution, evolved, held_ids
 from asc.operators.dbscan.labels import Setting, labelled
+from asc.operators.dbscan.neighbours import Neighbours
 from asc.operators.dbscan.points import Codes, Floats, Ints, Points
 from asc.operators.dbscan.progress import DueWindow
 from asc.operators.dbscan.records import DbscanOutput, PointTexts, Summary, WindowName, WindowRecords
@@ -38,7 +39,8 @@ class Evaluation:
     """The windows of one track that are due at the same moment.
 
     ``space``: the points' coordinates in the space in which radii are measured. ``radii``: the radii of all queries of
-    the track.
+    the track. ``settled``: the number of points, in order, among which all points of the windows are. The neighbours of
+    these points are searched once for all windows.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Evaluation:
         texts: PointTexts,
         radii: Floats,
         *,
+        settled: int,
         is_position: bool,
         neighbours: NeighbourCache,
         labels: LabelCache,
@@ -55,11 +58,13 @@ class Evaluation:
         self._points = points
         self._texts = texts
         self._radii = radii
+        self._settled = settled
         self._is_position = is_position
         self._neighbours = neighbours
         self._labels = labels
         self._on_labels = on_labels
         self._space = unit_vectors(points.values) if is_position else points.values
+        self._searched: tuple[Neighbours, Ints] | None = None
 
     def told(self, due: Sequence[DueWindow]) -> Iterator[DbscanOutput]:
         """Yield the records of windows in order. There is at most one window for each query."""
@@ -128,12 +133,18 @@ class Evaluation:
             )
             for own in group
         ]
-        # Windows end within the points that are settled; later ones may still get neighbours before them.
-        settled = int(rows[-1]) + 1 if len(rows) else 0
-        neighbours, stored = self._neighbours.of(self._points, self._space, settled, self._radii)
+        neighbours, stored = self._settled_neighbours()
         for place, labels in labelled(self._space[rows], settings, neighbours, stored[rows]):
             own = group[place]
             yield own.progress.query.id, Window(labels, all_rows[own.low])
+
+    def _settled_neighbours(self) -> tuple[Neighbours, Ints]:
+        """Return the neighbours of the settled points, and the indices that these points have in the neighbours. A
+        window has a prefix of each list of neighbours, so all windows share them.
+        """
+        if self._searched is None:
+            self._searched = self._neighbours.of(self._points, self._space, self._settled, self._radii)
+        return self._searched
 
     def _records(self, due: DueWindow, now: Window, before: Window | None) -> Iterator[DbscanOutput]:
         progress, rows = due.progress, now.rows

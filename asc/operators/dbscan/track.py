@@ -226,7 +226,9 @@ class Track:
             if progress.query.schedule.last_final(mark) > progress.done:
                 due[name] = progress.due(self._view(progress, views, watermark_us), mark, self.points_max)
         if due:
-            yield from self._told(due, source_topic, labels, on_labels)
+            # Windows end among these points. A later point may still get neighbours before it.
+            settled = self.points.before(watermark_us)
+            yield from self._told(due, settled, source_topic, labels, on_labels)
             self._forget(views)
 
     def settled(self, source_topic: str, labels: LabelCache, on_labels: OnLabels | None) -> Iterator[DbscanOutput]:
@@ -239,11 +241,12 @@ class Track:
             if not progress.query.is_timed:
                 mark = _numbered(progress, views, self.watermark_us, _NO_TIME_US)
                 due[name] = progress.due(views.counted(progress, _NO_TIME_US), mark, self.points_max)
-        yield from self._told(due, source_topic, labels, on_labels)
+        yield from self._told(due, self.points.count, source_topic, labels, on_labels)
 
     def _told(
         self,
         due: Mapping[str, Iterator[DueWindow]],
+        settled: int,
         source_topic: str,
         labels: LabelCache,
         on_labels: OnLabels | None,
@@ -252,6 +255,7 @@ class Track:
             self.points,
             PointTexts(self.points, source_topic),
             np.unique([progress.query.radius for progress in self.queries.values()]),
+            settled=settled,
             is_position=self.name.is_position,
             neighbours=self.neighbours,
             labels=labels,
