@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -86,10 +85,10 @@ class Summary:
     def of(now: Labels, values: Floats, *, is_position: bool) -> Summary:
         """Return the summaries of the clusters of a window. ``values``: the values of the window's points, in order."""
         space = unit_vectors(values) if is_position else values
-        counts, newest, sums, low, high = _summed(now, space)
+        totals = _summed(now, space)
+        counts, newest, sums, low, high = totals
         if not is_position:
-            # A sum may be infinite; the division is none that overflows.
-            centres: list[list[float]] = (sums / np.maximum(counts[:, :1], 1)).tolist()
+            centres: list[list[float]] = _means(now, values, totals).tolist()
             return Summary(counts[:, 0], counts[:, 1], centres, low.tolist(), high.tolist(), newest)
         _, _, _, low, high = _summed(now, values)
         for label in np.flatnonzero(high[:, 0] - low[:, 0] > 180).tolist():
@@ -98,12 +97,34 @@ class Summary:
         return Summary(counts[:, 0], counts[:, 1], positions, low.tolist(), high.tolist(), newest)
 
 
-def _summed(now: Labels, values: Floats) -> tuple[Ints, Ints, Floats, Floats, Floats]:
+class _Totals(NamedTuple):
+    """The counts, newest point, sums and bounds of the values of each cluster, as :func:`summarise` writes them."""
+
+    counts: Ints
+    newest: Ints
+    sums: Floats
+    low: Floats
+    high: Floats
+
+
+def _summed(now: Labels, values: Floats) -> _Totals:
     clusters, attributes = now.clusters, values.shape[1]
     counts, newest = np.zeros((clusters, 2), dtype=np.int64), np.zeros(clusters, dtype=np.int64)
     sums, low, high = (np.zeros((clusters, attributes)) for _ in range(3))
     summarise(now.labels, now.is_core, np.ascontiguousarray(values), counts, sums, low, high, newest)
-    return counts, newest, sums, low, high
+    return _Totals(counts, newest, sums, low, high)
+
+
+def _means(now: Labels, values: Floats, totals: _Totals) -> Floats:
+    """Return the mean of the values of each cluster. The means are finite, even if a sum of values is infinite."""
+    sizes = totals.counts[:, :1]
+    means: Floats = totals.sums / sizes
+    is_infinite = np.isinf(means)
+    if is_infinite.any():
+        # Shares of the largest doubles are rounded, and may add up to more than the largest double.
+        shares = _summed(now, values / sizes[now.labels]).sums
+        means[is_infinite] = np.clip(shares, totals.low, totals.high)[is_infinite]
+    return means
 
 
 class PointTexts:
@@ -322,10 +343,8 @@ def _ids(ids: Sequence[Id]) -> str:
 
 
 def _lists(rows: Sequence[Sequence[float]]) -> list[str]:
-    """Return lists of numbers as JSON, in which infinite numbers are null."""
-    if np.isfinite(rows).all():
-        return [repr(row).replace(" ", "") for row in map(list, rows)]
-    return [f"[{','.join([repr(value) if math.isfinite(value) else 'null' for value in row])}]" for row in rows]
+    """Return lists of finite numbers as JSON."""
+    return [repr(row).replace(" ", "") for row in map(list, rows)]
 
 
 def _flag(value: bool) -> str:

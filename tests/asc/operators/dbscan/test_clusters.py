@@ -516,11 +516,11 @@ def test_positions_are_in_degrees_across_the_antimeridian() -> None:
     assert window["sample"] == [[*position, label] for position, label in zip(positions, (0, 0, 0, -1), strict=True)]
 
 
-def test_a_centre_beyond_all_numbers_is_null() -> None:
+def test_a_centre_is_the_mean_where_the_sum_is_infinite() -> None:
     own = query(eps=1e154, min_samples=2)
     records = [Record(0, (1.7e308, 0.0), ("s",), number) for number in range(3)]
     outputs = values(run(texts([settings(own), *(each.message() for each in records), Watermarks({"ts": 10 * MS})])))
-    assert outputs[0]["center"] == [None, 0.0]
+    assert outputs[0]["center"] == [1.7e308, 0.0]
 
 
 def test_garbage_is_counted_and_processing_continues() -> None:
