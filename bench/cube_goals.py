@@ -62,39 +62,42 @@ def _fold(row: Row) -> Iterator[Goal]:
         for workload, batch, contender in rates:
             if contender == rival:
                 ratio = rates[workload, batch, ENGINE] / rates[workload, batch, rival]
-                measure = f"{cubes} cubes, {workload}, batches of {batch:,}, beside {rival}"
+                measure = f"records/s of asc / {rival}, {cubes} {workload} cubes, batches of {batch:,}"
                 yield Goal(measure, ratio, least.get((rival, batch), other))
 
 
 def _answers(row: Row) -> Iterator[Goal]:
     for own in row:
         measure = (
-            f"five cuboids over {own['panes']} panes, {own['workload']}, beside DuckDB over {own['raw_records']:,}"
+            f"time of DuckDB over {own['raw_records']:,} records / asc, "
+            f"five cuboids over {own['panes']} panes, {own['workload']}"
         )
         yield Goal(measure, own["duckdb_s"] / own["own_s"], 40.0 if own["raw_records"] > 1_000_000 else 5.0)
 
 
 def _pair(row: Row) -> Iterator[Goal]:
-    yield Goal("records/s beside the pair of a topic and DuckDB", row["ratio"], 1.5)
-    yield Goal("bytes stored beside the pair's topic and DuckDB file", row["stored_ratio"], 1 / 3, is_least=False)
+    yield Goal("records/s of a cube / of a topic with DuckDB", row["ratio"], 1.5)
+    measure = "bytes of the cube's file / of the topic and the DuckDB file"
+    yield Goal(measure, row["stored_ratio"], 1 / 3, is_least=False)
 
 
 def _stream(row: Row) -> Iterator[Goal]:
     for own in row["results"]:
         if own["cubes"]:
             goal = 0.95 if own["cubes"] == 1 else 0.85
-            yield Goal(f"a backlog with {own['cubes']} of cubes, beside none", own["ratio"], goal)
+            cubes = "1 cube" if own["cubes"] == 1 else f"{own['cubes']} cubes"
+            yield Goal(f"throughput of a backlog with {cubes} / without cubes", own["ratio"], goal)
 
 
 def _commit(row: Row) -> Iterator[Goal]:
-    measure = f"commit of {row['cubes']} x {row['cells']:,} cells, median"
+    measure = f"time to commit {row['cubes']} x {row['cells']:,} cells, median"
     yield Goal(measure, row["median_s"] * 1e3, 20.0, "{:.1f} ms", is_least=False)
 
 
 def _register(row: Row) -> Iterator[Goal]:
-    for name, told in (("effective_s", "effective"), ("counted_s", "first record counted")):
+    for name, told in (("effective_s", "it is effective"), ("counted_s", "its first record is counted")):
         slowest = max(own[name] for own in row["results"])
-        yield Goal(f"three cubes more, the slowest: {told}", slowest, 1.0, "{:.2f} s", is_least=False)
+        yield Goal(f"the slowest of three cubes to register, until {told}", slowest, 1.0, "{:.2f} s", is_least=False)
 
 
 def _http(row: Row) -> Iterator[Goal]:
@@ -102,13 +105,16 @@ def _http(row: Row) -> Iterator[Goal]:
         runs, where = own["runs"], f"over {own['cube']}"
         if own is row["results"][0]:
             rate, p99 = (statistics.median(run[name] for run in runs) for name in ("queries_a_s", "p99_s"))
-            yield Goal(f"HTTP, {runs[0]['clients']} clients, {where}", rate, 100.0, "{:.0f} queries/s")
-            yield Goal(f"the same: p99 {where}", p99 * 1e3, 100.0, "{:.0f} ms", is_least=False)
-            pace = f"at {row['queries_a_s']:.0f} queries/s {where}"
-            yield Goal(f"the same: p50 of routing {pace}", row["routing_ratio"], 1.1, is_least=False)
+            asked = f"HTTP, {runs[0]['clients']} clients {where}"
+            yield Goal(f"{asked}: answered questions", rate, 100.0, "{:.0f} queries/s")
+            yield Goal(f"{asked}: p99 of the time of an answer", p99 * 1e3, 100.0, "{:.0f} ms", is_least=False)
+            pace = f"with {row['queries_a_s']:.0f} questions/s {where}"
+            measure = f"p50 of the latency of routing {pace} / without questions"
+            yield Goal(measure, row["routing_ratio"], 1.1, is_least=False)
             continue
         for run in runs:
-            measure = f"HTTP, clients: {run['clients']}, p50 {where}"
+            clients = "1 client" if run["clients"] == 1 else f"{run['clients']} clients"
+            measure = f"HTTP, {clients} {where}: p50 of the time of an answer"
             yield Goal(measure, run["p50_s"] * 1e3, 30.0, "{:.0f} ms", is_least=False)
 
 

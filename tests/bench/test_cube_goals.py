@@ -27,7 +27,7 @@ def test_a_fold_is_held_to_each_rival_in_the_same_batches() -> None:
         *((30.0, 30.0, True), (400.0, 30.0, True)),
         *((1.0, 1.5, False), (4.0, 1.5, True)),
     ]
-    assert found[1].measure == "20 cubes, wide, batches of 10,000, beside DuckDB"
+    assert found[1].measure == "records/s of asc / DuckDB, 20 wide cubes, batches of 10,000"
 
 
 def test_a_goal_that_is_missed_stays_in_the_table() -> None:
@@ -40,9 +40,9 @@ def test_a_goal_that_is_missed_stays_in_the_table() -> None:
     assert goals_table(goals).splitlines() == [
         "| measure | goal | measured | |",
         "|---|---|---|---|",
-        "| records/s beside the pair of a topic and DuckDB | >= 1.50 x | 1.40 x | missed |",
-        "| bytes stored beside the pair's topic and DuckDB file | <= 0.33 x | 0.20 x | met |",
-        "| commit of 20 x 1,000 cells, median | <= 20.0 ms | 8.5 ms | met |",
+        "| records/s of a cube / of a topic with DuckDB | >= 1.50 x | 1.40 x | missed |",
+        "| bytes of the cube's file / of the topic and the DuckDB file | <= 0.33 x | 0.20 x | met |",
+        "| time to commit 20 x 1,000 cells, median | <= 20.0 ms | 8.5 ms | met |",
     ]
 
 

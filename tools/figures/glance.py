@@ -8,6 +8,7 @@ from typing import Any
 
 from bench.cube_goals import goals_of
 from bench.interval import Interval
+from tools.figures.changes import change_name
 from tools.figures.errors import FiguresError
 from tools.figures.matching import faster_than_shapely
 from tools.figures.results import Result, Results
@@ -43,7 +44,8 @@ def _scale(result: Result) -> Iterator[Line]:
         row = row_of(result["results"], workload=workload, queries=1_000_000)
         times = row["brute_force_us"] / row["pairs_us"]
         figures = (
-            f"{row['pairs_us']:.0f} us a tuple, brute force {times:.0f} x; {row['bytes_a_query']:.0f} bytes a query"
+            f"{row['pairs_us']:.0f} us a tuple, brute force takes {times:.0f} x as long; "
+            f"{row['bytes_a_query']:.0f} bytes a query"
         )
         yield f"{workload}, 1,000,000 queries", figures
 
@@ -52,13 +54,20 @@ def _patterns(result: Result) -> Iterator[Line]:
     row = row_of(by_contender(result["results"], ["queries"]), queries=100_000)
     own = row["asc"]["us"]
     search, join = (row[name]["us"] / own for name in ("a search each", "DuckDB, a join"))
-    yield "100,000 LIKE patterns", f"{own:.0f} us a line; a search each {search:.0f} x, DuckDB's join {join:.0f} x"
+    figures = (
+        f"{own:.0f} us a line; a search for each query takes {search:.0f} x as long, "
+        f"DuckDB's join {join:.0f} x as long"
+    )
+    yield "100,000 LIKE patterns", figures
 
 
 def _spatial(result: Result) -> Iterator[Line]:
     for queries in (100_000, 1_000_000):
         row = row_of(by_contender(result["results"], ["queries"]), queries=queries)
-        figures = f"{row['asc']['us']:.2f} us a position; shapely at its best {faster_than_shapely(row):.1f} x"
+        figures = (
+            f"{row['asc']['us']:.2f} us a position; "
+            f"shapely's faster method takes {faster_than_shapely(row):.1f} x as long"
+        )
         yield f"{queries:,} fences", figures
 
 
@@ -66,39 +75,41 @@ def _spark(result: Result) -> Iterator[Line]:
     row = result["results"]["1000"][MATCH]
     yield (
         "1,000 predicates, 1,000,000 rows",
-        f"{row['median_s']:.2f} s, {row['to_bare']['ratio']:.2f} x the bare transport",
+        f"{row['median_s']:.2f} s, {row['to_bare']['ratio']:.2f} x the time of the bare transport",
     )
     row = result["many"]["100000"][MATCH]
     yield (
         "100,000 alerts, the same rows",
-        f"{row['median_s']:.1f} s, {row['to_bare']['ratio']:.1f} x the bare transport",
+        f"{row['median_s']:.1f} s, {row['to_bare']['ratio']:.1f} x the time of the bare transport",
     )
 
 
 def _peers(result: Result) -> Iterator[Line]:
     row = row_of(by_contender(result["results"], ["workload", "queries"]), workload="HEM-like", queries=10_000)
     rivals = ("DuckDB, a join", "Polars, an expression each", "Spark, a join")
-    names = (f"{name.partition(',')[0]} {row[name]['us'] / row['asc']['us']:,.0f} x" for name in rivals)
+    names = (f"{name.partition(',')[0]} takes {row[name]['us'] / row['asc']['us']:,.0f} x as long" for name in rivals)
     yield "HEM-like, 10,000 queries, from Parquet", f"{row['asc']['us']:.1f} us a tuple; {', '.join(names)}"
 
 
 def _stream(result: Result) -> Iterator[Line]:
     row = row_of(result["results"], queries=1_000, backlog=result["records"]["count"])
     share = row["records_a_s"] / result[BARE]["records_a_s"]
-    yield "1,000 queries, a million records", f"{row['records_a_s']:,.0f} records/s, {share:.2f} of a bare job of Spark"
+    figures = f"{row['records_a_s']:,.0f} records/s, {share:.2f} x the rate of a bare Spark job"
+    yield "1,000 queries, a million records", figures
 
 
 def _latency(result: Result) -> Iterator[Line]:
     row = row_of(result["results"], queries=1_000, rate=2_000, changes=0)
-    yield "1,000 queries, 2,000 records/s", f"half {row['p50_s'] * 1e3:.0f} ms, 99 % {row['p99_s'] * 1e3:.0f} ms"
+    figures = f"median {row['p50_s'] * 1e3:.0f} ms; 99 % of the records within {row['p99_s'] * 1e3:.0f} ms"
+    yield "1,000 queries, 2,000 records/s", figures
 
 
 def _recovery(result: Result) -> Iterator[Line]:
     fewest = min(row["queries"] for row in result["results"])
     for row in (row for row in result["results"] if row["queries"] == fewest):
         seconds = [kill["delivered_s"] for kill in row["kills"]]
-        figures = f"delivers after {statistics.median(seconds):.0f} s, at worst {max(seconds):.0f} s"
-        yield f"killed with {row['queries']:,} queries, {row['way']}", figures
+        figures = f"delivers again after {statistics.median(seconds):.0f} s, at worst after {max(seconds):.0f} s"
+        yield f"a daemon with {row['queries']:,} queries is killed, and {row['way']}", figures
 
 
 def _publish(result: Result) -> Iterator[Line]:
@@ -107,48 +118,54 @@ def _publish(result: Result) -> Iterator[Line]:
 
 
 def _console(result: Result) -> Iterator[Line]:
-    yield "lost by the stream while it is looked at", share_text(result["stream"]["loss"])
+    yield "throughput that the stream loses while users view the console", share_text(result["stream"]["loss"])
 
 
 def _monitor(result: Result) -> Iterator[Line]:
     for count, modes in result["results"].items():
-        yield f"lost to its measuring, {int(count):,} predicates", share_text(modes["measuring"]["cpu_cost"])
+        case = f"throughput that the monitor's measurements cost, {int(count):,} predicates"
+        yield case, share_text(modes["measuring"]["cpu_cost"])
 
 
 def _registration(result: Result) -> Iterator[Line]:
     for change in ("bulk load (NDJSON)", "register, topic is there", "remove"):
         median = result["results"][change]["median_s"]
-        yield change, f"{median * 1e3:.0f} ms" if median < 1 else f"{median:.1f} s"
+        yield change_name(change), f"{median * 1e3:.0f} ms" if median < 1 else f"{median:.1f} s"
 
 
 def _standing(result: Result) -> Iterator[Line]:
     row = row_of(result["results"], queries=1_000_000)
-    yield "start with 1,000,000 queries", f"{row['ready_s']:.0f} s, without its snapshot {row['ready_without_s']:.0f} s"
+    figures = f"{row['ready_s']:.0f} s with the snapshot, {row['ready_without_s']:.0f} s without it"
+    yield "start with 1,000,000 queries", figures
 
 
 def _judging(result: Result) -> Iterator[Line]:
     row = result["results"]["all"]
     figures = (
-        f"half {row['median_s'] * 1e3:.0f} ms, 99 % {row['p99_s'] * 1e3:.0f} ms, worst {row['worst_s'] * 1e3:.0f} ms"
+        f"median {row['median_s'] * 1e3:.0f} ms; 99 % within {row['p99_s'] * 1e3:.0f} ms; "
+        f"worst {row['worst_s'] * 1e3:.0f} ms"
     )
     yield "the heaviest permitted predicates", figures
 
 
 def _events(result: Result) -> Iterator[Line]:
     parts, objects = result["spark"]
-    figures = f"{parts['batch_s']:.2f} s a batch; a state for each object {objects['batch_s']:.1f} s"
+    figures = f"{parts['batch_s']:.2f} s a batch; {objects['batch_s']:.1f} s with a separate state for each object"
     yield f"{result['objects']:,} objects", figures
 
 
 def _near(result: Result) -> Iterator[Line]:
     row = result["results"][-1]
-    figures = f"{row['tick_s']:.2f} s a tick of {row['told_a_tick']:,} records, k-d tree {row['kd_tree_s']:.2f} s of it"
+    figures = (
+        f"{row['tick_s']:.2f} s a tick that writes {row['told_a_tick']:,} records; "
+        f"the k-d tree takes {row['kd_tree_s']:.2f} s of it"
+    )
     yield f"{row['objects']:,} objects", figures
 
 
 def _cube(result: Result) -> Iterator[Line]:
     goals = goals_of(result["rows"])
-    yield "goals", f"{sum(goal.is_met for goal in goals)} of {len(goals)} met"
+    yield "goals of the benchmark", f"{sum(goal.is_met for goal in goals)} of {len(goals)} are met"
 
 
 def _figure_6(result: Result) -> Iterator[Line]:
@@ -156,7 +173,7 @@ def _figure_6(result: Result) -> Iterator[Line]:
     for data in dict.fromkeys(case["data_set"] for case in cases):
         own = [case["costs"] for case in cases if case["data_set"] == data]
         above = Interval.of([(costs["Macro"] / costs["SEQ_best"] - 1) * 100 for costs in own])
-        yield f"Fig. 6, {data}: Macro above the best fixed order", f"{above.rounded(1)} %"
+        yield f"cost of Macro above the cost of the best fixed order (Figure 6, {data})", f"{above.rounded(1)} %"
 
 
 _SECTIONS: Mapping[str, tuple[str, Lines]] = {

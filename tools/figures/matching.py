@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from tools.figures.results import Results
@@ -14,8 +15,8 @@ _MATCH = (
     _QUERIES,
     Column("tuples/s", "tuples_per_s", "{:,.0f}"),
     Column("us a tuple", times("engine_ms", 1e3), "{:.2f}"),
-    Column("brute force, us", times("brute_force_ms", 1e3), "{:.2f}"),
-    Column("scan, us", times("scan_ms", 1e3), "{:.2f}"),
+    Column("brute force, us a tuple", times("brute_force_ms", 1e3), "{:.2f}"),
+    Column("scan, us a tuple", times("scan_ms", 1e3), "{:.2f}"),
     Column("bytes a query", "bytes_per_query", "{:,.0f}"),
     Column("compile from text", times("text_ms", 1e-3), "{:.2f} s"),
 )
@@ -37,13 +38,13 @@ _SCALE = (
     Column("queries", _queries_of_batch),
     Column("matches a tuple", "matches_a_tuple", "{:,.2f}"),
     Column("us a tuple", "pairs_us", "{:.2f}"),
-    Column("in batches of 256", "small_batch_us", "{:.2f}"),
-    Column("as ids", "ids_us", "{:.2f}"),
-    Column("brute force", ratio("brute_force_us", "pairs_us"), "{:.1f} x"),
-    Column("scan", ratio("scan_us", "pairs_us"), "{:.0f} x"),
+    Column("us a tuple, in batches of 256", "small_batch_us", "{:.2f}"),
+    Column("us a tuple, matches as ids", "ids_us", "{:.2f}"),
+    Column("time of brute force / asc", ratio("brute_force_us", "pairs_us"), "{:.1f} x"),
+    Column("time of scan / asc", ratio("scan_us", "pairs_us"), "{:.0f} x"),
     Column("tuples/s, both cores", "tuples_a_s", "{:,.0f}"),
     Column("bytes a query", "bytes_a_query", "{:,.0f}"),
-    Column("build", "build_s", "{:.1f} s"),
+    Column("time to build the plan", "build_s", "{:.1f} s"),
 )
 
 
@@ -54,12 +55,12 @@ def _scale(results: Results) -> str:
 
 _PATTERNS = (
     _QUERIES,
-    Column("asc", "asc/us", "{:,.1f}"),
-    Column("a search each", "a search each/us", "{:,.1f}"),
-    Column("DuckDB, a join", "DuckDB, a join/us", "{:,.1f}"),
+    Column("asc, us a line", "asc/us", "{:,.1f}"),
+    Column("a search for each query, us a line", "a search each/us", "{:,.1f}"),
+    Column("DuckDB, a join, us a line", "DuckDB, a join/us", "{:,.1f}"),
     Column("matches a line", "asc/matches_a_line", "{:.2f}"),
     Column("bytes a query", "asc/bytes_a_query", "{:,.0f}"),
-    Column("build", "asc/build_s", "{:.1f} s"),
+    Column("time to build the plan", "asc/build_s", "{:.1f} s"),
 )
 
 
@@ -70,6 +71,7 @@ def _patterns(results: Results) -> str:
 _VALUES_QUERIES = (1_000, 4_096, 10_000, 100_000, 1_000_000)
 _VALUES_MEMORY_QUERIES = 100_000
 _LAYOUTS = ("bitmaps", "lists")
+_VALUES_NAME = "column, number of queries for each value"
 
 
 def _values(results: Results) -> str:
@@ -79,11 +81,22 @@ def _values(results: Results) -> str:
     cases: dict[str, dict[int, Row]] = {}
     for case in by_contender(results["values"]["results"], ["workload", "queries"]):
         cases.setdefault(case["workload"], {})[case["queries"]] = case
-    titles = ["column, queries a value", *(f"{queries:,} queries" for queries in _VALUES_QUERIES)]
-    return markdown(
-        titles,
-        ([name, *(_both_layouts(own.get(queries)) for queries in _VALUES_QUERIES)] for name, own in cases.items()),
+    titles = [_VALUES_NAME, *(f"{queries:,} queries" for queries in _VALUES_QUERIES)]
+    rows = (
+        [_values_name(name), *(_both_layouts(own.get(queries)) for queries in _VALUES_QUERIES)]
+        for name, own in cases.items()
     )
+    return markdown(titles, rows)
+
+
+def _values_name(workload: str) -> str:
+    """Return the name of a case of the benchmark in words.
+
+    >>> _values_name("squawk, 4 a value, and a range, 10% asked")
+    'squawk, 4 for each value, with a range on another column; queries ask for the values of 10 % of the records'
+    """
+    name = workload.replace(" a value", " for each value").replace("and a range", "with a range on another column")
+    return re.sub(r", (\d+)% asked", r"; queries ask for the values of \1 % of the records", name)
 
 
 def _both_layouts(case: Row | None) -> str:
@@ -98,10 +111,10 @@ def _both_layouts(case: Row | None) -> str:
 
 
 _VALUES_MEMORY = (
-    Column("column, queries a value", "workload"),
+    Column(_VALUES_NAME, lambda row: _values_name(row["workload"])),
     Column("matches a record", "lists/matches_a_record", "{:.2f}"),
     *(Column(f"bytes a query, {layout}", f"{layout}/bytes_a_query", "{:.0f}") for layout in _LAYOUTS),
-    *(Column(f"one more, {layout}", f"{layout}/one_more_ms", "{:.1f} ms") for layout in _LAYOUTS),
+    *(Column(f"time to add a query, {layout}", f"{layout}/one_more_ms", "{:.1f} ms") for layout in _LAYOUTS),
 )
 
 
@@ -127,15 +140,15 @@ def faster_than_shapely(case: Row) -> float:
 
 _SPATIAL = (
     Column("fences", "queries", "{:,}"),
-    Column("asc", "asc/us", "{:.3f}"),
-    Column("`STRtree.query`", "STRtree.query/us", "{:.2f}"),
-    Column("`STRtree`, prepared shapes", "STRtree, prepared/us", "{:.2f}"),
-    Column("faster than the better", faster_than_shapely, "{:.1f} x"),
-    Column("SedonaDB", "SedonaDB/us", "{:.2f}"),
+    Column("asc, us a position", "asc/us", "{:.3f}"),
+    Column("`STRtree.query`, us a position", "STRtree.query/us", "{:.2f}"),
+    Column("`STRtree` with prepared shapes, us a position", "STRtree, prepared/us", "{:.2f}"),
+    Column("time of shapely's faster method / asc", faster_than_shapely, "{:.1f} x"),
+    Column("SedonaDB, us a position", "SedonaDB/us", "{:.2f}"),
     Column("matches a position", "asc/matches_a_position", "{:.2f}"),
-    Column("bytes a fence beside its vertices", "asc/index_bytes_a_fence", "{:.0f}"),
-    Column("index", "asc/index_s", "{:.2f} s"),
-    Column("one fence more", "asc/one_more_ms", "{:.0f} ms"),
+    Column("bytes a fence, without its vertices", "asc/index_bytes_a_fence", "{:.0f}"),
+    Column("time to make the index", "asc/index_s", "{:.2f} s"),
+    Column("time to add a fence", "asc/one_more_ms", "{:.0f} ms"),
 )
 
 
@@ -153,22 +166,26 @@ def _spatial_beside(results: Results) -> str:
     star, through = result["star"], result["spark"]
     more = result["http"] or {}
     columns = (
-        Column(f"a star of {star['vertices']:,} vertices", "star/asc", "{:.1f} us a position"),
-        Column("the same, GEOS with the shape prepared", "star/GEOS", "{:.0f} us a position"),
+        Column(f"asc, a star of {star['vertices']:,} vertices", "star/asc", "{:.1f} us a position"),
+        Column("GEOS with the same star as a prepared shape", "star/GEOS", "{:.0f} us a position"),
         Column(
             f"`broker.match`, {through['fences']:,} fences, {through['rows']:,} records",
             "spark/median_s/fences",
             "{:.2f} s",
         ),
-        Column("the same beside one plain predicate, 95 % interval", lambda row: _interval(row, "spark/ratio"), "{} x"),
+        Column(
+            "time of `broker.match` with these fences / with one plain predicate, 95 % interval",
+            lambda row: _interval(row, "spark/ratio"),
+            "{} x",
+        ),
         Column("Sedona's join of the same records and shapes", "spark/sedona/median_s", "{:.1f} s"),
         Column(
-            f"one fence more among {more.get('fences', 0):,}, over HTTP, median",
+            f"time to add a fence to {more.get('fences', 0):,} others over HTTP, median",
             milliseconds("http/change_p50_s"),
             "{:.0f} ms",
         ),
-        Column("the same, at worst", milliseconds("http/change_worst_s"), "{:.0f} ms"),
-        Column("the load of all of them over HTTP", "http/load_s", "{:.0f} s"),
+        Column("time to add a fence over HTTP, worst", milliseconds("http/change_worst_s"), "{:.0f} ms"),
+        Column("time to load all of these fences over HTTP", "http/load_s", "{:.0f} s"),
     )
     return listed(columns, result)
 

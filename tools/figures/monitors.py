@@ -25,10 +25,10 @@ _MONITOR = (
     Column("predicates", "queries", "{:,}"),
     Column("monitor", "mode"),
     Column("rows/s", lambda row: row["rows"] / row["median_s"], "{:,.0f}"),
-    Column("lost, by processor time", _lost("cpu_cost")),
-    Column("lost, by the clock", _lost("cost")),
+    Column("throughput lost, by processor time", _lost("cpu_cost")),
+    Column("throughput lost, by the clock", _lost("cost")),
     Column("rearrangements", "rearrangements"),
-    Column("its time", "monitor_s", "{:.2f} s"),
+    Column("time of the monitor", "monitor_s", "{:.2f} s"),
 )
 
 
@@ -63,12 +63,12 @@ _CASE = (
 _DRIFTING = (*_CASE, *(Column(order, _interval(f"us/{order}")) for order in ORDERS))
 _GAIN = (
     *_CASE[:2],
-    Column("gain over off", _interval("gain")),
-    Column("over the best fixed order", _interval("over_best")),
-    Column("net of its own time", _interval("net")),
-    Column("share of its own time", lambda row: row["share"]["mean"] * 100, "{:.1f} %"),
+    Column("gain over the monitor off", _interval("gain")),
+    Column("gain over the best fixed order", _interval("over_best")),
+    Column("gain, including the monitor's own time", _interval("net")),
+    Column("share of the monitor's own time", lambda row: row["share"]["mean"] * 100, "{:.1f} %"),
     Column("rearrangements", "rearrangements/mean", "{:.1f}"),
-    Column("slower", "times_slower", "{:.0f} x"),
+    Column("necessary slowdown of the change", "times_slower", "{:.0f} x"),
 )
 
 

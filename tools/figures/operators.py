@@ -8,10 +8,10 @@ from bench.cube_goals import goals_of, goals_table
 from tools.figures.results import Results
 from tools.figures.table import Column, listed, table, times
 
-_WAYS = {"by bucket": "by part", "by object": "by object"}
+_WAYS = {"by bucket": "one state for each of sixteen parts", "by object": "one state for each object"}
 _EVENTS = (
     Column("state", lambda row: _WAYS[row["way"]]),
-    Column("a batch", "batch_s", "{:.2f} s"),
+    Column("time of a batch", "batch_s", "{:.2f} s"),
     Column("records/s", "records_a_s", "{:,}"),
 )
 
@@ -23,13 +23,13 @@ def _events(results: Results) -> str:
 _NEAR = (
     Column("objects", "objects", "{:,}"),
     Column("pairs", "pairs", "{:,}"),
-    Column("records a tick", "told_a_tick", "{:,}"),
-    Column("a tick", "tick_s", "{:.3f} s"),
-    Column("messages", "messages_s", "{:.3f} s"),
-    Column("state", "state_s", "{:.3f} s"),
+    Column("records written a tick", "told_a_tick", "{:,}"),
+    Column("time of a tick", "tick_s", "{:.3f} s"),
+    Column("time to read the messages", "messages_s", "{:.3f} s"),
+    Column("time to write and read the state", "state_s", "{:.3f} s"),
     Column("size of the state", times("state_bytes", 1e-6), "{:.1f} MB"),
-    Column("k-d tree alone", "kd_tree_s", "{:.3f} s"),
-    Column("shapely's `STRtree`", "str_tree_s", "{:.3f} s"),
+    Column("time of the k-d tree alone", "kd_tree_s", "{:.3f} s"),
+    Column("time of shapely's `STRtree`", "str_tree_s", "{:.3f} s"),
 )
 
 
@@ -46,14 +46,18 @@ def _cube_causes(results: Results) -> str:
     fold, answers = rows["fold"][0], rows["answers"][0]
     reading = next(row["ratio"] for row in rows["stream"]["results"] if row["reads_columns"] and not row["cubes"])
     columns = (
-        Column("a backlog with a predicate that reads the columns, beside none", "reading", "{:.2f} x"),
+        Column(
+            "throughput of a backlog with a predicate that reads the columns of the cubes / without it",
+            "reading",
+            "{:.2f} x",
+        ),
         Column(f"cells of {fold['cubes']} {fold['workload']} cubes over {fold['records']:,} records", "cells", "{:,}"),
         Column(
-            f"cells of the {answers['workload']} cube that answers, over {answers['raw_records']:,} records",
+            f"cells of the {answers['workload']} cube of row `answers`, over {answers['raw_records']:,} records",
             "answering_cells",
             "{:,}",
         ),
-        Column("file of the cube beside the pair's DuckDB file", "files", "{:.2f} x"),
+        Column("size of the cube's file / size of the DuckDB file in row `pair`", "files", "{:.2f} x"),
     )
     row = {
         "reading": reading,

@@ -47,7 +47,7 @@ def _least(row: Row) -> float | None:
 _FIGURE_6 = (
     Column("data", "data_set"),
     *(Column(order, _costs(order)) for order in ORDERS),
-    Column("least possible", _least, "{:.2f}"),
+    Column("least possible cost", _least, "{:.2f}"),
 )
 _FIGURE_7 = (
     Column("data", "data_set"),
@@ -100,7 +100,7 @@ def _to_best(order: str) -> Read:
 _TIMES = (
     Column("data", "data_set"),
     *(Column(f"{order}, ns", _nanoseconds(order)) for order in _TIMED),
-    *(Column(f"{order} of {_BEST}'s", _to_best(order)) for order in _TIMED if order != _BEST),
+    *(Column(f"time of {order} / {_BEST}", _to_best(order)) for order in _TIMED if order != _BEST),
 )
 
 
@@ -172,7 +172,7 @@ _CLAIM = (
     Column("experiment", "experiment"),
     Column("claim", "claim"),
     Column("verdict", _verdict),
-    Column("holds in", "seeds"),
+    Column("seeds in which it is true", "seeds"),
     Column("measured", measured),
 )
 

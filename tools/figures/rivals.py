@@ -44,7 +44,7 @@ def _to_bare(row: Row) -> str:
 _ENGINE = (
     Column(f"`{MATCH}`", _seconds(MATCH)),
     Column("identity `mapInArrow`", _seconds(BARE)),
-    Column("ratio of these two", _to_bare),
+    Column("time of `broker.match` / identity `mapInArrow`", _to_bare),
 )
 _SPARK = (
     Column("predicates", "queries", "{:,}"),
@@ -56,7 +56,7 @@ _SPARK = (
 _SPARK_MANY = (
     Column("alerts", "queries", "{:,}"),
     *_ENGINE,
-    Column("goal", "goal", "{:.1f}"),
+    Column("goal for the ratio", "goal", "{:.1f}"),
     Column("matches", f"{MATCH}/pairs", "{:,}"),
     Column("compile from text", "compile_s", "{:.2f} s"),
 )

@@ -16,9 +16,9 @@ _STREAM = (
     Column("queries", "name"),
     Column("backlog", "backlog", "{:,}"),
     Column("records/s", "records_a_s", "{:,.0f}"),
-    Column("of the bare job", "of_bare", "{:.2f}"),
-    Column("at most, MB", times("peak_bytes", 1e-6), "{:,.0f}"),
-    Column("the loop in Python", "loop", "{:,.0f}"),
+    Column("rate / bare job's rate", "of_bare", "{:.2f}"),
+    Column("maximum memory, MB", times("peak_bytes", 1e-6), "{:,.0f}"),
+    Column("records/s of the loop in Python", "loop", "{:,.0f}"),
 )
 
 
@@ -50,20 +50,23 @@ def _stream_phases(results: Results) -> str:
 
 
 def _changes(row: Row) -> str | None:
-    return f"{row['changes']:,}, each {row['change_p50_s'] * 1e3:.0f} ms" if row.get("changes") else None
+    return f"{row['changes']:,}, median {row['change_p50_s'] * 1e3:.0f} ms" if row.get("changes") else None
 
 
 _LATENCY = (
     Column("queries", "name"),
     Column("records/s", "rate", "{:,.0f}"),
-    Column("changes", _changes),
-    Column("ready", "ready_s", "{:.0f} s"),
-    Column("first", milliseconds("first_worst_s"), "{:,.0f} ms"),
-    Column("half", milliseconds("p50_s"), "{:,.0f} ms"),
-    Column("99 %", milliseconds("p99_s"), "{:,.0f} ms"),
+    Column("changes of queries", _changes),
+    Column("ready after", "ready_s", "{:.0f} s"),
+    Column("worst in the first second", milliseconds("first_worst_s"), "{:,.0f} ms"),
+    Column("median", milliseconds("p50_s"), "{:,.0f} ms"),
+    Column("99 % within", milliseconds("p99_s"), "{:,.0f} ms"),
     Column("worst", milliseconds("worst_s"), "{:,.0f} ms"),
 )
-_FLOOR = {"foreachBatch": "the smallest job of Spark, `foreachBatch`", "sink": "the smallest job, with its Kafka sink"}
+_FLOOR = {
+    "foreachBatch": "the smallest Spark job that writes by `foreachBatch`",
+    "sink": "the smallest Spark job that writes by Spark's Kafka sink",
+}
 
 
 def _latency(results: Results) -> str:
@@ -85,9 +88,9 @@ def _of_kills(name: str) -> Read:
 _RECOVERY = (
     Column("queries", "queries", "{:,}"),
     Column("the daemon is killed, and", "way"),
-    Column("ready", _of_kills("ready_s")),
-    Column("delivers", _of_kills("delivered_s")),
-    Column("caught up", _of_kills("caught_up_s")),
+    Column("ready after (median, worst)", _of_kills("ready_s")),
+    Column("delivers after (median, worst)", _of_kills("delivered_s")),
+    Column("caught up after (median, worst)", _of_kills("caught_up_s")),
 )
 
 
@@ -95,8 +98,12 @@ def _recovery(results: Results) -> str:
     return table(_RECOVERY, results["recovery"]["results"])
 
 
+_CONTENDERS = {
+    "librdkafka, lines that are ready": "librdkafka, with prepared lines",
+    "csv, json and kafka-python": "the loop with csv, json and kafka-python",
+}
 _PUBLISH = (
-    Column("contender", "contender"),
+    Column("contender", lambda row: _CONTENDERS.get(row["contender"], row["contender"])),
     Column("median", lambda row: statistics.median(row["seconds"]), "{:.1f} s"),
     Column("worst", lambda row: max(row["seconds"]), "{:.1f} s"),
     Column("records/s", lambda row: row["rows"] / statistics.median(row["seconds"]), "{:,.0f}"),
@@ -108,12 +115,20 @@ def _publish(results: Results) -> str:
     return table(_PUBLISH, ({**row, "rows": result["rows"]} for row in result["results"]))
 
 
+_PAGES = {
+    "what is new on it": "the changed parts of the first page",
+    "search: a text that many have": "search for a text that many queries contain",
+    "search: an id": "search for an id",
+    "search: a text that none has": "search for a text that no query contains",
+    "search: a label that none has": "search for a label that no query has",
+    "a block": "one block of the plan",
+}
 _CONSOLE = (
-    Column("page", "page"),
+    Column("page", lambda row: _PAGES.get(row["page"], row["page"])),
     Column("first time", milliseconds("first_s"), "{:.0f} ms"),
     Column("median", milliseconds("median_s"), "{:.0f} ms"),
     Column("worst", milliseconds("worst_s"), "{:.0f} ms"),
-    Column("whole search", lambda row: row["whole_s"] * 1e3 if row["parts"] > 1 else None, "{:.0f} ms"),
+    Column("all requests of the search", lambda row: row["whole_s"] * 1e3 if row["parts"] > 1 else None, "{:.0f} ms"),
 )
 
 
@@ -132,9 +147,9 @@ def share_text(loss: Mapping[str, float]) -> str:
 
 
 _CONSOLE_COST = (
-    Column("the stream by itself", "alone_records_a_s", "{:,.0f} records/s"),
-    Column("the stream while it is looked at", "looked_at_records_a_s", "{:,.0f} records/s"),
-    Column("lost, with the 95 % interval", lambda row: share_text(row["loss"])),
+    Column("throughput of the stream without viewers", "alone_records_a_s", "{:,.0f} records/s"),
+    Column("throughput of the stream with viewers", "looked_at_records_a_s", "{:,.0f} records/s"),
+    Column("share of the throughput that viewers cost, with the 95 % interval", lambda row: share_text(row["loss"])),
 )
 
 

@@ -28,8 +28,8 @@ def test_times_of_one_record_are_in_microseconds() -> None:
 def test_rivals_of_many_queries_are_ratios_and_small_batches_are_marked() -> None:
     row = {"workload": "alerts", "queries": 1_000, "pairs_us": 2.0, "scan_us": 8.0, "rows": 8_192}
     titles, full, short = lines("scale", {"batch": 8_192, "results": [row, {**row, "rows": 3_305}]})
-    assert dict(zip(titles, full, strict=True))["scan"] == "4 x"
-    assert "brute force" not in titles
+    assert dict(zip(titles, full, strict=True))["time of scan / asc"] == "4 x"
+    assert "time of brute force / asc" not in titles
     assert (full[1], short[1]) == ("1,000", "1,000 (3,305)")
 
 
@@ -49,7 +49,7 @@ def test_the_choice_of_the_compiler_is_bold() -> None:
     titles, cells = lines("values", result)
     assert dict(zip(titles, cells, strict=True))["100,000 queries"] == "1.25 / **0.083**"
     assert cells.count("-") == 4
-    assert lines("values-memory", result)[1] == ["squawk, 1 a value", "1.00", "3.0 ms", "3.0 ms"]
+    assert lines("values-memory", result)[1] == ["squawk, 1 for each value", "1.00", "3.0 ms", "3.0 ms"]
 
 
 def test_fences_are_held_against_the_better_of_shapelys_methods() -> None:
@@ -57,8 +57,8 @@ def test_fences_are_held_against_the_better_of_shapelys_methods() -> None:
     titles, cells = lines(
         "spatial", {"results": [{"queries": 10, "contender": name, "us": us} for name, us in times.items()]}
     )
-    assert dict(zip(titles, cells, strict=True))["faster than the better"] == "6.0 x"
-    assert "SedonaDB" not in titles
+    assert dict(zip(titles, cells, strict=True))["time of shapely's faster method / asc"] == "6.0 x"
+    assert "SedonaDB, us a position" not in titles
 
 
 def test_beside_fences_a_part_that_was_not_run_is_excluded() -> None:
@@ -70,8 +70,11 @@ def test_beside_fences_a_part_that_was_not_run_is_excluded() -> None:
     }
     result = {"star": {"vertices": 100, "asc": 9.0, "GEOS": 90.0}, "spark": through, "http": None}
     assert TABLES["spatial-beside"]({"spatial": result}).splitlines()[2:] == [
-        "| a star of 100 vertices | 9.0 us a position |",
-        "| the same, GEOS with the shape prepared | 90 us a position |",
+        "| asc, a star of 100 vertices | 9.0 us a position |",
+        "| GEOS with the same star as a prepared shape | 90 us a position |",
         "| `broker.match`, 10 fences, 1,000 records | 0.50 s |",
-        "| the same beside one plain predicate, 95 % interval | 1.20 (1.10 .. 1.30) x |",
+        (
+            "| time of `broker.match` with these fences / with one plain predicate, 95 % interval "
+            "| 1.20 (1.10 .. 1.30) x |"
+        ),
     ]

@@ -29,13 +29,15 @@ def test_causes_are_read_from_the_rows_of_cubes() -> None:
         "pair": {"stored_ratio_of_files": 1.79},
     }
     assert TABLES["cube-causes"]({"cube": {"rows": rows}}).splitlines()[2:] == [
-        "| a backlog with a predicate that reads the columns, beside none | 0.85 x |",
+        "| throughput of a backlog with a predicate that reads the columns of the cubes / without it | 0.85 x |",
         "| cells of 20 wide cubes over 1,000 records | 6,000 |",
-        "| cells of the wide cube that answers, over 1,000 records | 900 |",
-        "| file of the cube beside the pair's DuckDB file | 1.79 x |",
+        "| cells of the wide cube of row `answers`, over 1,000 records | 900 |",
+        "| size of the cube's file / size of the DuckDB file in row `pair` | 1.79 x |",
     ]
 
 
 def test_states_are_by_part_and_by_object() -> None:
     rows = [{"way": "by bucket", "batch_s": 0.5, "records_a_s": 27_435}]
-    assert TABLES["events"]({"events": {"spark": rows}}).splitlines()[2:] == ["| by part | 0.50 s | 27,435 |"]
+    assert TABLES["events"]({"events": {"spark": rows}}).splitlines()[2:] == [
+        "| one state for each of sixteen parts | 0.50 s | 27,435 |"
+    ]

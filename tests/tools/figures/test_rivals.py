@@ -25,7 +25,10 @@ def test_a_stopped_run_has_the_time_at_which_it_was_stopped() -> None:
     stopped = {"stopped_after_s": 60.0, "pairs": None}
     result = {"results": {"1000": {MATCH: run(0.8), FILTER: stopped}}, "compiling_s": {"1000": 0.15}}
     assert TABLES["spark"]({"spark": result}).splitlines() == [
-        "| predicates | `broker.match` | ratio of these two | `filter(transform(...))` | compile from text |",
+        (
+            "| predicates | `broker.match` | time of `broker.match` / identity `mapInArrow` "
+            "| `filter(transform(...))` | compile from text |"
+        ),
         "|---|---|---|---|---|",
         "| 1,000 | 0.80 s | 1.05 (0.99 .. 1.10) | stopped at 60 s | 0.15 s |",
     ]

@@ -46,8 +46,8 @@ def test_latency_has_the_changes_and_the_floor() -> None:
     row = {"queries": 1_000, "rate": 2_000, "ready_s": 20.0, "p50_s": 0.3, "changes": 971, "change_p50_s": 0.045}
     floor = {"variant": "sink", "rate": 100, "p50_s": 0.2}
     assert rows("latency", {"results": [row], "floor": [floor]}) == [
-        "| 1,000 | 2,000 | 971, each 45 ms | 20 s | 300 ms |",
-        "| the smallest job, with its Kafka sink | 100 | - | - | 200 ms |",
+        "| 1,000 | 2,000 | 971, median 45 ms | 20 s | 300 ms |",
+        "| the smallest Spark job that writes by Spark's Kafka sink | 100 | - | - | 200 ms |",
     ]
 
 
