@@ -37,20 +37,26 @@ def _capacity(results: Results) -> str:
         if (rows := [row for row in stream["results"] if row["backlog"] == backlog])
     ]
     lines += [
-        _line(f"latency at {_RATE:,} records/s, half", latency_rows := list(latency), lambda row: _ms(row["p50_s"])),
-        _line("the same, 99 %", latency_rows, lambda row: _ms(row["p99_s"])),
+        _line(f"median latency at {_RATE:,} records/s", latency_rows := list(latency), lambda row: _ms(row["p50_s"])),
+        _line(f"99th percentile of the latency at {_RATE:,} records/s", latency_rows, lambda row: _ms(row["p99_s"])),
         _line("start of the daemon", standing, lambda row: f"{row['ready_s']:.1f} s"),
-        _line("the same without a snapshot", standing, lambda row: f"{row['ready_without_s']:.1f} s"),
-        _line("the same without queries", standing, lambda row: f"{row['empty_ready_s']:.1f} s"),
+        _line("start of the daemon without a snapshot", standing, lambda row: f"{row['ready_without_s']:.1f} s"),
+        _line("start of the daemon without queries", standing, lambda row: f"{row['empty_ready_s']:.1f} s"),
         _line(
-            "memory of the daemon's process a query, plan included",
+            "memory of the daemon's process for each query, including the plan",
             standing,
             lambda row: _bytes(row["memory_a_query_bytes"]),
         ),
-        _line("the plan a query, once for each host", standing, lambda row: _bytes(row["plan_a_query_bytes"])),
+        _line(
+            "size of the plan for each query, one copy for each host",
+            standing,
+            lambda row: _bytes(row["plan_a_query_bytes"]),
+        ),
     ]
     longest = max(stream["results"], key=lambda row: row["backlog"])
-    lines.append(_line("*T*: processor time a record, all cores", [longest], lambda _: f"{record_us(stream):.1f} us"))
+    lines.append(
+        _line("*T*: processor time for each record, of all cores", [longest], lambda _: f"{record_us(stream):.1f} us")
+    )
     return markdown(["", *(f"{queries:,} queries" for queries in _QUERIES)], lines)
 
 
@@ -166,12 +172,16 @@ _START_S = 30.0
 
 _FIRST_LIMIT = (
     Column("a start without queries", "empty_ready_s", "{:.1f} s"),
-    Column("growth with a million queries", "growth_s", "{:.1f} s"),
-    Column("the same without a snapshot", "growth_without_s", "{:.1f} s"),
-    Column(f"queries with which a start takes {_START_S:.0f} s", "queries_of_start", "{:.1f} million"),
-    Column("the same without a snapshot", "queries_of_start_without", "{:.2f} million"),
-    Column("memory of the driver's process with so many, snapshot there", "memory_gb", "{:.1f} GB"),
-    Column("memory of an executor's plan", "plan_mb", "{:,.0f} MB"),
+    Column("additional start time with a million queries", "growth_s", "{:.1f} s"),
+    Column("additional start time with a million queries, without a snapshot", "growth_without_s", "{:.1f} s"),
+    Column(f"number of queries with which a start takes {_START_S:.0f} s", "queries_of_start", "{:.1f} million"),
+    Column(
+        f"number of queries with which a start without a snapshot takes {_START_S:.0f} s",
+        "queries_of_start_without",
+        "{:.2f} million",
+    ),
+    Column("memory of the driver's process with that number of queries and a snapshot", "memory_gb", "{:.1f} GB"),
+    Column("memory of the plan on an executor's host", "plan_mb", "{:,.0f} MB"),
 )
 
 

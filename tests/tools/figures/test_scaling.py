@@ -44,14 +44,14 @@ def test_each_figure_is_below_its_number_of_queries() -> None:
     assert TABLES["capacity"](results).splitlines()[2:] == [
         "| a backlog of 1,000,000, records/s | 50,000 | - | - | - |",
         "| a backlog of 5,000,000, records/s | - | 100,000 | - | - |",
-        "| latency at 2,000 records/s, half | 300 ms | - | - | - |",
-        "| the same, 99 % | 500 ms | - | - | - |",
+        "| median latency at 2,000 records/s | 300 ms | - | - | - |",
+        "| 99th percentile of the latency at 2,000 records/s | 500 ms | - | - | - |",
         "| start of the daemon | - | - | - | 26.0 s |",
-        "| the same without a snapshot | - | - | - | 68.5 s |",
-        "| the same without queries | - | - | - | 16.0 s |",
-        "| memory of the daemon's process a query, plan included | - | - | - | 1,600 bytes |",
-        "| the plan a query, once for each host | - | - | - | 264 bytes |",
-        "| *T*: processor time a record, all cores | - | 20.0 us | - | - |",
+        "| start of the daemon without a snapshot | - | - | - | 68.5 s |",
+        "| start of the daemon without queries | - | - | - | 16.0 s |",
+        "| memory of the daemon's process for each query, including the plan | - | - | - | 1,600 bytes |",
+        "| size of the plan for each query, one copy for each host | - | - | - | 264 bytes |",
+        "| *T*: processor time for each record, of all cores | - | 20.0 us | - | - |",
     ]
 
 
@@ -59,12 +59,12 @@ def test_a_start_grows_with_the_queries() -> None:
     rows = [{**STANDING, "queries": 10_000, "ready_s": 99.0}, STANDING]
     assert TABLES["first-limit"]({"standing": {"results": rows}}).splitlines()[2:] == [
         "| a start without queries | 16.0 s |",
-        "| growth with a million queries | 10.0 s |",
-        "| the same without a snapshot | 52.5 s |",
-        "| queries with which a start takes 30 s | 1.4 million |",
-        "| the same without a snapshot | 0.27 million |",
-        "| memory of the driver's process with so many, snapshot there | 2.2 GB |",
-        "| memory of an executor's plan | 370 MB |",
+        "| additional start time with a million queries | 10.0 s |",
+        "| additional start time with a million queries, without a snapshot | 52.5 s |",
+        "| number of queries with which a start takes 30 s | 1.4 million |",
+        "| number of queries with which a start without a snapshot takes 30 s | 0.27 million |",
+        "| memory of the driver's process with that number of queries and a snapshot | 2.2 GB |",
+        "| memory of the plan on an executor's host | 370 MB |",
     ]
 
 
