@@ -119,7 +119,7 @@ class FeedKind(OperatorKind[D], Protocol[D]):
         """Return the destination of a query, as plans store it.
 
         ``query`` has the id, topic and selection of the query. Its definition has ``since``, the version of the
-        registration whose state continues. The kind adds its track and its parameters.
+        registration whose state continues. The kind keeps ``since``, and adds its track and its parameters.
         """
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from asc.operators.dbscan.schedule import Schedule
 from asc.operators.dbscan.sphere import chord
 from asc.operators.feed import QuerySettings, whole
+from asc.operators.registration import UNKNOWN, since_of, with_since
 
 OP = "dbscan"
 """The name of the operator kind of DBSCAN queries."""
@@ -54,7 +55,7 @@ class DbscanQuery:
     members: Members = "none"
     sample: int = 200
     lateness_us: int | None = None
-    since: int = -1
+    since: int = UNKNOWN
 
     @property
     def schedule(self) -> Schedule:
@@ -98,9 +99,8 @@ class DbscanQuery:
         }
         if self.lateness_us is not None:
             definition["lateness_us"] = self.lateness_us
-        if self.since >= 0:
-            definition["since"] = self.since
-        return QuerySettings(self.id, self.topic, self.track, self.time, self.selections, definition)
+        named = (self.id, self.topic, self.track, self.time, self.selections)
+        return QuerySettings(*named, with_since(definition, self.since))
 
     @staticmethod
     def of(settings: QuerySettings) -> DbscanQuery:
@@ -125,7 +125,7 @@ class DbscanQuery:
             raise ValueError(f"{str(eps)[:50]} is no eps, or {str(members)[:50]} are no members")
         min_samples, sample = (whole(definition[name]) for name in ("min_samples", "sample"))
         lateness_us = None if definition.get("lateness_us") is None else whole(definition["lateness_us"])
-        since = whole(definition.get("since", -1), 64)
+        since = since_of(definition)
         if min_samples < 1 or sample < 0 or (lateness_us is not None and lateness_us < 0):
             raise ValueError("min_samples is below 1, or sample or lateness below 0")
         named = (settings.id, settings.topic, settings.track, settings.time, settings.selections)

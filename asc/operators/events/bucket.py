@@ -15,6 +15,7 @@ from asc.operators.exclusions import FeedCounts, exclusion_reason
 from asc.operators.feed import OF_SHAPE, Kind, Message, Observation, Settings, Watermarks
 from asc.operators.feed_claim import ClaimedFeed
 from asc.operators.feed_form_1 import settings_of_form_1
+from asc.operators.registration import in_turn
 from asc.operators.times import FIRST_US, LAST_US, time_text
 
 _FORM = 2
@@ -153,9 +154,13 @@ class Bucket:
     # -- settings
 
     def _set(self, settings: Settings) -> None:
-        """Replace the settings, and forget runs of queries that are gone, and objects that no query watches."""
+        """Replace the settings, and forget runs of registrations that are gone, and objects that no query watches."""
         if settings == self._settings:
             return
+        for each in in_turn(self._settings, settings):
+            self._apply(each)
+
+    def _apply(self, settings: Settings) -> None:
         self._settings = settings
         queries: dict[str, dict[str, EventQuery]] = {}
         for query in map(EventQuery.of, settings.queries):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from asc.operators.feed import Kind, QuerySettings, names, whole
+from asc.operators.registration import UNKNOWN, since_of, with_since
 
 OP = "events"
 """The name of the operator kind of event queries."""
@@ -19,7 +20,8 @@ class EventQuery:
     ``kinds``: the requested events. ``dwell_us``: the time for which an object must be inside or outside before it has
     entered or left. ``lost_after_us``: the time without an observation after which the object is lost (microseconds of
     event time). ``track``: the name of the expressions of the objects. ``time``: the name of the expression of the
-    event time. ``selections``: the names of the selections whose records the query accepts.
+    event time. ``selections``: the names of the selections whose records the query accepts. ``since`` distinguishes
+    this registration from an earlier registration of the same id.
     """
 
     id: str
@@ -30,6 +32,7 @@ class EventQuery:
     kinds: tuple[Kind, ...]
     dwell_us: int
     lost_after_us: int
+    since: int = UNKNOWN
 
     def settings(self) -> QuerySettings:
         """Return the query as settings for a feed.
@@ -39,7 +42,8 @@ class EventQuery:
         True
         """
         definition = {"events": list(self.kinds), "dwell_us": self.dwell_us, "lost_after_us": self.lost_after_us}
-        return QuerySettings(self.id, self.topic, self.track, self.time, self.selections, definition)
+        own_names = (self.id, self.topic, self.track, self.time, self.selections)
+        return QuerySettings(*own_names, with_since(definition, self.since))
 
     @staticmethod
     def of(settings: QuerySettings) -> EventQuery:
@@ -48,4 +52,5 @@ class EventQuery:
         """
         own = settings.definition
         own_names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
-        return EventQuery(*own_names, names(own["events"]), whole(own["dwell_us"]), whole(own["lost_after_us"]))
+        times_us = (whole(own["dwell_us"]), whole(own["lost_after_us"]))
+        return EventQuery(*own_names, names(own["events"]), *times_us, since_of(own))

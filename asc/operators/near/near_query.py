@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 
 from asc.operators.feed import Kind, QuerySettings, names, text_or_none, whole
+from asc.operators.registration import UNKNOWN, since_of, with_since
 
 OP = "near"
 """The name of the operator kind of near queries."""
@@ -24,7 +25,7 @@ class NearQuery:
     ``window_us``. ``kinds``: the requested outputs. ``condition``: a predicate over the two objects, by the values that
     observations carry; None if there is no condition. ``track``: the name of the expressions of the objects. ``time``:
     the name of the expression of the event time. ``selections``: the names of the selections whose records the query
-    accepts.
+    accepts. ``since`` distinguishes this registration from an earlier registration of the same id.
     """
 
     id: str
@@ -37,6 +38,7 @@ class NearQuery:
     window_us: int
     every_us: int
     condition: str | None = None
+    since: int = UNKNOWN
 
     def settings(self) -> QuerySettings:
         """Return the query as settings for a feed.
@@ -52,7 +54,8 @@ class NearQuery:
             "on": self.condition,
             "events": list(self.kinds),
         }
-        return QuerySettings(self.id, self.topic, self.track, self.time, self.selections, definition)
+        own_names = (self.id, self.topic, self.track, self.time, self.selections)
+        return QuerySettings(*own_names, with_since(definition, self.since))
 
     @staticmethod
     def of(settings: QuerySettings) -> NearQuery:
@@ -67,4 +70,5 @@ class NearQuery:
         if type(distance_m) not in (int, float) or not 0 <= distance_m <= sys.float_info.max:
             raise ValueError(f"{str(distance_m)[:50]} is no distance")
         own_names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
-        return NearQuery(*own_names, kinds, float(distance_m), window_us, every_us, text_or_none(definition["on"]))
+        condition, since = text_or_none(definition["on"]), since_of(definition)
+        return NearQuery(*own_names, kinds, float(distance_m), window_us, every_us, condition, since)

@@ -25,6 +25,7 @@ from asc.operators.near.pair_tick import (
 )
 from asc.operators.near.positions import ROW_SCHEMA, Positions, Snapshot
 from asc.operators.near.proximity import near_pairs
+from asc.operators.registration import in_turn
 from asc.operators.times import LAST_US, time_text
 
 PAIRS_MAX = 1_000_000
@@ -117,12 +118,16 @@ class Ticks:
     # -- settings
 
     def _set(self, settings: Settings) -> None:
-        """Replace the queries, and drop the state of the queries that are gone.
+        """Replace the queries, and drop the state of the registrations that are gone.
 
         A query with another track or other ticks begins anew after the ticks that are final.
         """
         if settings == self._settings:
             return
+        for each in in_turn(self._settings, settings):
+            self._apply(each)
+
+    def _apply(self, settings: Settings) -> None:
         self._settings = settings
         before, self._watches = self._watches, {}
         for query in map(NearQuery.of, settings.queries):

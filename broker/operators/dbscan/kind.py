@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from asc.operators.dbscan.dbscan_query import OP
 from asc.operators.feed import QuerySettings
+from asc.operators.registration import since_of
 from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import PLANAR
 from broker.config.sections import LimitsConfig
@@ -81,7 +82,7 @@ class DbscanKind:
         name = hashed([OP, time_us.sql, key, dbscan.position is not None, *position])
         track = Track(name, OP, key, time_us.sql, position, None, observes_all=False, by_key=False)
         (selection,) = query.selections
-        since = query.definition.get("since", -1)
+        since = since_of(query.definition)
         asked = dbscan.query(query.id, query.topic, track=name, time=track.time_name, selection=selection, since=since)
         return FeedDestination(track, asked.settings())
 

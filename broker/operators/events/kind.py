@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from asc.operators.events.event_query import OP, EventQuery
 from asc.operators.feed import QuerySettings
+from asc.operators.registration import since_of
 from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
@@ -69,7 +70,8 @@ class EventsKind:
         track = Track(name, self.name, key, time_us, position, None, observes_all=True, by_key=True)
         dwell_us, lost_after_us = (round(s * 1_000_000) for s in (definition.dwell_s, definition.lost_after_s))
         own = EventQuery(
-            query.id, query.topic, name, track.time_name, query.selections, definition.kinds, dwell_us, lost_after_us
+            *(query.id, query.topic, name, track.time_name, query.selections, definition.kinds),
+            *(dwell_us, lost_after_us, since_of(query.definition)),
         )
         return FeedDestination(track, own.settings())
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from asc.operators.feed import QuerySettings
 from asc.operators.near.near_query import OP, NearQuery
+from asc.operators.registration import since_of
 from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
@@ -82,7 +83,7 @@ class NearKind:
         window_us, every_us = (round(s * 1_000_000) for s in (definition.window_s, definition.every_s))
         own = NearQuery(
             *(query.id, query.topic, name, track.time_name, query.selections, definition.kinds),
-            *(definition.distance_m, window_us, every_us, definition.on),
+            *(definition.distance_m, window_us, every_us, definition.on, since_of(query.definition)),
         )
         return FeedDestination(track, own.settings(), conditions_of(definition))
 

@@ -222,6 +222,53 @@ def test_messages_of_a_replaced_writer_change_nothing(kind: Kind, data: st.DataO
     assert excluded + part.counts.excluded["replaced_writer"] == len(stopped)
 
 
+def registered(texts: Sequence[str], since: int | None) -> list[str]:
+    """The texts, where the settings have queries of this registration, and room for all that is observed."""
+    found = [json.loads(text) for text in texts]
+    for plain in found:
+        if "settings" in plain:
+            plain["settings"]["limit"] = 1_000
+            for query in plain["settings"]["queries"] if since is not None else ():
+                query["definition"]["since"] = since
+    return [json.dumps(plain) for plain in found]
+
+
+@KIND
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_query_of_another_registration_is_one_that_was_removed_in_between(kind: Kind, data: st.DataObject) -> None:
+    texts = data.draw(feeds(kind))
+    place = data.draw(st.integers(1, len(texts)))
+    before, after = registered(texts[:place], 3), registered([kind.settings[0].text(), *texts[place:]], 9)
+    removed = replace(kind.settings[0], queries=()).text()
+    outputs, state = run(kind, [*before, *after])
+    wanted, wanted_state = run(kind, [*before, removed, *after])
+    assert outputs == wanted
+    # A track of DBSCAN counts its points further.
+    assert state == wanted_state or kind.op == "dbscan"
+
+
+@pytest.mark.parametrize("kind", [ALL["events"], ALL["near"]], ids=lambda kind: kind.op)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_query_of_the_version_before_goes_on(kind: Kind, data: st.DataObject) -> None:
+    """Its settings, in feeds and states, have no registration."""
+    texts = data.draw(feeds(kind))
+    place = data.draw(st.integers(1, len(texts)))
+    before, after = texts[:place], [kind.settings[0].text(), *texts[place:]]
+    outputs, _ = run(kind, [*registered(before, None), *registered(after, 7)], [place])
+    assert outputs == run(kind, registered([*before, *after], None))[0]
+
+
+@KIND
+def test_a_registration_that_is_no_number_is_unreadable(kind: Kind) -> None:
+    plain = json.loads(kind.settings[0].text())
+    plain["settings"]["queries"][0]["definition"]["since"] = "7"
+    part = kind.empty()
+    assert list(part.read([json.dumps(plain)])) == []
+    assert part.counts.excluded == {"unreadable": 1}
+
+
 @KIND
 def test_no_more_than_the_limit_is_held(kind: Kind) -> None:
     seen = [Observation(kind.op, "t", f"k{n}", n * SECOND // 100, (7.5, 47.0), 0, n, ("s",)).text() for n in range(500)]

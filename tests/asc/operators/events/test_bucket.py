@@ -171,6 +171,23 @@ def test_a_query_that_is_gone_is_told_nothing_and_one_that_stands_goes_on() -> N
     assert events_of([*messages, standing()])[1].held == 0
 
 
+def test_a_query_that_was_removed_and_registered_again_between_two_batches_begins_anew() -> None:
+    own = replace(OVER, since=3)
+    first = [standing(own), seen("a", 1, 0, "over"), seen("b", 2, 0, "over")]
+    again = standing(replace(own, selections=("over5",), since=9))
+    events, bucket = events_of([*first, again, seen("a", 3, 1, "over"), seen("b", 4, 1, "over", "over5")])
+    # No exit of an object that the new query has not had inside.
+    assert told(events) == [("over", "enter", 1), ("over", "enter", 2), ("over", "enter", 4)]
+    assert bucket.held == 2
+    # A replacement is of the same registration. A query that watches the track meanwhile goes on.
+    replaced = standing(replace(own, selections=("over5",)))
+    assert told(events_of([*first, replaced, seen("a", 3, 1, "over")])[0])[2:] == [("over", "exit", 3)]
+    other = replace(OVER, id="other", since=4)
+    both, later = standing(own, other), standing(replace(own, since=9), other)
+    events, _ = events_of([both, seen("a", 1, 0, "over"), later, seen("a", 2, 1)])
+    assert told(events) == [("other", "enter", 1), ("over", "enter", 1), ("other", "exit", 2)]
+
+
 def test_no_more_objects_are_held_than_have_room() -> None:
     few = replace(SETTINGS, limit=2)
     events, bucket = events_of([few, *(seen(key, i, i, "over") for i, key in enumerate("abcab"))])

@@ -239,6 +239,19 @@ def test_queries_that_come_change_and_go() -> None:
     assert named(told_by(more))[-1] == ("pair", "20", "a", "b")
 
 
+def test_a_query_that_was_removed_and_registered_again_between_two_batches_begins_anew() -> None:
+    own = replace(CHANGES, since=3)
+    first = [standing(own), seen("a", 1, 1), seen("b", 2, 1), passed(11), seen("a", 3, 12), seen("b", 4, 12)]
+    other = replace(own, selections=("high",))
+    apart = [seen(key, 5 + offset, 22, 9_000 * offset, selections=("high",)) for offset, key in enumerate("ab")]
+    events, ticks = ticks_of([*first, standing(replace(other, since=9)), passed(21), *apart, passed(31)])
+    assert named(events) == [("near", "10", "a", "b")]
+    assert ticks.held == 2
+    # A replacement is of the same registration, and keeps the positions of the former predicate.
+    replaced = [*first, standing(other), passed(21), *apart, passed(31)]
+    assert named(told_by(replaced)) == [("near", "10", "a", "b"), ("apart", "30", "a", "b")]
+
+
 def test_no_more_is_held_than_has_room_whatever_the_cut() -> None:
     messages: list[Message] = [standing(NEAR, limit=3)]
     messages += [seen(key, i, 1 + i) for i, key in enumerate("abcadeb")]

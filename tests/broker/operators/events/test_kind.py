@@ -15,7 +15,7 @@ from broker.operators.expression import OperatorExpressions
 from broker.operators.feed_destination import FeedDestination
 
 DEFINITION = EventsDefinition("k", "t", ("enter", "exit"), 30, 1.5)
-ASKED = QuerySettings("q", "out", "", "", ("a41c",), {})
+ASKED = QuerySettings("q", "out", "", "", ("a41c",), {"since": 8})
 
 
 def read(*attributes: PAttribute) -> Predicate:
@@ -39,7 +39,8 @@ def test_the_first_position_of_the_predicate_is_that_of_events() -> None:
     assert track.position == ("CAST((n) AS DOUBLE)",) * 2
     assert (track.carried, track.observes_all, track.by_key) == (None, True, True)
     assert EventQuery.of(found.query) == EventQuery(
-        "q", "out", track.name, track.time_name, ("a41c",), ("enter", "exit"), 30_000_000, 1_500_000
+        *("q", "out", track.name, track.time_name, ("a41c",), ("enter", "exit")),
+        *(30_000_000, 1_500_000, 8),
     )
     assert destination(NUMBER).track.position == ()
 

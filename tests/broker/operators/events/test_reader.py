@@ -278,6 +278,10 @@ def test_a_query_that_is_changed_paused_or_removed(sky: Site) -> None:
     assert [e["event"] for e in await_events(sky, later, 1)] == ["exit"]
     seen(400)
     await_events(sky, later, 2)
+    # Removed and registered again with no record in between, it is another query: nobody is inside who could leave.
+    assert sky.client.delete("/v1/queries/changed").status_code == 200
+    sky.register("changed", "altitude < 300", later, operator=operator())
+    seen(900)
     assert sky.client.delete("/v1/queries/changed").status_code == 200
     seen(900)
     sky.register("marker", "altitude < 500", topic, operator=operator())

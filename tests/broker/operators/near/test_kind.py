@@ -14,7 +14,7 @@ from broker.operators.feed_destination import FeedDestination
 from broker.operators.near.definition import NearDefinition
 from broker.operators.near.kind import NEAR
 
-ASKED = QuerySettings("q", "out", "", "", ("a41c",), {})
+ASKED = QuerySettings("q", "out", "", "", ("a41c",), {"since": 8})
 NUMBER = PAttribute("n", pa.float64(), ("n",))
 KEY, TIME = PAttribute("CAST(k AS STRING)", pa.string()), PAttribute("unix_micros(t)", pa.int64())
 
@@ -38,7 +38,7 @@ def test_its_destination_has_all_that_ticks_need() -> None:
     assert (track.carried, track.observes_all, track.by_key) == ((("`t`", "unix_micros(`t`)"),), False, False)
     assert NearQuery.of(found.query) == NearQuery(
         *("q", "out", track.name, track.time_name, ("a41c",), ("pair",)),
-        *(9_260, 30_000_000, 10_000_000, "a.t < b.t"),
+        *(9_260, 30_000_000, 10_000_000, "a.t < b.t", 8),
     )
 
 
