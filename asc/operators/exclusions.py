@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from asc.operators.feed import Kind, Observation
-from asc.operators.times import FIRST_US, LAST_US
+from asc.operators.times import is_in_range
 
 KEY_BYTES_MAX = 1_024
 """The most bytes of an object's key. The key is held in memory as long as the object."""
@@ -43,7 +43,7 @@ def exclusion_reason(seen: Observation, *, is_planar: bool) -> str | None:
         return "key"
     if seen.is_future:
         return "future_timestamp"
-    if seen.time_us is None or not FIRST_US <= seen.time_us <= LAST_US:
+    if seen.time_us is None or not is_in_range(seen.time_us):
         return "time"
     return None if _is_position(seen.position, is_planar=is_planar) else "position"
 

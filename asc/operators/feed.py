@@ -14,6 +14,7 @@ from typing import Any
 
 from asc.errors import FeedFormError
 from asc.operators.feed_form_1 import messages_of_form_1
+from asc.operators.times import is_watermark
 
 FORM = 2
 
@@ -227,7 +228,8 @@ def _head(writer: str | None) -> dict[str, Any]:
 def _of_kind(plain: Mapping[str, Any], query_of: Callable[[QuerySettings], object]) -> Message:
     if TIME_KEY in plain:
         # A time less the lateness may be before the first one of 64 bits.
-        return Watermarks({str(time): whole(time_us, 64) for time, time_us in plain[TIME_KEY].items()})
+        by_time = {str(time): whole(time_us, 64) for time, time_us in plain[TIME_KEY].items()}
+        return Watermarks({time: time_us for time, time_us in by_time.items() if is_watermark(time_us)})
     if "settings" in plain:
         settings = Settings.of_plain(plain["op"], plain["settings"])
         for query in settings.queries:

@@ -7,6 +7,23 @@ from datetime import datetime, timedelta, timezone
 FIRST_US, LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
 """The first and last microsecond of the years 1 to 9999."""
 
+
+def is_in_range(time_us: int) -> bool:
+    """Return whether a time is within the years 1 to 9999. Any other time is unusable, and moves no mark.
+
+    >>> is_in_range(LAST_US), is_in_range(LAST_US + 1)
+    (True, False)
+    """
+    return FIRST_US <= time_us <= LAST_US
+
+
+def is_watermark(time_us: int) -> bool:
+    """Return whether a watermark is before the last time. Any other watermark would make every record late, and is
+    ignored. It comes from a time after the year 9999, which moved the marks of an earlier version.
+    """
+    return time_us < LAST_US
+
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 

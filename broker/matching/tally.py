@@ -37,10 +37,10 @@ The higher bits are the record's timestamp in milliseconds, or -1 if the record 
 """
 
 NO_TIME = -(1 << 63)
-"""The value that represents a missing event time."""
+"""The value that represents a missing or unusable event time."""
 
 Newest = Mapping[tuple[str, int], int]
-"""The newest event times in microseconds, by time expression and source partition."""
+"""The newest usable event times in microseconds, by time expression and source partition."""
 
 _BYTES_MATCHED = 1_024
 """The number of bytes kept of a sampled text that is matched with patterns. The number is large, because a match may be
@@ -200,7 +200,7 @@ class Tallying:
     """The instructions for tallies in a worker: the accumulator, the plan's number, and the sampling (or None).
 
     ``counts_records``: whether the last value of a row is the record's number (see REASON_BITS). ``times``: the names
-    of the event times that a row also has. The value of an event time is NO_TIME if the record lacks it.
+    of the event times that a row also has. The value of an event time is NO_TIME if the record has no usable one.
     """
 
     accumulator: Accumulator[Tally | None]

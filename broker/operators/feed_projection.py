@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from asc.keys.byte_strings import quoted
 from asc.operators.feed import FORM, WRITER
+from asc.operators.times import FIRST_US, LAST_US
 from broker.formats.decoder import ERROR, RECORD
 from broker.matching.matches_text import AFTER_TARGET, AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME
@@ -61,7 +62,7 @@ class FeedProjection(Operator):
     def columns(self) -> tuple[Column, ...]:
         """Return a struct for each track.
 
-        Its fields are kind and name, the key, the time, whether the time is in the future, the position, and the
+        Its fields are kind and name, the key, the usable time, whether the time is in the future, the position, and the
         carried values.
         """
         from pyspark.sql import functions as sf
@@ -75,19 +76,23 @@ class FeedProjection(Operator):
         # A record without a timestamp has one before 1970.
         stamp = f"{RECORD}.timestamp"
         time_us = f"CAST(({track.time_us}) AS BIGINT)"
-        is_future = f"coalesce({time_us} - {future_us}L > unix_micros({stamp}) AND unix_micros({stamp}) >= 0, false)"
+        # As in Times of fold tasks: a time out of range is not in the future either, and its difference could wrap.
+        is_timed = f"({time_us} BETWEEN {FIRST_US}L AND {LAST_US}L)"
+        is_later = f"{time_us} - {future_us}L > unix_micros({stamp}) AND unix_micros({stamp}) >= 0"
+        is_future = f"coalesce({is_timed} AND {is_later}, false)"
         position = f"array({', '.join(track.position)})" if track.position else "CAST(NULL AS ARRAY<DOUBLE>)"
         # JSON has no bytes that are no UTF-8: keys would become equal that differ.
         key = f"if(is_valid_utf8({track.key}), {track.key}, NULL)"
         text = f"""named_struct('op', '{track.op}', 't', '{track.name}', 'k', {key},
-                                'e', if({is_future}, NULL, {time_us}), 'f', if({is_future}, true, NULL),
+                                'e', if({is_timed} AND NOT {is_future}, {time_us}, NULL),
+                                'f', if({is_future}, true, NULL),
                                 'x', {position}, 'c', {carried_sql(track.carried or ())})"""
         # A text with a lambda is kept out of the arguments of the function in Python, as in Transport.
         return f"if(rand() + 1D > 0D, {text}, NULL)" if "->" in text else text
 
     def times(self) -> tuple[Column, ...]:
         """Return the columns from which the tally computes the progress of event time: the source partition and each
-        time.
+        time. The value of a time is NO_TIME for a dead letter, and for a record without a usable time.
         """
         from pyspark.sql import functions as sf
 

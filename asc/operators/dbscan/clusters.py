@@ -20,7 +20,7 @@ from asc.operators.dbscan.track import Track, TrackName
 from asc.operators.exclusions import FeedCounts
 from asc.operators.feed import Message, Observation, Settings, Watermarks
 from asc.operators.feed_claim import ClaimedFeed
-from asc.operators.times import LAST_US
+from asc.operators.times import LAST_US, is_watermark
 
 _FORM = 1
 
@@ -205,17 +205,22 @@ class Clusters:
             raise FeedFormError("form of the state of DBSCAN queries", form, remedy)
         clusters = Clusters(label_bytes=label_bytes, keeps_neighbours=keeps_neighbours, on_labels=on_labels)
         clusters._feed.writer = plain["writer"]
-        clusters._watermarks = plain["watermarks"]
+        watermarks: dict[str, int] = plain["watermarks"]
+        clusters._watermarks = {time: time_us for time, time_us in watermarks.items() if is_watermark(time_us)}
         clusters._set(Settings.of_plain(OP, plain["settings"]))
         for track, own in zip(clusters._tracks.values(), plain["tracks"], strict=True):
-            track.watermark_us, track.arrived, dropped, selections, queries = own
+            watermark_us, arrived, dropped, selections, queries = own
+            points = Points.of_bytes(parts, track.name.attributes)
+            ids = [None if listed[-1] is None else held_ids_of_bytes(next(parts)) for listed in queries]
+            if not is_watermark(watermark_us):
+                # A watermark that is ignored now made all windows final: the track begins anew.
+                continue
+            track.watermark_us, track.arrived, track.points = watermark_us, arrived, points
             track.dropped = None if dropped is None else Place(*dropped)
             track.selections = Selections.of_plain(selections)
-            track.points = Points.of_bytes(parts, track.name.attributes)
-            for listed in queries:
-                ids = None if listed[-1] is None else held_ids_of_bytes(next(parts))
+            for listed, own_ids in zip(queries, ids, strict=True):
                 query = track.queries[listed[0]].query
-                track.queries[query.id] = QueryProgress.of_plain(query, listed, ids)
+                track.queries[query.id] = QueryProgress.of_plain(query, listed, own_ids)
         return clusters
 
 

@@ -17,7 +17,7 @@ from asc.operators.dbscan.records import DbscanOutput, PointTexts
 from asc.operators.dbscan.selections import NONE, Selections
 from asc.operators.exclusions import KEY_BYTES_MAX, FeedCounts
 from asc.operators.feed import Observation
-from asc.operators.times import FIRST_US, LAST_US
+from asc.operators.times import is_in_range
 
 WINDOWS_HELD = 3
 """The capacity of a track, as a multiple of the points of the largest window."""
@@ -105,7 +105,7 @@ class Track:
             return "key"
         if seen.is_future:
             return "future_timestamp"
-        if seen.time_us is None or not FIRST_US <= seen.time_us <= LAST_US:
+        if seen.time_us is None or not is_in_range(seen.time_us):
             return "time"
         values = _values(seen.position, self.name)
         if values is None:

@@ -16,7 +16,7 @@ from asc.operators.feed import OF_SHAPE, Kind, Message, Observation, Settings, W
 from asc.operators.feed_claim import ClaimedFeed
 from asc.operators.feed_form_1 import settings_of_form_1
 from asc.operators.registration import in_turn
-from asc.operators.times import FIRST_US, LAST_US, time_text
+from asc.operators.times import FIRST_US, LAST_US, is_watermark, time_text
 
 _FORM = 2
 
@@ -284,7 +284,7 @@ class Bucket:
         bucket._set(Settings.of_plain(OP, plain_settings))
         for name, (watermark_us, objects) in plain["tracks"].items():
             track = bucket._tracks[name]
-            track.watermark_us = watermark_us
+            track.watermark_us = watermark_us if is_watermark(watermark_us) else FIRST_US
             track.objects = {key: _object_of(found) for key, found in objects.items()}
         return bucket
 

@@ -26,7 +26,7 @@ from asc.operators.near.pair_tick import (
 from asc.operators.near.positions import ROW_SCHEMA, Positions, Snapshot
 from asc.operators.near.proximity import near_pairs
 from asc.operators.registration import in_turn
-from asc.operators.times import LAST_US, time_text
+from asc.operators.times import is_watermark, time_text
 
 PAIRS_MAX = 1_000_000
 """The most pairs of one query at one tick. A tick with more pairs is excluded and counted, without output."""
@@ -218,10 +218,6 @@ class Ticks:
     def _tick(self, watch: _Watch, at_us: int) -> Iterator[PairEvent]:
         query = watch.query
         objects = watch.positions.passed(at_us, query.window_us)
-        if at_us > LAST_US:
-            # A tick after the last year that has a text.
-            watch.before = None
-            return
         pairs = near_pairs(objects.x, objects.y, query.distance_m, self._pairs_max)
         if pairs is None:
             # What was near before is compared with the next tick that has fewer.
@@ -283,15 +279,20 @@ class Ticks:
         ticks = Ticks(pairs_max)
         # States from before the first claim have none.
         ticks._feed.writer = plain.get("writer")
-        ticks._watermarks = plain.get("watermarks", {})
+        watermarks: dict[str, int] = plain.get("watermarks", {})
+        ticks._watermarks = {time: time_us for time, time_us in watermarks.items() if is_watermark(time_us)}
         ticks._set(Settings.of_plain(OP, plain_settings))
         for query_id, folded, done_us, has_before in plain["watches"]:
             watch = ticks._watches[query_id]
             watch.positions = Positions(watch.query.every_us, table_of_bytes(next(parts)), folded)
-            watch.done_us = done_us
             if has_before:
                 objects, pairs = Snapshot(table_of_bytes(next(parts))), pairs_of_bytes(next(parts))
                 watch.before = PairTick(objects, pairs, ticks._settings.source_topic)
+            if is_watermark(watermarks.get(watch.query.time, done_us)):
+                watch.done_us = done_us
+            else:
+                # A watermark that is ignored now made all ticks final. Those that follow decide again.
+                watch.before = None
         return ticks
 
 

@@ -6,8 +6,10 @@ import json
 import logging
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from asc.operators.event_time import EventTimeProgress
+from asc.operators.times import is_in_range
 from broker.matching.tally import Newest
 from broker.plans.binding import write_durably
 
@@ -42,13 +44,18 @@ class EventTime:
                 raise ValueError(f"it is of form {form}, and {_FORM} is known")
             self._form = form
             self._batch_id = int(noted["batch"])
-            self._before, self._after = ({k: int(v) for k, v in noted[name].items()} for name in ("before", "after"))
+            marks = [{k: int(v) for k, v in noted[name].items()} for name in ("before", "after")]
+            self._before, self._after = ({k: v for k, v in own.items() if is_in_range(v)} for own in marks)
             self._times = frozenset(noted["times" if form == _FORM else "tracks"])
             # Files of before have none: a partition that waits holds the mark until it is read once.
             self._newest = {
-                name: {int(each): None if time_us is None else int(time_us) for each, time_us in own.items()}
+                name: {int(each): _usable(time_us) for each, time_us in own.items()}
                 for name, own in noted.get("newest", {}).items()
             }
+            # An earlier version stored such marks.
+            if unusable := sorted({mark for own in marks for mark in own.values() if not is_in_range(mark)}):
+                remedy = "event time begins anew for its expression"
+                LOG.warning("%s has the mark %d, outside the years 1 to 9999: %s", self._path, unusable[-1], remedy)
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -109,3 +116,8 @@ class EventTime:
         write_durably(self._path, json.dumps(noted))
         self._form, self._batch_id, self._before, self._after = _FORM, batch_id, before, after
         self._times, self._newest = frozenset(times), known
+
+
+def _usable(noted: Any) -> int | None:
+    """Return a time in a file. Return None if the file has none, or one outside the years 1 to 9999."""
+    return None if noted is None or not is_in_range(int(noted)) else int(noted)

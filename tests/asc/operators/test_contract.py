@@ -25,6 +25,7 @@ from asc.operators.feed import Message, Observation, Settings, Watermarks
 from asc.operators.feed_claim import claim_of
 from asc.operators.near.near_query import NearQuery
 from asc.operators.near.ticks import Ticks
+from asc.operators.times import LAST_US
 
 SECOND = 1_000_000
 
@@ -258,6 +259,16 @@ def test_a_query_of_the_version_before_goes_on(kind: Kind, data: st.DataObject) 
     before, after = texts[:place], [kind.settings[0].text(), *texts[place:]]
     outputs, _ = run(kind, [*registered(before, None), *registered(after, 7)], [place])
     assert outputs == run(kind, registered([*before, *after], None))[0]
+
+
+@KIND
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_watermark_beyond_all_times_changes_nothing(kind: Kind, data: st.DataObject) -> None:
+    """The version before wrote it where a record had such a time."""
+    texts = data.draw(feeds(kind))
+    place, far_us = data.draw(st.integers(0, len(texts))), data.draw(st.sampled_from([LAST_US, 9 * 10**18]))
+    assert run(kind, [*texts[:place], Watermarks({"ts": far_us}).text(), *texts[place:]]) == run(kind, texts)
 
 
 @KIND

@@ -7,10 +7,14 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from asc.operators.feed import Observation, QuerySettings, parse
+from asc.operators.times import FIRST_US, LAST_US
 from broker.config.streams import StreamConfig
+from broker.matching.fold_task import Times
 from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME
 from broker.operators.feed_destination import FeedDestination, Track
@@ -124,6 +128,34 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
         [3, NO_TIME, AT_US],
         [3, NO_TIME, NO_TIME],
     ]
+
+
+def test_the_times_that_count_are_those_that_count_in_fold_tasks(spark: SparkSession) -> None:
+    """One rule for both handoffs, also where the difference from the timestamp would wrap."""
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n BIGINT"})
+    latest_us, far = AT_US + 60_000_000, 9 * 10**18
+    usable = [FIRST_US, 0, latest_us]
+    times = [None, -(2**63), -far, FIRST_US - 1, *usable, latest_us + 1, LAST_US, LAST_US + 1, far, 2**63 - 1]
+    before_1970 = datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=timezone.utc)
+    cases = [(time_us, stamp) for stamp in (STAMP, before_1970, None) for time_us in times]
+    rows = [
+        (b"key", json.dumps({"n": time_us}).encode(), "t", 3, offset, stamp, 0, [])
+        for offset, (time_us, stamp) in enumerate(cases)
+    ]
+    feed = FeedProjection.of([destination("q", replace(PLAIN, key="'k'", time_us="n"))], "asc.feed.s", 60, "w7")
+    assert feed is not None
+    frame = stream.decoder(stream.fields(), "UTC").decode(spark.createDataFrame(rows, KAFKA_DDL))
+    frame = frame.select("*", *feed.columns).orderBy("_offset")
+    (name,) = feed.names
+    found = frame.select(f"{name}.e", f"{name}.f", feed.times()[1].alias("time")).collect()
+    stamps_ms = np.array([AT_US // 1_000 if stamp is STAMP else -1 for _, stamp in cases])
+    wanted = Times.of(pa.array([time_us for time_us, _ in cases], pa.int64()), stamps_ms, 60_000_000)
+    assert [row["e"] is not None for row in found] == wanted.is_usable.tolist()
+    assert [row["f"] is True for row in found] == wanted.is_future.tolist()
+    # Without a timestamp no time in range is too late.
+    ranged = [*usable, latest_us + 1, LAST_US]
+    assert [row["e"] for row in found if row["e"] is not None] == [*usable, *ranged, *ranged]
+    assert [row["time"] for row in found] == [NO_TIME if row["e"] is None else row["e"] for row in found]
 
 
 def test_a_record_that_no_query_accepts_goes_nowhere_beside_a_near_query(spark: SparkSession) -> None:

@@ -279,6 +279,23 @@ def test_a_watermark_beyond_all_times_ends_no_window() -> None:
     assert clusters.held == 1
 
 
+def test_a_track_of_the_version_before_whose_watermark_is_the_last_time_begins_anew() -> None:
+    """That version bounded the watermarks of times after the year 9999, which made every later point late."""
+    clusters, counted = Clusters(), query("counted", is_timed=False, window=4, slide=2)
+    first = [settings(query(), counted), *(own.message() for own in crowd(5 * MS)), Watermarks({"ts": 10 * MS})]
+    run(texts(first), clusters)
+    content = clusters.to_bytes()
+    size = int.from_bytes(content[:8], "big")
+    head = json.loads(content[8 : 8 + size])
+    head["watermarks"]["ts"] = head["tracks"][0][0] = LAST_US
+    head["tracks"][0][-1][0][2] = LAST_US // (10 * MS)
+    text = json.dumps(head).encode()
+    again = Clusters.of_bytes(len(text).to_bytes(8, "big") + text + content[8 + size :])
+    outputs = run([*texts(own.message() for own in crowd(55 * MS, first=9)), passed(60 * MS)], again)
+    assert (windows(outputs), windows(outputs, "counted")) == ([(60, 4, 1)], [(4, 4, 1)])
+    assert again.counts.excluded == {}
+
+
 def test_points_from_before_a_query_are_in_none_of_its_windows() -> None:
     held, later = query("held", window=50 * MS), query("later")
     clusters = Clusters()

@@ -195,6 +195,14 @@ def test_no_more_objects_are_held_than_have_room() -> None:
     assert (bucket.held, bucket.counts.excluded) == (2, {"capacity": 1})
 
 
+def test_a_watermark_beyond_all_times_in_a_state_of_the_version_before_is_forgotten() -> None:
+    _, bucket = events_of([SETTINGS, seen("a", 1, 10, "over")])
+    plain = json.loads(bucket.to_bytes())
+    plain["tracks"]["t"][0] = 9 * 10**18
+    again = Bucket.of_bytes(json.dumps(plain).encode())
+    assert told([*again.read([Watermarks({"ts": 310 * SECOND}).text()])]) == [("over", "lost", 1)]
+
+
 def test_a_state_of_another_form_is_refused() -> None:
     with pytest.raises(FeedFormError, match="form of the state of events 99: run the version that wrote it"):
         Bucket.of_bytes(b'{"form": 99, "settings": {}}')

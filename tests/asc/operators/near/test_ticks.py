@@ -294,13 +294,31 @@ def test_a_long_pause_is_no_work() -> None:
     assert len(events) == 4
 
 
-def test_the_last_tick_of_the_last_year_has_no_text_and_tells_nothing() -> None:
+def test_the_last_tick_of_the_last_year_is_told_and_no_tick_after_it() -> None:
     end_s = 253_402_300_800
     for query in (NEAR, CHANGES):
         messages = [standing(query), seen("a", 1, end_s - 11), seen("b", 2, end_s - 11), seen("a", 3, end_s - 5)]
-        events, ticks = ticks_of([*messages, passed(end_s + 100)])
+        assert told_by([*messages, passed(end_s + 100)]) == []
+        events, ticks = ticks_of([*messages, passed(end_s - 1), passed(end_s + 100)])
         assert [each.kind for each in events] == [query.kinds[0]]
-        assert ticks.held == 0
+        assert ticks.counts.excluded == {}
+
+
+def test_a_watermark_beyond_all_times_in_a_state_of_the_version_before_is_forgotten() -> None:
+    """It made all ticks final, and every record late."""
+    _, ticks = ticks_of([standing(CHANGES, replace(NEAR, id="other")), seen("a", 1, 1), seen("b", 2, 1), passed(11)])
+    content, far_us = ticks.to_bytes(), 9 * 10**18
+    size = int.from_bytes(content[:8], "big")
+    head = json.loads(content[8 : 8 + size])
+    head["watermarks"]["ts"] = far_us
+    for watch in head["watches"]:
+        watch[2] = far_us
+    text = json.dumps(head).encode()
+    again = Ticks.of_bytes(len(text).to_bytes(8, "big") + text + content[8 + size :])
+    later = [seen("a", 3, 101), seen("b", 4, 101), passed(111)]
+    events = named([*again.read([message.text() for message in later])])
+    assert [each for each in events if each[1] == "50"] == [("near", "50", "a", "b"), ("pair", "50", "a", "b")]
+    assert again.counts.excluded == {}
 
 
 def test_who_is_alone_is_looked_at_once_however_many_ticks_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from asc.operators.times import FIRST_US, LAST_US
 from broker.stream.metrics.event_time import EventTime
 
 A, B = {"of-a": "a"}, {"of-b": "b"}
@@ -95,6 +96,33 @@ def test_a_file_of_form_1_has_its_marks_by_track(tmp_path: Path) -> None:
     time.passed(8, {("a", 0): 9}, A)
     assert EventTime(tmp_path).before(9, BOTH) == {"a": 9}
     assert EventTime(tmp_path).before(8, BOTH) == {"a": 5}
+
+
+def test_a_mark_outside_the_years_1_to_9999_is_ignored_with_a_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The version before stored such marks: event time then stood still, or made every later record late."""
+    far = 9 * 10**18
+    noted = {
+        **{"v": 2, "batch": 7, "times": ["a", "b"]},
+        **{"before": {"a": 3, "b": -far}, "after": {"a": far, "b": -far}},
+        "newest": {"a": {"0": far, "1": 9}, "b": {"0": -far}},
+    }
+    (tmp_path / "event-time.json").write_text(json.dumps(noted))
+    time = EventTime(tmp_path)
+    assert (time.before(7, BOTH), time.before(8, BOTH), time.marks) == ({"a": 3}, {}, {})
+    (line,) = caplog.messages
+    assert f"event-time.json has the mark {far}, outside the years 1 to 9999: event time begins anew" in line
+    time.passed(8, {("a", 1): 20, ("b", 1): 5}, BOTH, waiting={0})
+    assert EventTime(tmp_path).marks == {"a": 20, "b": 5}
+    assert len(caplog.messages) == 1
+
+
+@pytest.mark.parametrize("mark", [FIRST_US, LAST_US])
+def test_the_first_and_the_last_mark_are_read(tmp_path: Path, caplog: pytest.LogCaptureFixture, mark: int) -> None:
+    EventTime(tmp_path).passed(1, {("a", 0): mark}, A)
+    assert EventTime(tmp_path).marks == {"a": mark}
+    assert caplog.messages == []
 
 
 @pytest.mark.parametrize("text", ['{"batch": 4, "before": 7}', '{"v": 3, "batch": 4}', "[]", "{"])
