@@ -46,7 +46,7 @@ class FoldBatch:
     ``version``: the version of its plan. ``topic_id``: the id of the source topic, which differs if the topic was
     deleted and created again; empty if Kafka does not report an id. ``first``, ``end``: offsets by source partition,
     the same each time the batch runs. ``waiting``: the partitions without a record in this batch though they have later
-    records.
+    records, or may have some because Kafka did not report their ends.
 
     ``queries``: the queries of the kind in the plan, by id. ``partials``: the states of the queries that accepted a
     record and did not fail. ``failed``: the queries that are not counted from this batch on, with the reasons.

@@ -27,12 +27,16 @@ class WaitingPartitions:
         self._consumer: Any = None
 
     def of(self, batch: BoundBatch) -> frozenset[int]:
-        """Return the waiting partitions of a batch that was read. Return none if Kafka does not answer."""
+        """Return the waiting partitions of a batch that was read.
+
+        If Kafka does not report the end of a partition, the partition counts as waiting. So event time may advance
+        later than it could, but never past a record that is unread.
+        """
         from kafka import TopicPartition
 
-        lacking = batch.end.keys() - batch.partitions
+        lacking = frozenset(batch.end.keys() - batch.partitions)
         if not lacking:
-            return frozenset()
+            return lacking
         try:
             if self._consumer is None:
                 # As the stream reads: records of transactions that are not committed are not there yet.
@@ -40,10 +44,11 @@ class WaitingPartitions:
             with self._client.clear_errors():
                 ends = self._consumer.end_offsets([TopicPartition(self._topic, each) for each in lacking])
         except Exception as error:  # whether Kafka answers is watched elsewhere
-            LOG.debug("the end of topic '%s' is not known: %s", self._topic, one_line(error))
+            LOG.warning("the end of topic '%s' is not known, event time waits: %s", self._topic, one_line(error))
             self.close()
-            return frozenset()
-        return frozenset(each.partition for each, end in ends.items() if end > batch.end[each.partition])
+            return lacking
+        known = {each.partition: end for each, end in ends.items() if end is not None}
+        return frozenset(each for each in lacking if each not in known or known[each] > batch.end[each])
 
     def close(self) -> None:
         """Close the consumer. A later call of :meth:`of` opens another one."""

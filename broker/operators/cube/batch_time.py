@@ -14,7 +14,8 @@ PartitionState = Literal["read", "silent", "waits", "untimed"]
 """The state of a partition in a batch.
 
 ``read``: the batch has records of the partition with a time. ``silent``: it has no record, and there is none.
-``waits``: it has no record, although unread records exist. ``untimed``: its records have no usable time.
+``waits``: it has no record, although unread records exist, or may exist because Kafka did not report its end.
+``untimed``: its records have no usable time.
 """
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asc.operators.event_time import EventTimeProgress
 from asc.plan.compiler import compile_plan
 from broker.config.config import Config, parse_config
 from broker.config.sections import KafkaConfig
@@ -67,10 +68,27 @@ def test_a_partition_with_records_of_which_a_batch_has_none_waits(kafka: Embedde
         cluster.close()
 
 
-def test_where_kafka_does_not_say_none_waits() -> None:
+def test_where_kafka_does_not_say_a_partition_without_a_record_waits_and_none_of_its_records_is_late() -> None:
     cluster = KafkaCluster("127.0.0.1:9", KafkaConfig(timeout_s=1))
-    batch = BoundBatch(compile_plan(()), is_replay=False, first={0: 0, 1: 0}, end={0: 5, 1: 0})
-    assert WaitingPartitions(cluster.client, "t").of(batch) == frozenset()
+    asked = WaitingPartitions(cluster.client, "t")
+
+    def batch(first: dict[int, int], end: dict[int, int]) -> BoundBatch:
+        return BoundBatch(compile_plan(()), is_replay=False, first=first, end=end)
+
+    unsure = batch({0: 5, 1: 5}, {0: 9, 1: 5})
+    waiting = asked.of(unsure)
+    assert waiting == {1}
+    # Of each partition the batch has records: nobody is asked.
+    assert asked.of(batch({0: 5, 1: 5}, {0: 9, 1: 6})) == frozenset()
+    # Read at 12:00; then partition 0 at 12:30, and partition 1 at 12:05.
+    clock = EventTimeProgress().after({0: 1200, 1: 1200}, read={0, 1})
+    clock = clock.after({0: 1230}, read=unsure.partitions, waiting=waiting)
+    assert clock.mark_us == 1200
+    clock = clock.after({1: 1205}, read={1})
+    assert clock.mark_us == 1205
+    assert clock.after({0: 1231, 1: 1231}, read={0, 1}).mark_us == 1231
+    # One that was never read holds event time where it was.
+    assert EventTimeProgress().after({0: 1230}, read={0}, waiting=waiting).mark_us is None
 
 
 @pytest.mark.nightly

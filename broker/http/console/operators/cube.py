@@ -35,7 +35,7 @@ _PROGRESS: Mapping[PartitionState, str] = {
     "read": "records with a time",
     "untimed": "records, none of them with a usable time",
     "silent": "silent: it holds nothing back",
-    "waits": "waits: it has records that are still to be read",
+    "waits": "waits: it has records that are still to be read, or Kafka did not report its end",
 }
 
 
