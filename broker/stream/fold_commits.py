@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -66,14 +66,25 @@ class FoldCommits:
     """
 
     def __init__(
-        self, stream: str, config: Config, cluster: KafkaCluster, folders: Mapping[str, Folder], parks: FoldParks
+        self,
+        stream: str,
+        config: Config,
+        cluster: KafkaCluster,
+        folders: Mapping[str, Folder],
+        parks: FoldParks,
+        *,
+        check_folder: Callable[[], None] = lambda: None,
     ) -> None:
-        """Create the commits. ``folders``: the owner of the states of each kind, by the kind's tag."""
+        """Create the commits. ``folders``: the owner of the states of each kind, by the kind's tag.
+
+        ``check_folder`` raises BrokerError if another daemon has taken over the stream's folder.
+        """
         self._stream = stream
         self._config = config
         self._cluster = cluster
         self._folders = folders
         self._parks = parks
+        self._check_folder = check_folder
         self._accumulator: Any = None
         self._planned: _Planned | None = None
         self._topic_id: str | None = None
@@ -112,8 +123,10 @@ class FoldCommits:
     def commit(self, batch_id: int, batch: BoundBatch, attempt: Attempt, waiting: frozenset[int]) -> None:
         """Commit the partial states of an attempt's tasks, after the batch is written.
 
-        Raise FoldError to fail the batch.
+        Raise FoldError to fail the batch. Raise BrokerError if another daemon has the states now.
         """
+        # A daemon that was suspended during the write is replaced: neither states nor outputs are its own any more.
+        self._check_folder()
         planned = self._planned
         assert planned is not None
         assert planned.plan is batch.plan
@@ -138,8 +151,9 @@ class FoldCommits:
         """Write the remaining outputs of the last batch, when no further batch comes.
 
         ``version``: the version of the running plan. Another thread than the job's may call this method. Raise
-        BrokerError if the outputs cannot be written now.
+        BrokerError if the outputs cannot be written now, or if another daemon has the states.
         """
+        self._check_folder()
         for folder in self._folders.values():
             refused = folder.write_left()
             for name, reason in refused.items():

@@ -118,7 +118,9 @@ class Stream:
         self.folders = {op: kind.folder(context) for op, kind in fold_kinds().items()}
         """The folders of the stream, which own the states that workers fill, by the name of their kind."""
         self._fold_parks = FoldParks()
-        self._folds = FoldCommits(name, config, cluster, self.folders, self._fold_parks)
+        self._folds = FoldCommits(
+            *(name, config, cluster, self.folders, self._fold_parks), check_folder=self.running.check_folder
+        )
         self.job = StreamJob(
             name,
             config,

@@ -85,7 +85,7 @@ class FoldRig:
         stream = config.streams["folded"]
         running = RunningPlan("folded", BatchBindings(folder / "bindings", folder / "spark"), {0: 0})
         parks = FoldParks()
-        commits = FoldCommits("folded", config, cluster, folders, parks)
+        commits = FoldCommits("folded", config, cluster, folders, parks, check_folder=running.check_folder)
         runner = BatchRunner(
             *("folded", config),
             spark=spark,

@@ -18,7 +18,7 @@ from pyspark import cloudpickle
 
 import tests.broker.fold_echo as echo
 from asc.keys.attribute import PAttribute
-from broker.errors import FoldError
+from broker.errors import BrokerError, FoldError
 from broker.matching.fold_task import FoldParam
 from broker.operators.fold_destination import FoldColumn, FoldDestination
 from broker.operators.kinds import OPERATORS
@@ -116,6 +116,23 @@ def test_a_lost_hand_over_fails_the_batch_and_counts_nothing(rig_of: Callable[..
     assert not flag.exists()
     assert len(rig.folder.batches) == 1
     assert rig.folder.by_key == {"all": {"A": 2, "B": 1}, "other": {"A": 2, "B": 1}}
+
+
+def test_one_that_is_replaced_during_a_batch_commits_nothing(rig_of: Callable[..., EchoRig], tmp_path: Path) -> None:
+    rig = rig_of()
+    plan = rig.plan(("all", "true", to_echo("all")))
+    rig.run(plan, record("a"))
+    bindings, taken = tmp_path / "bindings", tmp_path / "taken"
+    bindings.rename(taken)
+    with pytest.raises(BrokerError, match="another daemon has taken it over: this one writes no more"):
+        rig.run(plan, record("b"))
+    with pytest.raises(BrokerError, match="another daemon has taken it over"):
+        rig.commits.write_left(1)
+    assert rig.folder.by_key == {"all": {"A": 1}}
+    taken.rename(bindings)
+    rig.run(plan, record("c"))
+    rig.commits.write_left(1)
+    assert rig.folder.by_key == {"all": {"A": 1, "C": 1}}
 
 
 def test_a_lost_update_of_the_accumulator_fails_the_batch(
