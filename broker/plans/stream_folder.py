@@ -28,6 +28,16 @@ def stream_folder(checkpoint_dir: Path, stream: str) -> Path:
     return _folder(checkpoint_dir, stream, epoch + 1) if found.is_file() else found
 
 
+def takeovers_of(folder: Path) -> int:
+    """Return the number of takeovers in the name of a folder.
+
+    >>> takeovers_of(Path("flights")), takeovers_of(Path("flights~2"))
+    (0, 2)
+    """
+    number = folder.name.rpartition(_EPOCH)[2]
+    return int(number) if _EPOCH in folder.name and number.isdecimal() else 0
+
+
 def take_folder(checkpoint_dir: Path, stream: str) -> Path:
     """Rename the folder of a stream to its next name, and return the path, so that the former owner cannot write to it.
 
@@ -36,7 +46,7 @@ def take_folder(checkpoint_dir: Path, stream: str) -> Path:
     the former name, so that Spark does not create that folder again. Raise OSError.
     """
     former = stream_folder(checkpoint_dir, stream)
-    taken = _folder(checkpoint_dir, stream, _epoch_of(checkpoint_dir, stream) + 1)
+    taken = _folder(checkpoint_dir, stream, takeovers_of(former) + 1)
     if former.is_dir():
         former.rename(taken)
     # Where Spark was faster, it made folders in which nobody looks.

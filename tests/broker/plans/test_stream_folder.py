@@ -10,7 +10,7 @@ import pytest
 
 from broker.errors import BrokerError
 from broker.plans.binding import BatchBindings, write_durably
-from broker.plans.stream_folder import stream_folder, take_folder
+from broker.plans.stream_folder import stream_folder, take_folder, takeovers_of
 
 
 def planned(folder: Path, batch_id: int) -> None:
@@ -37,6 +37,14 @@ def test_it_has_the_name_of_its_stream_until_it_is_taken(tmp_path: Path) -> None
     # Removed by hand, it begins anew, under a name that no other daemon has.
     shutil.rmtree(tmp_path / "s~2")
     assert stream_folder(tmp_path, "s") == tmp_path / "s~2"
+
+
+def test_each_takeover_has_a_name_of_its_own_without_a_folder_too(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        assert take_folder(tmp_path, "s") == stream_folder(tmp_path, "s") == tmp_path / f"s~{number}"
+        assert takeovers_of(stream_folder(tmp_path, "s")) == number
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "s~1", "s~2"]
+    assert [takeovers_of(Path(name)) for name in ("s", "s.1", "s~10", "a~2/s")] == [0, 0, 10, 0]
 
 
 def test_what_was_bound_before_is_there_and_nothing_is_bound_by_the_former_name(tmp_path: Path) -> None:
