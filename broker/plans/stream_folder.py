@@ -47,11 +47,15 @@ def take_folder(checkpoint_dir: Path, stream: str) -> Path:
     """
     former = stream_folder(checkpoint_dir, stream)
     taken = _folder(checkpoint_dir, stream, takeovers_of(former) + 1)
-    if former.is_dir():
-        former.rename(taken)
-    # Where Spark was faster, it made folders in which nobody looks.
-    with suppress(FileExistsError), former.open("x", encoding="utf-8") as note:
-        note.write(f"another daemon has taken this folder over: see {taken.name}\n")
+    # A second time: the former owner may create a folder that was not there before the note is.
+    for _ in range(2):
+        if former.is_dir():
+            former.rename(taken)
+        # Where Spark was faster, it made folders in which nobody looks.
+        with suppress(FileExistsError), former.open("x", encoding="utf-8") as note:
+            note.write(f"another daemon has taken this folder over: see {taken.name}\n")
+        if taken.is_dir() or former.is_file():
+            break
     return taken
 
 

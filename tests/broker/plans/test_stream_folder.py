@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,25 @@ def test_each_takeover_has_a_name_of_its_own_without_a_folder_too(tmp_path: Path
         assert takeovers_of(stream_folder(tmp_path, "s")) == number
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "s~1", "s~2"]
     assert [takeovers_of(Path(name)) for name in ("s", "s.1", "s~10", "a~2/s")] == [0, 0, 10, 0]
+
+
+def test_a_folder_that_the_former_owner_creates_meanwhile_is_taken_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = Path.open
+
+    def later(self: Path, *values: Any, **named: Any) -> Any:
+        if self.name == "s" and not self.exists():
+            self.mkdir()
+            (self / "file").touch()
+            monkeypatch.undo()
+        return honest(self, *values, **named)
+
+    monkeypatch.setattr(Path, "open", later)
+    taken = take_folder(tmp_path, "s")
+    assert taken == stream_folder(tmp_path, "s") == tmp_path / "s~1"
+    assert (taken / "file").exists()
+    assert (tmp_path / "s").is_file()
 
 
 def test_what_was_bound_before_is_there_and_nothing_is_bound_by_the_former_name(tmp_path: Path) -> None:
