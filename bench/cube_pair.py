@@ -18,7 +18,7 @@ import pyarrow as pa
 from bench.cube_source import check_totals, cube_query, send_lines, write_lines
 from bench.daemon_process import STREAM, DaemonProcess
 from broker.kafka.embedded import EmbeddedKafka
-from broker.operators.cube.keeper import cubes_path
+from broker.operators.cube.cubes_file import cubes_path
 from broker.queries.query import RegisteredQuery
 from workloads.sales import DIMENSIONS, MEASURES, NARROW, SALES_DDL, SalesCube, sales
 

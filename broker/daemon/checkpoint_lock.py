@@ -12,7 +12,7 @@ from pathlib import Path
 
 from broker.errors import BrokerError, CheckpointTakenError
 from broker.plans.binding import write_durably
-from broker.plans.stream_folder import SNAPSHOT, take_folder
+from broker.plans.stream_folder import take_folders
 
 _NAME = "spark.checkpoint_dir"
 _OWNER_BYTES = 1_000
@@ -111,7 +111,8 @@ class CheckpointLock:
             return False
 
     def take_over(self, registry: str, streams: Iterable[str]) -> None:
-        """Lock the folder in place of a suspended holder, and take over the holder's folders of streams and snapshots.
+        """Lock the folder in place of a suspended holder, and take over the holder's folders of streams, cubes and
+        snapshots.
 
         Later writes of that holder have no effect. Raise BrokerError if the takeover fails. Only the leader of the
         registry that the holder serves may call this. The new lock is marked from the start.
@@ -122,8 +123,7 @@ class CheckpointLock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.pwrite(lock, registry.encode(), 0)
             # Whoever dies in the middle leaves a lock that the next one takes over as well, with all folders.
-            for name in (*streams, SNAPSHOT):
-                take_folder(self._folder, name)
+            take_folders(self._folder, streams)
             # A daemon that is started here later is not to have the former holder's name in Kafka's group.
             (self._folder / "instance").unlink(missing_ok=True)
             aside.rename(self._path)

@@ -1,9 +1,10 @@
-"""The folders of streams in the checkpoint folder: their paths, and how a new leader takes them over from a suspended
-daemon.
+"""The folders of streams and of their cubes in the checkpoint folder: their paths, and how a new leader takes them over
+from a suspended daemon.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,9 @@ SNAPSHOT = ".snapshot"
 
 No stream has this name, because names of streams begin with a letter or digit.
 """
+
+CUBES = ".cubes"
+"""The name of the folder of cubes. It has one folder for each stream, which is taken over like a stream's folder."""
 
 
 def stream_folder(checkpoint_dir: Path, stream: str) -> Path:
@@ -38,12 +42,28 @@ def takeovers_of(folder: Path) -> int:
     return int(number) if _EPOCH in folder.name and number.isdecimal() else 0
 
 
+def take_folders(checkpoint_dir: Path, streams: Iterable[str]) -> None:
+    """Take over the folders of streams, of their cubes, and of snapshots. Raise OSError.
+
+    The folder of a stream comes before the folder of its cubes. So the cubes contain every batch that the new leader
+    finds as done in the stream's folder: a batch is committed to the cubes before Spark notes it as done.
+    """
+    cubes = checkpoint_dir / CUBES
+    for stream in streams:
+        take_folder(checkpoint_dir, stream)
+        # Also without cubes: the former leader is not to create a file under the former name.
+        cubes.mkdir(exist_ok=True)
+        take_folder(cubes, stream)
+    take_folder(checkpoint_dir, SNAPSHOT)
+
+
 def take_folder(checkpoint_dir: Path, stream: str) -> Path:
     """Rename the folder of a stream to its next name, and return the path, so that the former owner cannot write to it.
 
     Invariant: a file that is written under the former name is in the folder before this function returns, or never. The
-    reason is that all files of a stream are written aside and then renamed, by path. A note replaces the folder under
-    the former name, so that Spark does not create that folder again. Raise OSError.
+    reason is that all files of a stream are written aside and then renamed, by path. The file of cubes is the
+    exception, because the former owner has it open: its new owner copies it. A note replaces the folder under the
+    former name, so that Spark does not create that folder again. Raise OSError.
     """
     former = stream_folder(checkpoint_dir, stream)
     taken = _folder(checkpoint_dir, stream, takeovers_of(former) + 1)

@@ -217,7 +217,8 @@ def duckdb_groups(by: Sequence[str], days: tuple[str, str] | None) -> Groups:
 def _accounting(checkpoint_dir: Path) -> dict[str, Any]:
     """Return the accounting of records from the file of the cubes, after the daemon has ended."""
     from asc.schema import Schema
-    from broker.operators.cube.keeper import Keeper, cubes_path
+    from broker.operators.cube.cubes_file import cubes_path
+    from broker.operators.cube.keeper import Keeper
     from broker.operators.cube.merging import CubeLimits
 
     keeper = Keeper.open(cubes_path(checkpoint_dir, STREAM), Schema.from_ddl(SCHEMA), CubeLimits(), lateness_s=0)

@@ -21,15 +21,17 @@ from broker.cancellation import Cancellation
 from broker.errors import BrokerError, CubeStoreError, FoldError, KafkaError, NotThereError, QueryError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.cubes_file import cubes_path, has_cubes
 from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.dump import Dump
-from broker.operators.cube.keeper import Keeper, cubes_path
+from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
 from broker.operators.cube.partial import Partial
 from broker.operators.cube.window_sender import WindowSender
 from broker.operators.cube.window_writer import WindowWriter
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.folder import FoldBatch, FoldContext, FoldTotals
+from broker.plans.stream_folder import CUBES
 
 LOG = logging.getLogger("asc.cubes")
 
@@ -76,7 +78,13 @@ class CubeFolder:
     """
 
     def __init__(self, stream: FoldContext) -> None:
+        """Create the folder, and fix the path of its file. Raise CubeStoreError if the file cannot be looked for."""
         self._stream = stream
+        try:
+            # Once: the path changes when another daemon takes the file over, and that file is not this daemon's.
+            self._path = cubes_path(stream.checkpoint_dir, stream.name)
+        except OSError as error:
+            raise _unseen(stream.checkpoint_dir / CUBES / stream.name, error) from None
         self._lock = threading.Lock()
         self._keeper: Keeper | None = None
         self._refused_until_s = 0.0
@@ -153,10 +161,6 @@ class CubeFolder:
             return {}
         snapshot = keeper.snapshot
         return {time: mark - snapshot.lateness_us for time, mark in snapshot.marks.items()}
-
-    @property
-    def _path(self) -> Path:
-        return cubes_path(self._stream.checkpoint_dir, self._stream.name)
 
     @property
     def outputs(self) -> Mapping[str, int]:
@@ -244,9 +248,9 @@ class CubeFolder:
 
     def _has_file(self) -> bool:
         try:
-            return self._path.exists()
+            return has_cubes(self._path)
         except OSError as error:
-            raise CubeStoreError("cubes", str(self._path), f"cannot be looked for, {error}: mend that") from None
+            raise _unseen(self._path, error) from None
 
     def kept(
         self, query_id: str, where: str, definition: StandingCube, *, is_brief: bool = False
@@ -367,6 +371,10 @@ class CubeFolder:
                 self._layouts.clear()
             self._layouts[text] = layout = CubeFold().prepare(query.definition)
         return layout
+
+
+def _unseen(path: Path, error: OSError) -> CubeStoreError:
+    return CubeStoreError("cubes", str(path), f"cannot be looked for, {error}: mend that")
 
 
 def cube_of(query: FoldDestination) -> CubeId:

@@ -23,6 +23,7 @@ from broker.errors import CubeStoreError, QueryError
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import BatchInterval, Place
 from broker.operators.cube.cube_state import PAUSED, RESTORED, CubeId, CubeState
+from broker.operators.cube.cubes_file import copy_former
 from broker.operators.cube.dump import Dump, Dumps
 from broker.operators.cube.late_cells import LateCells
 from broker.operators.cube.merging import CubeLimits, PaneMerger
@@ -81,14 +82,15 @@ class Keeper:
         time_zone: str = "UTC",
         read_to: Mapping[Place, int] = MappingProxyType({}),
     ) -> Keeper:
-        """Return the keeper of the cubes in a file. Create the file if it is missing. Raise CubeStoreError if the file
-        cannot be used.
+        """Return the keeper of the cubes in a file. If the file is missing, copy the file of the former leader, or
+        create an empty one. Raise CubeStoreError if the file cannot be used.
 
         ``schema``, ``time_zone`` and ``lateness_s``: those of the stream. ``read_to``: the offsets up to which the
         stream has committed batches. A cube that ends before these offsets misses records, because the file is a former
         copy.
         """
         lateness_us = round(lateness_s * 1_000_000)
+        copy_former(path)
         store = Store.open(path)
         try:
             keeper = Keeper(store, SavedCubes(store, schema, time_zone, lateness_us), limits, lateness_us)
@@ -393,13 +395,6 @@ class Keeper:
         for new in step.merged.added:
             if new.stored.pane in step.after.panes.open:
                 self._reader.keep((new.stored.number,), new.cells)
-
-
-def cubes_path(checkpoint_dir: Path, stream: str) -> Path:
-    """Return the path of the file of a stream's cubes. The file is not in the stream's folder, which may be removed
-    separately.
-    """
-    return checkpoint_dir / ".cubes" / stream / "cubes.sqlite"
 
 
 def _committed(commit: int | None, steps: Sequence[Step], dropped: frozenset[CubeId]) -> Committed:

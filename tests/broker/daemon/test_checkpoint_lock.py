@@ -50,7 +50,7 @@ def test_a_lock_is_taken_over_by_the_leader_of_the_holder_s_registry(tmp_path: P
     stopped.mark("registry-1")
     assert leader.is_of("registry-1")
     assert not leader.is_of("registry-2")
-    for name in ("s/bindings", ".snapshot"):
+    for name in ("s/bindings", ".cubes/s", ".snapshot"):
         (tmp_path / name).mkdir(parents=True)
     leader.take_over("registry-1", ["s", "other"])
     assert leader.is_of("registry-1")
@@ -59,6 +59,7 @@ def test_a_lock_is_taken_over_by_the_leader_of_the_holder_s_registry(tmp_path: P
     assert stopped.is_lost
     assert (tmp_path / "s~1" / "bindings").is_dir()
     assert (tmp_path / ".snapshot~1").is_dir()
+    assert (tmp_path / ".cubes" / "s~1").is_dir()
     # It is held as any other, whatever becomes of the first one.
     assert leader.instance() != name
     for _ in range(2):

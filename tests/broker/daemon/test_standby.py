@@ -112,6 +112,23 @@ def assert_repeats_are_equal(reader: Site, topic: str) -> None:
     assert [identity for identity, outputs in found.items() if len(outputs) > 1] == []
 
 
+def await_counted(process: Process, query_id: str, count: int) -> None:
+    """Wait until a cube has so many records, and hold it against those of the feed: each once, and none missing."""
+    deadline = time.monotonic() + 120
+    while True:
+        body = {"by": ["n % 7"], "live": True}
+        found = process.client.post(f"/v1/queries/{query_id}/cube/query", json=body).raise_for_status().json()
+        if sum(row["c"] for row in found["rows"]) >= count:
+            break
+        assert time.monotonic() < deadline, process.log.read_text("utf-8")
+        time.sleep(0.1)
+    expected = {rest: range(rest, count, 7) for rest in range(7)}
+    assert {row["group"]["n % 7"]: (row["c"], row["s"]) for row in found["rows"]} == {
+        rest: (len(numbers), sum(numbers)) for rest, numbers in expected.items()
+    }
+    assert (found["whole"], found["gaps"]) == (True, [])
+
+
 def _is_refused(second: Process) -> None:
     """One that is no standby does not start beside one that serves."""
     assert second.launch().wait(timeout=120) == 1
@@ -272,6 +289,9 @@ def test_a_standby_takes_over_from_one_that_stands_still_and_no_batch_has_two_pl
     operator = {"name": "events", "key": "CAST(n % 50 AS STRING)", "time": "_timestamp", "lost_after_s": 1}
     body = {"where": "n % 4 < 2", "topic": events, "operator": operator}
     process.client.put("/v1/queries/changes", json=body).raise_for_status()
+    operator = {"name": "cube", "dimensions": [["n % 7"]], "measures": ["count(*) AS c", "sum(n) AS s"], "grain_s": 60}
+    body = {"where": "n >= 0", "topic": f"cube-{uuid.uuid4().hex[:12]}", "operator": operator}
+    process.client.put("/v1/queries/counts", json=body).raise_for_status()
     feed, other = Feed(process.topic, kafka), process.twin(tmp_path / "other")
     other.options = ("--standby",)
     stopped: list[int] = []
@@ -301,6 +321,7 @@ def test_a_standby_takes_over_from_one_that_stands_still_and_no_batch_has_two_pl
         print(audit)
         assert audit.sound, str(audit)
         assert_repeats_are_equal(reader, events)
+        await_counted(other, "counts", feed.count)
     finally:
         load.close()
         feed.close()

@@ -11,7 +11,7 @@ import pytest
 
 from broker.errors import BrokerError
 from broker.plans.binding import BatchBindings, write_durably
-from broker.plans.stream_folder import stream_folder, take_folder, takeovers_of
+from broker.plans.stream_folder import CUBES, SNAPSHOT, stream_folder, take_folder, take_folders, takeovers_of
 
 
 def planned(folder: Path, batch_id: int) -> None:
@@ -65,6 +65,22 @@ def test_a_folder_that_the_former_owner_creates_meanwhile_is_taken_too(
     assert taken == stream_folder(tmp_path, "s") == tmp_path / "s~1"
     assert (taken / "file").exists()
     assert (tmp_path / "s").is_file()
+
+
+def test_cubes_are_taken_with_their_stream_and_after_it(tmp_path: Path) -> None:
+    folders = ("s", SNAPSHOT, f"{CUBES}/s", f"{CUBES}/t.x")
+    for name in folders:
+        (tmp_path / name).mkdir(parents=True)
+    take_folders(tmp_path, ["s", "other"])
+    assert [(tmp_path / f"{name}~1").is_dir() for name in folders] == [True, True, True, False]
+    # Without cubes too, a former leader can make no file of them any more.
+    assert (tmp_path / CUBES / "other").is_file()
+    # What the next leader finds as done in the folder of a stream is in its cubes.
+    (tmp_path / CUBES).rename(tmp_path / "elsewhere")
+    (tmp_path / CUBES).touch()
+    with pytest.raises(OSError, match=CUBES):
+        take_folders(tmp_path, ["s"])
+    assert (tmp_path / "s~2").is_dir()
 
 
 def test_what_was_bound_before_is_there_and_nothing_is_bound_by_the_former_name(tmp_path: Path) -> None:

@@ -29,9 +29,10 @@ from broker.config.sections import ApiConfig
 from broker.errors import ForbiddenError
 from broker.http.app import create_app
 from broker.http.scoped_service import ScopedService
+from broker.operators.cube.cubes_file import cubes_path
 from broker.operators.cube.first_limits import FIRST_WINDOWS_MAX
 from broker.operators.cube.folder import CubeFolder
-from broker.operators.cube.keeper import Keeper, cubes_path
+from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
 from broker.operators.cube.question_turns import QUESTIONS_MAX
 from cli.main import main

@@ -25,6 +25,7 @@ from broker.operators.cube.folder import CubeFolder, cube_of
 from broker.operators.cube.keeper import Keeper
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.folder import FoldBatch, FoldContext
+from broker.plans.stream_folder import take_folders
 from tests.broker.operators.cube.kept_stream import (
     BASE_US,
     MINUTE_US,
@@ -216,14 +217,35 @@ def test_without_cubes_no_file_is_made(run: Run) -> None:
 def test_a_folder_that_cannot_be_looked_into_is_told_and_stops_no_registration(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    folder = folder_of(tmp_path)
     (tmp_path / ".cubes").mkdir()
     # Longer than a name may be.
-    folder = CubeFolder(FoldContext("s" * 300, tmp_path, SCHEMA, LimitsConfig(), 0, "UTC", cast(KafkaCluster, None)))
+    (tmp_path / ".cubes" / "flights").symlink_to("s" * 300)
     folder.stand({}, {}, 4)
     folder.tidy()
     (told,) = caplog.messages
     assert "cannot be looked for" in told
     assert "\n" not in told
+    # Which file is its own a daemon has to know from the start.
+    with pytest.raises(CubeStoreError, match=r"\.cubes/flights': cannot be looked for, "):
+        folder_of(tmp_path)
+
+
+def test_a_daemon_that_is_replaced_never_opens_the_file_of_the_next_one(run: Run) -> None:
+    run.stand(query(), version=4)
+    run.commit(query(), version=4)
+    former, early = run.folder, folder_of(run.path)
+    take_folders(run.path, ["flights"])
+    run.folder = folder_of(run.path)
+    # Beside a file that is to be copied, no query need be planned.
+    run.stand(version=4, paused={"late": 3})
+    run.commit(query(), version=4)
+    former.close()
+    for own in (former, early):
+        with pytest.raises(CubeStoreError, match="another daemon has taken them over: this one writes no more"):
+            own.keeper  # noqa: B018
+    run.folder.dump(Cancellation()).close()
+    assert run.count(query()) == 2
 
 
 def test_a_list_of_cubes_waits_once_for_a_file_that_another_process_has(

@@ -14,7 +14,8 @@ from asc.errors import CubeError
 from asc.schema import Schema
 from broker.errors import QueryError, TooManyQuestionsError, UnknownQueryError
 from broker.operators.cube.cube_state import CubeId
-from broker.operators.cube.keeper import Keeper, cubes_path
+from broker.operators.cube.cubes_file import cubes_path
+from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
 from tests.broker.operators.cube.kept_stream import (
     SCHEMA,

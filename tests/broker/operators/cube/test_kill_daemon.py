@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from kafka import KafkaProducer
 
-from broker.operators.cube.keeper import cubes_path
+from broker.operators.cube.cubes_file import cubes_path
 from broker.runtime import python_worker
 from tools.faults.processes import descendants, kill
 from tools.faults.small_disk import SmallDisk
