@@ -38,7 +38,8 @@ def waits_for(time: str, clock: Clock, closes_us: int | None) -> str:
     if silent:
         sentence += f"; {_named(silent)} {_verb(silent, 'is', 'are')} silent, and hold{_s(silent)} nothing back"
     if waiting:
-        sentence += f"; {_named(waiting)} wait{_s(waiting)}, with records that are still to be read, or an end that Kafka did not report"
+        cause = "with records that are still to be read, or an end that Kafka did not report"
+        sentence += f"; {_named(waiting)} wait{_s(waiting)}, {cause}"
     return sentence
 
 
