@@ -18,6 +18,9 @@ from broker.cancellation import Cancellation
 from broker.config.streams import StreamConfig
 from broker.errors import CancelledError, QueryError
 from broker.formats.record_attributes import attributes_of
+from broker.operators.cube.definition import StandingCube
+from broker.operators.dbscan.definition import StandingDbscan
+from broker.operators.definition import Definition
 from broker.operators.events.definition import EventsDefinition
 from broker.operators.expression import OperatorExpressions
 from broker.operators.feed_destination import FeedDestination
@@ -324,11 +327,22 @@ def test_near_queries_that_mean_nothing_are_refused(analyser: StreamAnalyser, mo
     assert "\n" not in str(refused.value)
 
 
+CROWDS = {"attributes": ["n"], "eps": 1, "min_samples": 3, "window_s": 60, "slide_s": 10}
+
+
 @pytest.mark.spark
-def test_a_join_has_no_pairs_of_objects(analyser: StreamAnalyser) -> None:
-    asked = NearDefinition("s", 5, 30, 10)
-    query = RegisteredQuery("over", "s", "n >= t.low", "out", join=Join("t"), operator=asked)
-    with pytest.raises(QueryError, match="join with operator near 'over'"):
+@pytest.mark.parametrize(
+    "operator",
+    [
+        NearDefinition("s", 5, 30, 10),
+        StandingDbscan.parse({"name": "dbscan", **CROWDS}),
+        StandingCube.parse({"name": "cube", "measures": ["count(*)"], "grain_s": 60}),
+    ],
+    ids=lambda operator: operator.name,
+)
+def test_a_join_has_only_events(analyser: StreamAnalyser, operator: Definition) -> None:
+    query = RegisteredQuery("over", "s", "n >= t.low", "out", join=Join("t"), operator=operator)
+    with pytest.raises(QueryError, match=f"join with operator {operator.name} 'over': does not go together"):
         ValidatedQuery.of(query, analyser, SCHEMA.layers)
 
 
