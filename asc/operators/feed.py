@@ -14,7 +14,7 @@ from typing import Any
 
 from asc.errors import FeedFormError
 from asc.operators.feed_form_1 import messages_of_form_1
-from asc.operators.times import is_watermark
+from asc.operators.times import SPAN_US, is_watermark
 
 FORM = 2
 
@@ -103,11 +103,14 @@ class Settings:
     def of_plain(op: str, plain: Mapping[str, Any]) -> Settings:
         """Return the settings of a kind from their JSON object. Raise the errors of :meth:`QuerySettings.of_plain`."""
         queries = tuple(map(QuerySettings.of_plain, plain["queries"]))
+        if len({query.id for query in queries}) < len(queries):
+            raise ValueError("two queries have the same id")
         if type(plain["planar"]) is not bool:
             raise ValueError("planar is neither true nor false")
         # A version before wrote none.
-        lateness_us = whole(plain.get("lateness_us", 0))
-        return Settings(op, _name(plain["source"]), plain["planar"], whole(plain["limit"]), queries, lateness_us)
+        lateness_us = duration_us(plain.get("lateness_us", 0))
+        limit = whole_between(plain["limit"], 0)
+        return Settings(op, _name(plain["source"]), plain["planar"], limit, queries, lateness_us)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +272,20 @@ def whole(given: Any, bits: int = 63) -> int:
     if type(given) is not int or not -(1 << bits) <= given < 1 << bits:
         raise ValueError(f"{str(given)[:50]} is no whole number of {bits} bits")
     return given
+
+
+def whole_between(given: Any, least: int, most: int = (1 << 63) - 1) -> int:
+    """Return the value if it is an integer from ``least`` to ``most``. Raise ValueError for other values."""
+    if type(given) is not int or not least <= given <= most:
+        raise ValueError(f"{str(given)[:50]} is no whole number from {least} to {most}")
+    return given
+
+
+def duration_us(given: Any, least_us: int = 0) -> int:
+    """Return the value if it is a duration in whole microseconds, from ``least_us`` to SPAN_US. Raise ValueError for
+    other values.
+    """
+    return whole_between(given, least_us, SPAN_US)
 
 
 _COMPACT: Mapping[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}

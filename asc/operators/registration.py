@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from asc.operators.feed import QuerySettings, Settings, whole
+from asc.operators.feed import QuerySettings, Settings, whole_between
 
 UNKNOWN = -1
 """The ``since`` of a query in settings of an earlier version, which does not distinguish registrations."""
@@ -21,7 +21,7 @@ def since_of(definition: Mapping[str, Any]) -> int:
     >>> since_of({"eps": 0.1, "since": 7}), since_of({"eps": 0.1})
     (7, -1)
     """
-    return whole(definition.get(_SINCE, UNKNOWN), 64)
+    return whole_between(definition.get(_SINCE, UNKNOWN), UNKNOWN)
 
 
 def with_since(definition: Mapping[str, Any], since: int) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from asc.operators.dbscan.schedule import Schedule
-from asc.operators.dbscan.sphere import chord
-from asc.operators.feed import QuerySettings, whole
+from asc.operators.dbscan.sphere import HALF_EARTH_M, chord
+from asc.operators.feed import QuerySettings, duration_us, whole_between
 from asc.operators.registration import UNKNOWN, since_of, with_since
 
 OP = "dbscan"
@@ -25,6 +27,12 @@ MEMBERS: tuple[Members, ...] = get_args(Members)
 
 ATTRIBUTES_MAX = 8
 """The most attributes of a point."""
+
+SLIDES_MAX = 1_000
+"""The most slides in the length of a window. This is also the largest number of windows that contain one point."""
+
+SAMPLE_MAX = 1_000
+"""The most points that a window record shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,36 +116,36 @@ class DbscanQuery:
         DBSCAN query.
         """
         definition = settings.definition
-        is_timed = "window_us" in definition
-        unit = "us" if is_timed else "points"
-        window, slide = whole(definition[f"window_{unit}"]), whole(definition[f"slide_{unit}"])
-        if not 1 <= slide <= window:
-            raise ValueError(f"{slide} is no slide of a window of {window}")
-        attributes, is_position, eps, members = (
-            definition["attributes"],
-            definition["position"],
-            definition["eps"],
-            definition["members"],
+        is_position, eps, members = (definition[name] for name in ("position", "eps", "members"))
+        if type(is_position) is not bool or members not in MEMBERS:
+            raise ValueError(f"{str(is_position)[:50]} is no flag, or {str(members)[:50]} are no members")
+        attributes = whole_between(definition["attributes"], *((2, 2) if is_position else (1, ATTRIBUTES_MAX)))
+        # Before it becomes a double: a whole number may be beyond all of them.
+        if type(eps) not in (int, float) or not 0 < eps <= (HALF_EARTH_M if is_position else sys.float_info.max):
+            raise ValueError(f"{str(eps)[:50]} is no eps")
+        min_samples, sample = (
+            whole_between(definition["min_samples"], 1),
+            whole_between(definition["sample"], 0, SAMPLE_MAX),
         )
-        if type(is_position) is not bool or whole(attributes) not in ((2,) if is_position else _NUMBERS_OF_ATTRIBUTES):
-            raise ValueError(f"{attributes} is no number of attributes")
-        if type(eps) not in (int, float) or members not in MEMBERS:
-            raise ValueError(f"{str(eps)[:50]} is no eps, or {str(members)[:50]} are no members")
-        min_samples, sample = (whole(definition[name]) for name in ("min_samples", "sample"))
-        lateness_us = None if definition.get("lateness_us") is None else whole(definition["lateness_us"])
-        since = since_of(definition)
-        if min_samples < 1 or sample < 0 or (lateness_us is not None and lateness_us < 0):
-            raise ValueError("min_samples is below 1, or sample or lateness below 0")
-        named = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
-        windows = (is_timed, window, slide)
-        numbers = (attributes, is_position, float(eps), min_samples)
-        query = DbscanQuery(*named, *numbers, *windows, members, sample, lateness_us, since)
+        lateness_us, since = definition.get("lateness_us"), since_of(definition)
+        query = DbscanQuery(
+            *(settings.id, settings.topic, settings.track, settings.time, settings.selections),
+            *(attributes, is_position, float(eps), min_samples, *_windows(definition), members, sample),
+            *(None if lateness_us is None else duration_us(lateness_us), since),
+        )
         if not has_area(query.radius):
             raise ValueError(f"{eps} is no eps")
         return query
 
 
-_NUMBERS_OF_ATTRIBUTES = range(1, ATTRIBUTES_MAX + 1)
+def _windows(definition: Mapping[str, Any]) -> tuple[bool, int, int]:
+    """Return whether windows are by time, the length of a window, and the slide. Raise ValueError if one of them is out
+    of range.
+    """
+    is_timed = "window_us" in definition
+    unit = "us" if is_timed else "points"
+    window = (duration_us if is_timed else whole_between)(definition[f"window_{unit}"], 1)
+    return is_timed, window, whole_between(definition[f"slide_{unit}"], -(-window // SLIDES_MAX), window)
 
 
 def has_area(radius: float) -> bool:

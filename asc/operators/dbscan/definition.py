@@ -11,16 +11,21 @@ from math import prod
 from typing import Any
 
 from asc.errors import DbscanError
-from asc.operators.dbscan.dbscan_query import ATTRIBUTES_MAX, MEMBERS, OP, DbscanQuery, Members, has_area
+from asc.operators.dbscan.dbscan_query import (
+    ATTRIBUTES_MAX,
+    MEMBERS,
+    OP,
+    SAMPLE_MAX,
+    SLIDES_MAX,
+    DbscanQuery,
+    Members,
+    has_area,
+)
 from asc.operators.dbscan.schedule import Schedule
 from asc.operators.dbscan.sphere import HALF_EARTH_M, chord
 
 DEFAULT_TIME = "_timestamp"
 LONGEST_S = 86_400
-SLIDES_MAX = 1_000
-"""The most slides in the length of a window. This is also the largest number of windows that contain one point."""
-SAMPLE_MAX = 1_000
-"""The most points that a window record shows."""
 DEFAULT_SAMPLE = 200
 _EXPRESSION_CHARS_MAX = 10_000
 LEAST_S = 0.001

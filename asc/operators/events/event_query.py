@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from asc.operators.feed import Kind, QuerySettings, names, whole
+from asc.operators.feed import OF_SHAPE, Kind, QuerySettings, duration_us, names
 from asc.operators.registration import UNKNOWN, since_of, with_since
 
 OP = "events"
@@ -51,6 +51,9 @@ class EventQuery:
         event query.
         """
         own = settings.definition
+        if OF_SHAPE in settings.id:
+            # The names of runs have the shape after it.
+            raise ValueError(f"{settings.id[:50]} is no id")
         own_names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
-        times_us = (whole(own["dwell_us"]), whole(own["lost_after_us"]))
-        return EventQuery(*own_names, names(own["events"]), *times_us, since_of(own))
+        dwell_us, lost_after_us = duration_us(own["dwell_us"]), duration_us(own["lost_after_us"], 1)
+        return EventQuery(*own_names, names(own["events"]), dwell_us, lost_after_us, since_of(own))

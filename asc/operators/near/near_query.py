@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from asc.operators.feed import Kind, QuerySettings, names, text_or_none, whole
+from asc.operators.feed import Kind, QuerySettings, duration_us, names, text_or_none, whole_between
 from asc.operators.registration import UNKNOWN, since_of, with_since
 
 OP = "near"
@@ -15,6 +15,9 @@ KINDS: tuple[Kind, ...] = ("pair", "near", "apart")
 """The types of output. ``pair``: two objects are near at a tick. ``near``: they are near and were not at the previous
 tick. ``apart``: they were near at the previous tick and are not.
 """
+
+TICKS_MAX = 100
+"""The most ticks whose window contains one observation: each of these ticks compares the observation again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +66,8 @@ class NearQuery:
         near query.
         """
         definition = settings.definition
-        window_us, every_us = whole(definition["window_us"]), whole(definition["every_us"])
-        if every_us < 1:
-            raise ValueError(f"{every_us} is no time between ticks")
+        every_us = duration_us(definition["every_us"], 1)
+        window_us = whole_between(duration_us(definition["window_us"], 1), 1, TICKS_MAX * every_us)
         distance_m, kinds = definition["distance_m"], names(definition["events"])
         if type(distance_m) not in (int, float) or not 0 <= distance_m <= sys.float_info.max:
             raise ValueError(f"{str(distance_m)[:50]} is no distance")

@@ -9,7 +9,7 @@ from pydantic import Field, StrictInt, model_validator
 from typing_extensions import Self
 
 from asc.errors import DbscanError
-from asc.operators.dbscan.dbscan_query import ATTRIBUTES_MAX
+from asc.operators.dbscan.dbscan_query import ATTRIBUTES_MAX, SAMPLE_MAX
 from asc.operators.dbscan.definition import (
     COMBINATIONS_MAX,
     COUNT_MAX,
@@ -17,7 +17,6 @@ from asc.operators.dbscan.definition import (
     DEFAULT_TIME,
     LEAST_S,
     LONGEST_S,
-    SAMPLE_MAX,
     combinations,
 )
 from broker.body import Number, Text

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from asc.operators.feed import Kind
-from asc.operators.near.near_query import KINDS, OP
+from asc.operators.near.near_query import KINDS, OP, TICKS_MAX
 from asc.spatial.shape import EARTH_RADIUS_M
 from broker.errors import QueryError
 from broker.operators.expression import Expression
@@ -19,8 +19,6 @@ DEFAULT_POSITION = "ST_Point(longitude, latitude)"
 HALF_EARTH_M = 3.15 * EARTH_RADIUS_M
 WINDOW_LEAST_S, EVERY_LEAST_S = 0.001, 0.1
 LONGEST_S = 86_400
-_TICKS_MAX = 100
-"""The most ticks whose window contains one observation: each of these ticks compares the observation again."""
 
 _FIELDS = ("name", "key", "time", "position", "distance_m", "window_s", "every_s", "on", "events")
 
@@ -76,8 +74,8 @@ class NearDefinition:
         window_s = number_of("window_s", plain.get("window_s"), least=WINDOW_LEAST_S, most=LONGEST_S)
         every_s = number_of("every_s", plain.get("every_s"), least=EVERY_LEAST_S, most=LONGEST_S)
         # In microseconds, for a hundred times .57 is less than 57 in doubles.
-        if round(window_s * 1_000_000) > _TICKS_MAX * round(every_s * 1_000_000):
-            remedy = f"is over {_TICKS_MAX} times every_s, which is {every_s}: shorten it, or lengthen every_s"
+        if round(window_s * 1_000_000) > TICKS_MAX * round(every_s * 1_000_000):
+            remedy = f"is over {TICKS_MAX} times every_s, which is {every_s}: shorten it, or lengthen every_s"
             raise QueryError("operator.window_s", window_s, remedy)
         on = plain.get("on")
         return NearDefinition(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,7 +50,8 @@ class Kind:
 
     ``empty`` and ``of_bytes``: a part without messages, and the part of its bytes. ``settings``: what a feed may say
     of its queries, one after the other; the first has queries of the track ``t`` and the selections ``s`` and ``r``.
-    ``held_most``: what it may hold under the first.
+    ``held_most``: what it may hold under the first. ``numbered``: settings of the track ``t`` and the selection ``s``
+    with every number that settings of the kind may have.
     """
 
     op: str
@@ -57,6 +59,7 @@ class Kind:
     of_bytes: Callable[[bytes], Part]
     settings: tuple[Settings, ...]
     held_most: int
+    numbered: Settings
 
 
 def _events() -> Kind:
@@ -64,7 +67,8 @@ def _events() -> Kind:
     slow = EventQuery("slow", "slows", "t", "ts", ("r", "s"), KINDS, 30 * SECOND, 60 * SECOND)
     both = Settings("events", "flights", False, 3, (over.settings(), slow.settings()))
     other = replace(both, queries=(replace(over, selections=("r",)).settings(),))
-    return Kind("events", Bucket, Bucket.of_bytes, (both, other, replace(both, queries=())), both.limit)
+    numbered = replace(both, queries=(over.settings(),), lateness_us=10 * SECOND)
+    return Kind("events", Bucket, Bucket.of_bytes, (both, other, replace(both, queries=())), both.limit, numbered)
 
 
 def _near() -> Kind:
@@ -72,7 +76,9 @@ def _near() -> Kind:
     pair = replace(close, id="pair", selections=("r", "s"), kinds=("pair",), every_us=15 * SECOND)
     both = Settings("near", "flights", False, 3, (close.settings(), pair.settings()))
     other = replace(both, queries=(replace(close, selections=("r",), window_us=5 * SECOND).settings(),))
-    return Kind("near", Ticks, Ticks.of_bytes, (both, other, replace(both, queries=())), both.limit * len(both.queries))
+    numbered = replace(both, queries=(close.settings(),), lateness_us=10 * SECOND)
+    held_most = both.limit * len(both.queries)
+    return Kind("near", Ticks, Ticks.of_bytes, (both, other, replace(both, queries=())), held_most, numbered)
 
 
 def _dbscan() -> Kind:
@@ -83,7 +89,10 @@ def _dbscan() -> Kind:
     other = replace(both, queries=(replace(crowds, eps=0.02).settings(), replace(dense, window=60 * SECOND).settings()))
     # Three windows, and an eighth until the next watermark.
     held_most = 3 * both.limit + 1
-    return Kind("dbscan", Clusters, Clusters.of_bytes, (both, other, replace(both, queries=())), held_most)
+    counted = replace(crowds, id="counted", is_timed=False, window=2, slide=1)
+    own = tuple(replace(query, since=7).settings() for query in (crowds, counted))
+    numbered = replace(both, queries=own, lateness_us=10 * SECOND)
+    return Kind("dbscan", Clusters, Clusters.of_bytes, (both, other, replace(both, queries=())), held_most, numbered)
 
 
 ALL = {kind.op: kind for kind in (_dbscan(), _events(), _near())}
@@ -188,6 +197,67 @@ def test_what_is_no_message_of_the_kind_is_counted_and_changes_nothing(kind: Kin
     part = kind.empty()
     assert (list(part.read(mixed)), part.to_bytes()) == run(kind, texts)
     assert part.counts.excluded["unreadable"] == len(wrong)
+
+
+ODD_NUMBERS = [-1, 0, (1 << 63) - 1, 1 << 63, -(1 << 63), -(1 << 64), 10**400, 1e308, math.nan, True]
+
+
+def numbers_of(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each number in the plain form of a message, but for the number of its form."""
+    if isinstance(plain, dict | list):
+        for name, own in plain.items() if isinstance(plain, dict) else enumerate(plain):
+            yield from numbers_of(own, (*path, name))
+    elif type(plain) in (int, float) and path != ("v",):
+        yield path
+
+
+def with_number(text: str, path: Sequence[Any], number: object) -> str:
+    plain = own = json.loads(text)
+    for name in path[:-1]:
+        own = own[name]
+    own[path[-1]] = number
+    return json.dumps(plain)
+
+
+@KIND
+def test_no_number_in_a_message_ends_its_reader(kind: Kind) -> None:
+    """A number out of range is counted with its message, and the messages after it are read as without it."""
+
+    def seen(offset: int, second: float, key: str = "a") -> str:
+        return Observation(kind.op, "t", key, round(second * SECOND), (7.5, 47.0), 0, offset, ("s",)).text()
+
+    before = [kind.numbered.text(), seen(1, 1), seen(2, 1.5, "b"), Watermarks({"ts": 2 * SECOND}).text()]
+    later = [(12, "a"), (12.5, "b"), (12.75, "c"), (38, "a"), (-5, "d")]
+    after = [seen(offset, *own) for offset, own in enumerate(later, start=4)]
+    after += [Watermarks({"ts": second * SECOND}).text() for second in (13, 41, 700)]
+    numbered = [kind.numbered.text(), seen(3, 11), Watermarks({"ts": 12 * SECOND}).text()]
+    usual = run(kind, [*before, *after])
+    assert usual[0]
+    refused = set()
+    for text in numbered:
+        for path in numbers_of(json.loads(text)):
+            for number in ODD_NUMBERS:
+                part = kind.empty()
+                outputs = list(part.read([*before, with_number(text, path, number)]))
+                unreadable = part.counts.excluded["unreadable"]
+                part = kind.of_bytes(part.to_bytes())
+                outputs += part.read(after)
+                if unreadable:
+                    refused.add((text, path))
+                    assert (outputs, part.to_bytes()) == usual, (path, number)
+                assert part.counts.excluded["unreadable"] == 0, (path, number)
+                kind.of_bytes(part.to_bytes())
+    # Coordinates are those of the record, and are judged with it.
+    every = {(text, path) for text in numbered for path in numbers_of(json.loads(text)) if path[0] != "x"}
+    assert refused == every
+
+
+@KIND
+def test_two_queries_of_one_id_are_no_settings(kind: Kind) -> None:
+    twice = replace(kind.numbered, queries=kind.numbered.queries[:1] * 2)
+    part = kind.empty()
+    assert list(part.read([twice.text()])) == []
+    assert part.counts.excluded == {"unreadable": 1}
 
 
 @KIND

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from asc.errors import FeedFormError
+from asc.operators.events.event_query import EventQuery
 from asc.operators.feed import Message, Observation, QuerySettings, Settings, Watermarks, parse
-from asc.operators.near.near_query import NearQuery
+from asc.operators.near.near_query import TICKS_MAX, NearQuery
+from asc.operators.times import SPAN_US
 
 OP = "near"
 MESSAGES: list[Message] = [
@@ -116,6 +118,7 @@ def test_a_message_of_another_kind_is_none_whatever_its_form() -> None:
         *((True, {name: value}) for name in ("id", "topic", "track", "time") for value in (["q"], None, 5)),
         *((True, {"selections": value}) for value in ("s", {"s": 1}, [["s"]], [None])),
         *((False, {name: value}) for name, value in [("source", ["s"]), ("planar", 1), ("limit", {}), ("limit", 0.5)]),
+        *((False, {name: value}) for name, value in [("limit", -1), ("lateness_us", -1), ("lateness_us", SPAN_US + 1)]),
     ],
     ids=str,
 )
@@ -128,8 +131,51 @@ def test_a_value_that_no_settings_have_makes_no_message(of_query: bool, wrong: d
         parse(text, OP, id)
 
 
-@pytest.mark.parametrize("wrong", [{"events": 5}, {"events": [["pair"]]}, {"distance_m": float("nan")}, {"on": ["x"]}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"events": 5},
+        {"events": [["pair"]]},
+        {"distance_m": float("nan")},
+        {"distance_m": 10**400},
+        {"distance_m": -1},
+        {"on": ["x"]},
+        {"window_us": 0},
+        {"window_us": 10 * TICKS_MAX + 1},
+        {"every_us": -1},
+        {"every_us": SPAN_US + 1},
+    ],
+    ids=str,
+)
 def test_a_value_that_no_near_query_has_makes_no_message(wrong: dict[str, Any]) -> None:
-    near = {"distance_m": 5, "window_us": 30, "every_us": 10, "on": None, "events": ["pair"], **wrong}
+    near = {"distance_m": 5, "window_us": 30, "every_us": 10, "on": None, "events": ["pair"]}
+
+    def of(definition: dict[str, Any]) -> NearQuery:
+        return NearQuery.of(QuerySettings("q", "t", "5f", "e1", ("s",), definition))
+
+    assert of({**near, "window_us": 10 * TICKS_MAX}).window_us == 10 * TICKS_MAX
     with pytest.raises((ValueError, TypeError, AttributeError)):
-        NearQuery.of(QuerySettings("q", "t", "5f", "e1", ("s",), near))
+        of({**near, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "query_id"),
+    [
+        ({"events": 5}, "q"),
+        ({"dwell_us": -1}, "q"),
+        ({"dwell_us": SPAN_US + 1}, "q"),
+        ({"lost_after_us": 0}, "q"),
+        ({"lost_after_us": True}, "q"),
+        ({}, "q/shape"),
+    ],
+    ids=str,
+)
+def test_a_value_that_no_event_query_has_makes_no_message(wrong: dict[str, Any], query_id: str) -> None:
+    events = {"events": ["enter"], "dwell_us": 0, "lost_after_us": 1}
+
+    def of(definition: dict[str, Any], query_id: str) -> EventQuery:
+        return EventQuery.of(QuerySettings(query_id, "t", "5f", "e1", ("s",), definition))
+
+    assert of(events, "q").lost_after_us == 1
+    with pytest.raises((ValueError, TypeError, AttributeError)):
+        of({**events, **wrong}, query_id)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from asc.operators.dbscan.definition import SAMPLE_MAX
+from asc.operators.dbscan.dbscan_query import SAMPLE_MAX
 from broker.operators.headers import last_hop
 
 _DRAWN_ATTRIBUTES = 2

@@ -7,15 +7,13 @@ from typing import Any
 import pytest
 
 from asc.errors import DbscanError
-from asc.operators.dbscan.dbscan_query import ATTRIBUTES_MAX, DbscanQuery
+from asc.operators.dbscan.dbscan_query import ATTRIBUTES_MAX, SAMPLE_MAX, SLIDES_MAX, DbscanQuery
 from asc.operators.dbscan.definition import (
     _EXPRESSION_CHARS_MAX,
     COMBINATIONS_MAX,
     COUNT_MAX,
     DEFAULT_TIME,
     LONGEST_S,
-    SAMPLE_MAX,
-    SLIDES_MAX,
     DbscanDefinition,
     combinations,
 )

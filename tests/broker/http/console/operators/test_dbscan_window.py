@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from asc.operators.dbscan.definition import SAMPLE_MAX
+from asc.operators.dbscan.dbscan_query import SAMPLE_MAX
 from broker.http.console.operators.dbscan_window import SeenWindow, TopicEnd
 from tests.broker.http.console.operators.dbscan_records import (
     BY_COUNTS,
