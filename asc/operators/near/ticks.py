@@ -43,7 +43,9 @@ _Row = tuple[str | float | None, ...]
 """An observation, as a tuple of the columns of ROW_SCHEMA."""
 
 _FORM = 2
+
 _NEVER_US = -(2**62)
+"""The earliest watermark, and with the other sign the latest. Ticks and windows beside them fit into 64 bits."""
 
 
 @dataclass(slots=True)
@@ -186,13 +188,14 @@ class Ticks:
     # -- time
 
     def _passed(self, watermarks: Watermarks) -> Iterator[PairEvent]:
-        for time, come_us in watermarks.by_time.items():
+        by_time = {time: min(max(come_us, _NEVER_US), -_NEVER_US) for time, come_us in watermarks.by_time.items()}
+        for time, come_us in by_time.items():
             self._watermarks[time] = max(come_us, self._watermarks.get(time, come_us))
         if len(self._watermarks) > _TIMES_KEPT:
             latest = sorted(self._watermarks.items(), key=lambda each: (each[1], each[0]))[-_TIMES_KEPT:]
             self._watermarks = dict(latest)
         for watch in self._watches.values():
-            watermark_us = watermarks.by_time.get(watch.query.time)
+            watermark_us = by_time.get(watch.query.time)
             if watermark_us is not None:
                 yield from self._ticked(watch, watermark_us)
 
