@@ -15,11 +15,14 @@ from asc.operators.times import is_in_range
 KEY_BYTES_MAX = 1_024
 """The most bytes of an object's key. The key is held in memory as long as the object."""
 
+OUTPUT_TOO_LARGE = "output_too_large"
+"""The reason that excludes an output that is too large for its topic."""
+
 NOT_OF_RECORDS: Mapping[str, str] = MappingProxyType(
-    {"too_many_pairs": "tick", "unreadable": "message", "replaced_writer": "message"}
+    {"too_many_pairs": "tick", "unreadable": "message", "replaced_writer": "message", OUTPUT_TOO_LARGE: "output"}
 )
-"""The reasons that exclude something other than a record. Each reason is mapped to the unit that it excludes: a tick or
-a message.
+"""The reasons that exclude something other than a record. Each reason is mapped to the unit that it excludes: a tick, a
+message or an output.
 """
 
 

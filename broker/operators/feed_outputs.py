@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from broker.interpreter import own_interpreter
@@ -11,7 +11,6 @@ from broker.operators.headers import event_headers
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.streaming.state import GroupState
 
 PartFunction = Callable[[Any, "Iterable[pd.DataFrame]", "GroupState"], "Iterator[pd.DataFrame]"]
@@ -35,8 +34,3 @@ def outputs_of(feed: DataFrame, function: PartFunction, ddl: str) -> DataFrame:
 def records_of(outputs: DataFrame) -> DataFrame:
     """Return the records to write, from outputs with topic, key, value, identity, query and source."""
     return outputs.select("topic", "key", "value", event_headers().alias("headers"))
-
-
-def writer_of(outputs: DataFrame, sink: Mapping[str, str]) -> DataStreamWriter:
-    """Return the writer that sends outputs to their topics. ``sink``: options of Spark's Kafka sink."""
-    return records_of(outputs).writeStream.format("kafka").options(**sink)

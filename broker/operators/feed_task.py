@@ -44,7 +44,8 @@ class FeedTally:
     """The counts of a kind: objects held by each part of the feed, observations, exclusions by reason, and outputs by
     type.
 
-    ``latest``: by part, the figures of the last output of each query of the part.
+    ``latest``: by part, the figures of the last output of each query of the part. A negative number of outputs is of
+    outputs that were counted before, and are not written.
     """
 
     held: Mapping[int, int] = field(default_factory=dict)

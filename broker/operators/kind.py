@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
@@ -22,6 +21,7 @@ from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
     from asc.operators.fold import Fold
+    from broker.operators.feed_sink import FeedSink
     from broker.operators.stateful_query import FeedReader
 
 
@@ -32,13 +32,12 @@ D = TypeVar("D", bound=Definition)
 class StreamContext:
     """The parts of a stream that the readers of its feed need.
 
-    ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one batch. ``analyser``:
-    the analyser of predicates over the stream's records. ``watch``: the watch of the conditions that the reader
-    evaluates.
+    ``sink``: the sink of the outputs. ``messages_max``: the most messages of the feed in one batch. ``analyser``: the
+    analyser of predicates over the stream's records. ``watch``: the watch of the conditions that the reader evaluates.
     """
 
     name: str
-    sink: Mapping[str, str]
+    sink: FeedSink
     messages_max: int
     analyser: RecordAnalyser
     watch: ConditionWatch

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+    from broker.operators.feed_sink import FeedSink
     from broker.operators.feed_task import FeedTally
 
 LOG = logging.getLogger("asc.operators")
@@ -99,14 +100,15 @@ class StatefulQuery:
         folder: Path,
         reader: FeedReader,
         *,
+        sink: FeedSink,
         others: Collection[str],
         source: Mapping[str, str],
         prepare: Callable[[], None],
     ) -> None:
         """Create the query, without starting it.
 
-        ``others``: the Kafka keys of the other kinds' messages, which the query skips. ``source``: options of Spark's
-        Kafka source. ``prepare`` creates missing topics.
+        ``sink``: the sink of the reader. ``others``: the Kafka keys of the other kinds' messages, which the query
+        skips. ``source``: options of Spark's Kafka source. ``prepare`` creates missing topics.
         """
         self._stream = stream
         self._spark = spark
@@ -114,6 +116,7 @@ class StatefulQuery:
         self._reader = reader
         self._name = reader.name
         self._folder = folder / reader.name
+        self._sink = sink
         self._others = tuple(sorted(others))
         self._source = source
         self._prepare = prepare
@@ -211,11 +214,13 @@ class StatefulQuery:
             done = self.done
             try:
                 self._prepare()
+                self._sink.begin_anew()
                 self._query = self._started()
                 self._watch(self._query)
             except Exception as error:
                 if self._stopping.is_set():
                     return
+                self._sink.failed(error)
                 failures = 0 if self.done != done else failures
                 pause = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
                 failures += 1
@@ -246,6 +251,10 @@ class StatefulQuery:
             if ended and not self._stopping.is_set():
                 remedy = "was stopped from outside: see the log of Spark; what it has not done is done after the start"
                 raise BrokerError(f"the reader of {self._name} of stream", self._stream, remedy)
+            if self._sink.is_outdated:
+                # The batch that this interrupts runs again, and then compares the sizes of its outputs.
+                query.stop()
+                return
             progress: Any = query._jsq.lastProgress()
             if progress is None:
                 continue

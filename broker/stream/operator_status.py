@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from asc.operators.feed import Kind
 from asc.plan.plan import Plan
@@ -39,27 +40,49 @@ class OperatorStatus:
     problem: str | None
 
 
+_NO_TOPICS: Collection[str] = frozenset()
+
+
+class _Read(NamedTuple):
+    """The destinations of a plan, and the topics of its queries by feed kind."""
+
+    plan: Plan
+    fed: Sequence[FeedDestination]
+    folded: Sequence[FoldDestination]
+    topics: Mapping[str, Collection[str]]
+
+
 class PlanDestinations:
     """The destinations of the running plan, read once for each plan."""
 
     def __init__(self) -> None:
-        self._read: tuple[Plan, Sequence[FeedDestination], Sequence[FoldDestination]] | None = None
+        self._read: _Read | None = None
 
     def of(self, plan: Plan) -> Sequence[FeedDestination]:
         """Return the destinations of a plan that use the feed.
 
         Cost: some microseconds for each query if the plan differs from the previous call; else nothing.
         """
-        return self._of(plan)[1]
+        return self._of(plan).fed
 
     def folded(self, plan: Plan) -> Sequence[FoldDestination]:
         """Return the destinations of a plan whose records are folded. The cost is that of :meth:`of`."""
-        return self._of(plan)[2]
+        return self._of(plan).folded
 
-    def _of(self, plan: Plan) -> tuple[Plan, Sequence[FeedDestination], Sequence[FoldDestination]]:
+    def topics(self, plan: Plan, op: str) -> Collection[str]:
+        """Return the topics of the queries of a feed kind. The result is the same object while the plan is the same.
+        The cost is that of :meth:`of`.
+        """
+        return self._of(plan).topics.get(op, _NO_TOPICS)
+
+    def _of(self, plan: Plan) -> _Read:
         read = self._read
-        if read is None or read[0] is not plan:
-            self._read = read = (plan, destinations_in(plan), folds_in(plan))
+        if read is None or read.plan is not plan:
+            fed = destinations_in(plan)
+            topics: defaultdict[str, set[str]] = defaultdict(set)
+            for each in fed:
+                topics[each.track.op].add(each.query.topic)
+            self._read = read = _Read(plan, fed, folds_in(plan), dict(topics))
         return read
 
 

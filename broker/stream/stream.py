@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from asc.plan.plan import Plan
 from broker.config.config import Config
@@ -13,10 +14,11 @@ from broker.kafka.cluster import KafkaCluster
 from broker.kafka.source_record import Place, SourceRecord, record_at
 from broker.monitoring.stream_monitor import StreamMonitor
 from broker.operators.feed_destination import FeedDestination
+from broker.operators.feed_sink import FeedSink
 from broker.operators.feed_topic import make_feed
 from broker.operators.fold_destination import folds_in
 from broker.operators.folder import FoldContext
-from broker.operators.kind import StreamContext
+from broker.operators.kind import FeedKind, StreamContext
 from broker.operators.kinds import feed_kinds, fold_kinds
 from broker.operators.stateful_query import StatefulQuery, feed_messages_max
 from broker.plans.binding import BatchBindings
@@ -95,17 +97,8 @@ class Stream:
         self._event_time = EventTime(folder)
         self._destinations = PlanDestinations()
         self._conditions = {op: ConditionDiagnosis(op, name, config, folder) for op in feed_kinds()}
-        messages_max = feed_messages_max(config.spark.max_records_per_batch)
-        own = (name, sink_options(config, cluster), messages_max, self.analyser)
-        source = {**CONSUMER, **cluster.client.spark_options()}
         self.feed_queries: Mapping[str, StatefulQuery] = {
-            op: StatefulQuery(
-                *(name, spark, self._feed_topic, folder, kind.reader(StreamContext(*own, self._conditions[op]))),
-                others=feed_kinds().keys() - {op},
-                source=source,
-                prepare=self._prepare_feed,
-            )
-            for op, kind in feed_kinds().items()
+            op: self._feed_query(op, kind, config, spark, folder) for op, kind in feed_kinds().items()
         }
         """The readers of the stream's feed, by the tag of their kind."""
         context = FoldContext(
@@ -138,6 +131,26 @@ class Stream:
             event_time=self._event_time,
             folds=self._folds,
             fed=self._begin_feed_queries,
+        )
+
+    def _feed_query(
+        self, op: str, kind: FeedKind[Any], config: Config, spark: SparkSession, folder: Path
+    ) -> StatefulQuery:
+        sink = FeedSink(
+            self.name,
+            sink_options(config, self._cluster),
+            request_bytes=self._cluster.request_bytes,
+            topics=lambda: self._destinations.topics(self.running.plan, op),
+            limits_of=self._record_limits,
+        )
+        messages_max = feed_messages_max(config.spark.max_records_per_batch)
+        context = StreamContext(self.name, sink, messages_max, self.analyser, self._conditions[op])
+        return StatefulQuery(
+            *(self.name, spark, self._feed_topic, folder, kind.reader(context)),
+            sink=sink,
+            others=feed_kinds().keys() - {op},
+            source={**CONSUMER, **self.kafka.spark_options()},
+            prepare=self._prepare_feed,
         )
 
     def _read_to(self) -> dict[tuple[str, int], int]:
@@ -258,6 +271,11 @@ class Stream:
         self._feed_lag.start()
         make_feed(self._cluster, self._feed_topic)
         self._cluster.ensure_topics({each.query.topic for each in self._destinations.of(self.running.plan)})
+
+    def _record_limits(self, topics: Collection[str]) -> Mapping[str, int]:
+        """Return the largest record of each topic in bytes. Create missing topics. Raise KafkaError."""
+        self._cluster.ensure_topics(topics)
+        return self._cluster.record_limits(topics)
 
     def stop(self) -> None:
         """Wait until the running batch is committed, then stop. Further calls do nothing."""

@@ -143,11 +143,13 @@ def test_each_kind_of_operator_has_its_lines() -> None:
     ]
 
 
-def test_ticks_and_messages_that_are_excluded_are_no_records() -> None:
+def test_ticks_messages_and_outputs_that_are_excluded_are_no_records() -> None:
     status = {"queries": 1, "held": 1, "held_noun": "observations", "observations": 100, "outputs": {}}
-    excluded = {"unreadable": 2, "too_many_pairs": 1}
+    excluded = {"unreadable": 2, "too_many_pairs": 1, "output_too_large": 3}
     status |= {"watermarks": {}, "lateness_s": 0, "lag_records": None, "failures": 0, "problem": None}
-    beside = "s: near: excluded beside records: 1 tick too_many_pairs, 2 messages unreadable"
+    beside = (
+        "s: near: excluded beside records: 3 outputs output_too_large, 1 tick too_many_pairs, 2 messages unreadable"
+    )
     assert status_lines(found({"operators": {"near": {**status, "excluded": excluded}}}))[-1] == beside
     lines = status_lines(found({"operators": {"near": {**status, "excluded": {**excluded, "late": 7}}}}))
     assert lines[-2:] == ["s: near: observations excluded, of 107: 7 late", beside]

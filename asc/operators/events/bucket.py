@@ -26,7 +26,8 @@ class Event:
     """An output of an event query.
 
     The event goes to ``topic``, with ``key`` (the object), ``value`` (JSON) and ``identity``. These are the same
-    whenever the event is written again. ``query``: the query whose event it is.
+    whenever the event is written again. ``query``: the query whose event it is. ``source``: the record of the last
+    observation.
     """
 
     topic: str
@@ -35,6 +36,7 @@ class Event:
     identity: str
     query: str
     source: str
+    kind: Kind
 
 
 @dataclass(slots=True)
@@ -254,7 +256,7 @@ class Bucket:
         }
         self.counts.outputs[kind] += 1
         value = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
-        return Event(query.topic, key, value, f"{name}:{kind}:{source}", query.id, source)
+        return Event(query.topic, key, value, f"{name}:{kind}:{source}", query.id, source, kind)
 
     # -- the state
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from asc.operators.dbscan.dbscan_query import OP
 from broker.interpreter import own_interpreter
-from broker.operators.feed_outputs import outputs_of, writer_of
+from broker.operators.feed_outputs import outputs_of
 from broker.operators.stateful_query import FeedReader
 
 if TYPE_CHECKING:
@@ -16,17 +15,18 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from broker.operators.dbscan.worker_parts import WorkerParts
+    from broker.operators.feed_sink import FeedSink
 
 
 class DbscanReader(FeedReader):
     """The feed reader of clusters (:class:`asc.operators.dbscan.records.DbscanOutput`).
 
-    ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one batch.
+    ``sink``: the sink of the records. ``messages_max``: the most messages of the feed in one batch.
     """
 
     name = OP
 
-    def __init__(self, sink: Mapping[str, str], messages_max: int) -> None:
+    def __init__(self, sink: FeedSink, messages_max: int) -> None:
         self.messages_max = messages_max
         self._sink = sink
         self._parts: Broadcast[WorkerParts] | None = None
@@ -39,7 +39,7 @@ class DbscanReader(FeedReader):
         if self._parts is None:
             # One for all starts of the query: what workers keep is theirs alone, and fits any of them.
             self._parts = feed.sparkSession.sparkContext.broadcast(WorkerParts())
-        return writer_of(outputs_of(feed, dbscan_task(tallies, self._parts), RECORDS_DDL), self._sink)
+        return self._sink.writer(outputs_of(feed, dbscan_task(tallies, self._parts), RECORDS_DDL), tallies)
 
     def warm_up(self, spark: SparkSession) -> None:
         """Let one worker compile the kernels. The compiled code is then on disk for all workers."""

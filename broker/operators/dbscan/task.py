@@ -17,7 +17,7 @@ from broker.operators.dbscan.worker_parts import WorkerPart, WorkerParts
 from broker.operators.feed_outputs import PartFunction
 from broker.operators.feed_task import FeedTally, part_task
 
-RECORDS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING"
+RECORDS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING"
 """The columns of output records, as in :class:`asc.operators.dbscan.records.DbscanOutput`."""
 
 
@@ -53,7 +53,7 @@ _NAMES = [field.split()[0] for field in RECORDS_DDL.split(", ")]
 
 def _frame(records: list[DbscanOutput]) -> pd.DataFrame:
     # A column each: Arrow reads one of a table of objects in steps as wide as the table.
-    columns = zip(_NAMES, zip(*records, strict=True), strict=False)
+    columns = zip(_NAMES, zip(*records, strict=True), strict=True)
     found: pd.DataFrame = pd.DataFrame({name: _objects(texts) for name, texts in columns}, copy=False)
     return found
 

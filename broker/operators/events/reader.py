@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from asc.operators.events.event_query import OP
-from broker.operators.feed_outputs import outputs_of, writer_of
+from broker.operators.feed_outputs import outputs_of
 from broker.operators.stateful_query import FeedReader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+    from broker.operators.feed_sink import FeedSink
+
 
 class EventsReader(FeedReader):
     """The feed reader of events (:class:`asc.operators.events.bucket.Event`).
 
-    ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one batch.
+    ``sink``: the sink of the events. ``messages_max``: the most messages of the feed in one batch.
     """
 
     name = OP
 
-    def __init__(self, sink: Mapping[str, str], messages_max: int) -> None:
+    def __init__(self, sink: FeedSink, messages_max: int) -> None:
         self.messages_max = messages_max
         self._sink = sink
 
@@ -30,4 +31,4 @@ class EventsReader(FeedReader):
         """Return the writer that sends events to the topics of their queries."""
         from broker.operators.events.task import EVENTS_DDL, events_task
 
-        return writer_of(outputs_of(feed, events_task(tallies), EVENTS_DDL), self._sink)
+        return self._sink.writer(outputs_of(feed, events_task(tallies), EVENTS_DDL), tallies)

@@ -9,7 +9,8 @@ from asc.operators.events.bucket import Bucket, Event
 from broker.operators.feed_outputs import PartFunction
 from broker.operators.feed_task import FeedTally, part_task
 
-EVENTS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING"
+EVENTS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING"
+"""The columns of events, as in :class:`asc.operators.events.bucket.Event`."""
 
 
 def events_task(tallies: Accumulator[FeedTally]) -> PartFunction:
@@ -19,7 +20,9 @@ def events_task(tallies: Accumulator[FeedTally]) -> PartFunction:
     return part_task(tallies, lambda state: Bucket() if state is None else Bucket.of_bytes(state), _frame)
 
 
+_NAMES = [field.split()[0] for field in EVENTS_DDL.split(", ")]
+
+
 def _frame(events: list[Event]) -> pd.DataFrame:
-    names = ("topic", "key", "value", "identity", "query", "source")
-    found: pd.DataFrame = pd.DataFrame({name: [getattr(event, name) for event in events] for name in names})
+    found: pd.DataFrame = pd.DataFrame({name: [getattr(event, name) for event in events] for name in _NAMES})
     return found

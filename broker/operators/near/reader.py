@@ -13,7 +13,7 @@ from asc.operators.near.near_query import OP
 from broker.batch_failure import ShortFailing
 from broker.operators.condition_watch import ConditionWatch
 from broker.operators.expression import RecordAnalyser
-from broker.operators.feed_outputs import outputs_of, records_of
+from broker.operators.feed_outputs import outputs_of
 from broker.operators.near.condition import OBJECTS, NearCondition, near_condition
 from broker.operators.near.suspect_pairs import JudgedPairs
 from broker.operators.stateful_query import FeedReader
@@ -21,6 +21,8 @@ from broker.operators.stateful_query import FeedReader
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from broker.operators.feed_sink import FeedSink
 
 LOG = logging.getLogger("asc.operators")
 
@@ -39,8 +41,8 @@ class NearReader(FeedReader):
     """The feed reader of pairs (:class:`asc.operators.near.pair_tick.PairEvent`).
 
     Python finds the pairs of a tick. Spark evaluates the condition as a filter over both objects, in the batch that
-    writes the pairs. ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one
-    batch. ``analyser``: checks a condition that arrives through the feed as at registration, but without a time limit.
+    writes the pairs. ``sink``: the sink of the pairs. ``messages_max``: the most messages of the feed in one batch.
+    ``analyser``: checks a condition that arrives through the feed as at registration, but without a time limit.
     ``watch``: excludes the conditions that end batches, and with them only the pairs of their queries. Cost: the
     candidate pairs of a batch are in memory or on disk while the batch is written.
     """
@@ -50,7 +52,7 @@ class NearReader(FeedReader):
     def __init__(
         self,
         stream: str,
-        sink: Mapping[str, str],
+        sink: FeedSink,
         messages_max: int,
         *,
         analyser: RecordAnalyser,
@@ -75,7 +77,7 @@ class NearReader(FeedReader):
         return pairs.writeStream.trigger(processingTime=_INTERVAL).foreachBatch(ShortFailing(self._stream, write))
 
     def _write(self, pairs: DataFrame, batch_id: int, tallies: Any) -> None:
-        # The state is read and written once; its outputs are read three times.
+        # The state is read and written once; its outputs are read several times.
         pairs.persist()
         try:
             texts = [row[0] for row in pairs.select("condition").distinct().collect()]
@@ -91,9 +93,9 @@ class NearReader(FeedReader):
     def _write_pairs(self, accepted: DataFrame, tallies: Any) -> None:
         from broker.operators.feed_task import FeedTally
 
-        records_of(accepted).write.format("kafka").options(**self._sink).save()
+        written = self._sink.write(accepted, tallies)
         # Not by an Observation: Spark 4.0 never has one for records that a batch of a stream writes to Kafka.
-        counts = accepted.groupBy("kind").count().collect()
+        counts = written.groupBy("kind").count().collect()
         tallies.add(FeedTally(outputs={row[0]: row[1] for row in counts}))
 
     def _accepted(self, pairs: DataFrame, conditions: Mapping[str, NearCondition]) -> DataFrame:

@@ -30,7 +30,7 @@ from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
-from broker.operators.feed_outputs import outputs_of, writer_of
+from broker.operators.feed_outputs import outputs_of
 from broker.operators.feed_task import part_task
 from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
@@ -60,6 +60,7 @@ class Echo(NamedTuple):
     identity: str
     query: str
     source: str
+    kind: str = OP
 
 
 class EchoPart:
@@ -154,7 +155,7 @@ class EchoReader(FeedReader):
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
         ddl = ", ".join(f"{name} STRING" for name in Echo._fields)
-        return writer_of(outputs_of(feed, part_task(tallies, EchoPart, frame), ddl), self._sink)
+        return self._sink.writer(outputs_of(feed, part_task(tallies, EchoPart, frame), ddl), tallies)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import pytest
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
 
+from broker.operators.feed_sink import FeedSink
 from broker.operators.stateful_query import FeedReader, StatefulQuery
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def test_a_failure_is_told_and_mended(
         source = {"kafka.bootstrap.servers": kafka.bootstrap_servers}
         return StatefulQuery(
             *("s", spark, topic, tmp_path, reader),
+            sink=FeedSink("s", {}, request_bytes=1, topics=frozenset, limits_of=lambda names: {}),
             others={"events", "near"},
             source=source,
             prepare=lambda: prepared.append(len(prepared)),

@@ -52,8 +52,12 @@ def test_the_destinations_of_a_plan_are_read_once() -> None:
     predicate = normalise("n > 1", Schema.from_ddl("n INT"))
     plan = compile_plan([Query("low", predicate, "lows", LOW.in_plan()), Query("r", predicate, "t")])
     read = PlanDestinations()
-    first = read.of(plan)
+    first, topics = read.of(plan), read.topics(plan, "events")
     assert first == [LOW]
+    assert topics == {"lows"}
     assert read.of(plan) is first
+    assert read.topics(plan, "events") is topics
+    assert read.topics(plan, "near") is read.topics(plan, "near")
+    assert read.topics(plan, "near") == frozenset()
     other = replace(LOW, query=replace(LOW.query, topic="others"))
     assert read.of(compile_plan([Query("low", predicate, "others", other.in_plan())])) == [other]

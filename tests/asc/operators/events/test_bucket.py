@@ -76,6 +76,7 @@ def test_enter_and_exit_alternate_and_come_at_first_sight() -> None:
         "over:exit:flights-0-4",
         "over",
         "flights-0-4",
+        "exit",
     )
 
 
