@@ -126,6 +126,11 @@ class FeedKind(OperatorKind[D], Protocol[D]):
         kind determines the extent of a state: a part of the feed, a query or a window.
         """
 
+    def record_bytes(self, definition: D) -> int:
+        """Return the size in bytes that a record of a query may reach. A registration warns if the query's topic takes
+        less.
+        """
+
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the reader of the kind's messages in the feed of a stream."""
 

@@ -310,20 +310,22 @@ class Registrar:
             with self._lock:
                 now = self.standing
                 removes = self._refuse_by_what_stands(changes, refused, scope)
-                if candidates:
-                    self._validator.refuse_together(candidates, refused, scope, len(removes))
+                missing = (
+                    self._validator.refuse_together(candidates, refused, scope, len(removes)) if candidates else ()
+                )
         candidates = {i: one for i, one in sorted(candidates.items()) if i not in refused}
         if (refused and not keep_going) or not (candidates or removes):
             return Outcome(refused=refused)
+        of_topics = self._validator.topic_warnings(candidates, missing)
 
-        def registered(candidate: ValidatedQuery) -> Registered:
-            query, warnings = candidate.query, candidate.warnings
+        def registered(position: int, candidate: ValidatedQuery) -> Registered:
+            query, warnings = candidate.query, (*candidate.warnings, *of_topics.get(position, ()))
             stands = now.queries.get(query.id)
             if stands is None:
                 return Registered(query, {}, warnings, "registered")
             return Registered(query.at(stands.version), {}, warnings, "unchanged" if now.holds(query) else "replaced")
 
-        return Outcome(now.version, {i: registered(one) for i, one in candidates.items()}, removes, refused)
+        return Outcome(now.version, {i: registered(i, one) for i, one in candidates.items()}, removes, refused)
 
     def _answer(self, pending_changes: Sequence[PendingChange]) -> None:
         """Answer all pending changes, under the lock: as many as possible in one step, then the others one by one."""
@@ -452,7 +454,8 @@ class Registrar:
         """
         before, gone = self.standing, [query.id for query in removes.values()]
         stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
-        warnings = {i: one.warnings for i, one in candidates.items()}
+        of_topics = self._validator.topic_warnings(candidates, missing_topics)
+        warnings = {i: (*one.warnings, *of_topics.get(i, ())) for i, one in candidates.items()}
         candidates = {i: with_since(one, before) for i, one in candidates.items() if i not in stands}
         running = self._query_state.plans()
         plans = self._planning.changed(running, before, list(candidates.values()), gone, load.cancellation)

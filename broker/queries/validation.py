@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 
@@ -13,7 +13,7 @@ from broker.config.config import Config
 from broker.errors import CancelledError, MissingStreamError, QueryError
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_topic import refused_feed
-from broker.operators.kinds import kind_of
+from broker.operators.kinds import feed_kinds, kind_of
 from broker.queries.change import Alter, Change, Put
 from broker.queries.load_progress import LoadProgress
 from broker.queries.query import RegisteredQuery, check_id, check_labels
@@ -163,6 +163,26 @@ class Validator:
             # The queries that they would have replaced stay, and others may break a rule beside these.
             self._refuse_by_rules(candidates, refused)
         return missing
+
+    def topic_warnings(
+        self, candidates: Mapping[int, ValidatedQuery], missing: Collection[str]
+    ) -> dict[int, tuple[str, ...]]:
+        """Return the warnings of the candidates whose records may be too large for their topics, by position.
+
+        ``missing``: the topics among them that do not exist yet. Raise KafkaError.
+        """
+        fed = {i: candidate.query for i, candidate in candidates.items() if _is_fed(candidate)}
+        limits = dict.fromkeys(missing, self._cluster.request_bytes)
+        limits.update(self._cluster.record_limits({query.topic for query in fed.values()} - limits.keys()))
+        warnings = {}
+        for position, query in fed.items():
+            assert query.operator is not None
+            size, limit = feed_kinds()[query.operator.name].record_bytes(query.operator), limits[query.topic]
+            if size > limit:
+                takes = f"topic '{query.topic}' takes records of at most {limit:,} bytes"
+                remedy = "larger ones are counted and not written, unless you raise its max.message.bytes"
+                warnings[position] = (f"{takes}, and those of this query may take {size:,}: {remedy}",)
+        return warnings
 
     def _refuse_by_rules(self, candidates: Mapping[int, ValidatedQuery], refused: dict[int, AscError]) -> None:
         standing = self._query_state.now

@@ -24,6 +24,10 @@ from broker.operators.kind_body import KindBody
 if TYPE_CHECKING:
     from broker.operators.stateful_query import FeedReader
 
+_RECORD_BYTES = 4_096
+_NUMBER_BYTES, _LABEL_BYTES = 25, 10
+"""The most bytes of a number and of a label in the sample of a window record, with their commas and brackets."""
+
 _BATCH_MESSAGES = 20_000
 """The most messages of the feed in one batch. A batch may complete many windows, and a batch that fails repeats all of
 them.
@@ -89,6 +93,12 @@ class DbscanKind:
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
         """Return the most points of a window. A track holds the points of three windows."""
         return limits.stream_dbscan_points
+
+    def record_bytes(self, definition: StandingDbscan) -> int:
+        """Return the size that a window record may reach by its sample. Its lists of ids are not included."""
+        own = definition.own
+        attributes = len(own.attributes) if own.position is None else 2
+        return _RECORD_BYTES + own.sample * (attributes * _NUMBER_BYTES + _LABEL_BYTES)
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the feed reader that computes clusters from observations."""

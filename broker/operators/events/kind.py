@@ -23,6 +23,8 @@ from broker.operators.kind_body import KindBody
 if TYPE_CHECKING:
     from broker.operators.stateful_query import FeedReader
 
+_RECORD_BYTES = 4_096
+
 
 @dataclass(frozen=True, slots=True)
 class EventsKind:
@@ -78,6 +80,10 @@ class EventsKind:
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
         """Return the most objects that one part of the feed may hold."""
         return max(1, limits.stream_objects // PARTS)
+
+    def record_bytes(self, definition: EventsDefinition) -> int:
+        """Return the size that a record may reach: a long key, and the names of query, shape and source."""
+        return _RECORD_BYTES
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the feed reader that computes events from observations."""

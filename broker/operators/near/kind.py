@@ -28,6 +28,8 @@ _TRACK_PREFIX = "n"
 letter (:mod:`asc.operators.feed_form_1`). The names do not change, so that states from form 1 remain valid.
 """
 
+_RECORD_BYTES = 8_192
+
 _BATCH_MESSAGES = 50_000
 """The most messages of the feed in one batch. A batch may complete as many ticks as it has observations, and a batch
 that fails repeats all of them.
@@ -90,6 +92,10 @@ class NearKind:
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
         """Return the most observations that one query may hold. All of its observations are in one part of the feed."""
         return max(1, limits.stream_objects // 2 // max(1, queries))
+
+    def record_bytes(self, definition: NearDefinition) -> int:
+        """Return the size that a record may reach: two long keys, three times, and the names of query and sources."""
+        return _RECORD_BYTES
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the feed reader that computes pairs from observations."""

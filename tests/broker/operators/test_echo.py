@@ -195,6 +195,9 @@ class EchoKind:
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
         return 1_000
 
+    def record_bytes(self, definition: EchoDefinition) -> int:
+        return 1_000
+
     def reader(self, stream: StreamContext) -> EchoReader:
         return EchoReader(stream)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import uuid
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,10 @@ import pytest
 from asc.errors import PredicateError
 from broker.access.scope import Scope
 from broker.errors import ForbiddenError, QueryError
-from broker.queries.change import Put, Remove
+from broker.operators.dbscan.definition import StandingDbscan
+from broker.operators.events.definition import EventsDefinition
+from broker.operators.near.definition import NearDefinition
+from broker.queries.change import Outcome, Put, Remove
 from broker.queries.load_progress import LoadProgress
 from broker.queries.query import RegisteredQuery
 from broker.queries.registrar import DAEMON
@@ -59,6 +64,44 @@ def test_what_hangs_on_others_is_judged_together(resting: Resting) -> None:
     judge.refuse_together(candidates, refused, scope, 1)
     assert refused == {}
     assert resting.registrar().standing is standing
+
+
+def test_who_may_write_more_than_a_topic_takes_is_warned(resting: Resting) -> None:
+    registrar, own = resting.registrar(), resting.stream("json")
+    narrow, wide, missing = (f"{name}-{uuid.uuid4().hex[:12]}" for name in ("narrow", "wide", "missing"))
+    resting.cluster.ensure_topics([narrow], {"max.message.bytes": "4000"})
+    resting.cluster.ensure_topics([wide], {"max.message.bytes": "20000"})
+    near = NearDefinition("s", 5, 30, 10, time="t", position="ST_Point(d, d)")
+    crowds = {"name": "dbscan", "attributes": ["d", "n"], "eps": 1, "min_samples": 3, "window_s": 60, "slide_s": 10}
+    few = {**crowds, "sample": 10}
+    queries = [
+        RegisteredQuery("narrow-events", own, "n > 1", narrow, operator=EventsDefinition("s")),
+        RegisteredQuery("narrow-near", own, "n > 1", narrow, operator=near),
+        RegisteredQuery("wide-near", own, "n > 1", wide, operator=near),
+        RegisteredQuery("narrow-route", own, "n > 1", narrow),
+        RegisteredQuery("narrow-paused", own, "n > 1", narrow, paused=True, operator=EventsDefinition("s")),
+        RegisteredQuery("narrow-few", own, "n > 1", narrow, operator=StandingDbscan.parse(few)),
+        RegisteredQuery("wide-crowds", own, "n > 1", wide, operator=StandingDbscan.parse({**crowds, "sample": 500})),
+        RegisteredQuery("missing-crowds", own, "n > 1", missing, operator=StandingDbscan.parse(crowds)),
+    ]
+
+    def warned(outcome: Outcome) -> dict[str, int]:
+        """The bytes that a record may take, of each query that is warned."""
+        assert outcome.refused == {}
+        found = {one.query.id: one.warnings for one in outcome.registered.values() if one.warnings}
+        limits = {"narrow": "4,000", "wide": "20,000"}
+        sizes = {}
+        for query_id, (warning,) in found.items():
+            limit = limits[query_id.partition("-")[0]]
+            told = re.fullmatch(rf"topic '\S+' takes records of at most {limit} bytes, .* take ([0-9,]+): .*", warning)
+            assert told is not None, warning
+            sizes[query_id] = int(told[1].replace(",", ""))
+        return sizes
+
+    wanted = {"narrow-events": 4_096, "narrow-near": 8_192, "narrow-few": 4_696, "wide-crowds": 34_096}
+    assert warned(registrar.rehearsed([*map(Put, queries)])) == wanted
+    assert warned(registrar.apply([*map(Put, queries)])) == wanted
+    registrar.apply([Remove(query.id) for query in queries])
 
 
 def test_of_a_load_no_more_is_read_than_may_stand(resting: Resting) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from asc.operators.dbscan.clusters import Clusters
-from asc.operators.dbscan.dbscan_query import DbscanQuery
+from asc.operators.dbscan.dbscan_query import ATTRIBUTES_MAX, SAMPLE_MAX, DbscanQuery
 from asc.operators.feed import Observation, QuerySettings, Settings, Watermarks
 from asc.predicate import normalise
 from asc.schema import PLANAR, Schema
@@ -118,6 +119,23 @@ def test_a_message_of_a_thousand_queries_with_one_where_is_small() -> None:
     (track,) = {each.track for each in own}
     seen = Observation("dbscan", track.name, None, 1_527_866_408_000_000, (8.2131, 47.0312), 12, 1_742_000, selections)
     assert len(seen.text("0123456789ab").encode()) <= 200
+
+
+def test_a_window_record_takes_no_more_than_a_registration_is_told() -> None:
+    more = {"attributes": ["x"] * ATTRIBUTES_MAX, "sample": SAMPLE_MAX}
+    own, most = destination(**more), DBSCAN.record_bytes(StandingDbscan.parse({**OWN, **more}))
+    track, time = own.track.name, own.track.time_name
+    picks = random.Random(3)
+    seen = []
+    for number in range(SAMPLE_MAX):
+        values = tuple(-picks.random() * 1e-300 for _ in range(ATTRIBUTES_MAX))
+        seen.append(Observation("dbscan", track, None, number * 1_000, values, 0, number, own.query.selections))
+    settings = Settings("dbscan", "flights", False, SAMPLE_MAX, (own.query,))
+    messages = [settings, *seen, Watermarks({time: 10_000_000})]
+    (*_, window) = Clusters().read([message.text() for message in messages])
+    assert window.kind == "window"
+    assert most * 0.9 < len(window.value) <= most - 1_000
+    assert DBSCAN.record_bytes(StandingDbscan.parse({**OWN, "sample": 0})) < 5_000
 
 
 def told(points: int) -> list[Any]:
