@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 
 from asc.errors import PredicateError
-from asc.operators.read_operand import read_operand
+from asc.operators.read_operand import BINARY_KEY_REMEDY, read_operand
 from asc.predicate.expressions.types import name as type_name
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form.describe import plain_attribute
@@ -125,15 +125,14 @@ class Expression:
         return _ASKED[self.role].replace("{computed}", self.computed)
 
     def _check_key(self, analyser: RecordAnalyser) -> None:
-        """Raise QueryError for a key of bytes. Most bytes are not UTF-8, so different keys would get the same text."""
+        """Raise QueryError for a key of bytes."""
         try:
             read = analyser.normalise(f"({self.sql}) IS NOT NULL").read
         except PredicateError:
             # The text with the cast is refused as well, with the remedy of that.
             return
         if len(read) == 1 and read[0].type == pa.binary():
-            remedy = "is BINARY: use hex() or base64() of it, or CAST it to STRING where it is UTF-8"
-            raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
+            raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], BINARY_KEY_REMEDY)
 
     def _check_number(self, analyser: RecordAnalyser) -> None:
         """Raise QueryError if the type is not numeric. A text of digits would otherwise pass through a CAST."""

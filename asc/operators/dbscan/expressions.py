@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from asc.errors import DbscanError, PredicateError
 from asc.operators.dbscan.definition import DbscanDefinition
-from asc.operators.read_operand import ReadOperand, read_operand
+from asc.operators.read_operand import BINARY_KEY_REMEDY, ReadOperand, read_operand
 from asc.predicate import normalise
 from asc.predicate.expressions.types import name as type_name
 from asc.predicate.syntax.reader import SYNTAX_REMEDY
@@ -50,7 +50,7 @@ class DbscanExpressions:
         else:
             values = tuple(reader.number(sql) for sql in definition.attributes)
         time = None if definition.time is None else reader.time(definition.time)
-        key = None if definition.key is None else reader.scalar("key", definition.key)
+        key = None if definition.key is None else reader.key(definition.key)
         return DbscanExpressions(values, time, key, (*reader.warnings, *definition.warnings))
 
 
@@ -73,6 +73,12 @@ class _Reader:
         if found.type != _TIMESTAMP:
             remedy = f"is {type_name(found.type)}, no TIMESTAMP: name one, or CAST it to one"
             raise DbscanError("operator.time", sql, remedy)
+        return found
+
+    def key(self, sql: str) -> DbscanExpression:
+        found = self.scalar("key", sql)
+        if found.type == pa.binary():
+            raise DbscanError("operator.key", sql, BINARY_KEY_REMEDY)
         return found
 
     def position(self, sql: str) -> tuple[DbscanExpression, ...]:

@@ -18,7 +18,8 @@ def columns_by_spark(path: Path, format_name: str, decoding: Decoding, asked: As
     computed = {
         **{("value", text): f"CAST(({text}) AS DOUBLE)" for text in asked.values},
         **{("time", text): f"unix_micros({text})" for text in asked.times},
-        **{("key", text): f"CAST(({text}) AS STRING)" for text in asked.keys},
+        # In a feed, a key that is not UTF-8 is NULL as well.
+        **{("key", text): f"try_validate_utf8(CAST(({text}) AS STRING))" for text in asked.keys},
         **{("where", text): f"coalesce(({text}), false)" for text in asked.wheres},
     }
     names = {own: f"_{number}" for number, own in enumerate(computed)}

@@ -116,7 +116,7 @@ def plain_columns(path: Path, format_name: str, decoding: Decoding, asked: Asked
             for text, own in asked.times.items():
                 add("time", text, _times(_column(table, own)))
             for text, own in asked.keys.items():
-                add("key", text, [None if key is None else str(key) for key in _column(table, own).to_pylist()])
+                add("key", text, _keys(_column(table, own), text))
             found = {row["query"]: row["rows"] for row in matcher.match(table, by="query").to_pylist()} if names else {}
             for text, own_rows in ((names[name], own_rows) for name, own_rows in found.items()):
                 accepted = np.zeros(table.num_rows, dtype=np.bool_)
@@ -154,6 +154,18 @@ def _times(column: Any) -> npt.NDArray[np.int64]:
 
     found: npt.NDArray[np.int64] = column.cast(pa.int64()).fill_null(NO_TIME_US).to_numpy()
     return found
+
+
+def _keys(column: Any, sql: str) -> list[str | None]:
+    """Return the keys in a column of texts or integers. Raise DoubtError for a text that is not UTF-8, which a Parquet
+    file may contain.
+    """
+    from broker.files.plain_rows import DoubtError
+
+    try:
+        return [None if key is None else str(key) for key in column.to_pylist()]
+    except UnicodeDecodeError:
+        raise DoubtError(f"the key {sql} has a text that is not UTF-8") from None
 
 
 def _joined(parts: Sequence[npt.NDArray[Any]] | None, dtype: type) -> npt.NDArray[Any]:

@@ -11,7 +11,9 @@ from asc.operators.dbscan.definition import DbscanDefinition
 from asc.operators.dbscan.expressions import DbscanExpressions
 from asc.schema import Schema
 
-SCHEMA = Schema.from_ddl("x DOUBLE, y DECIMAL(9, 4), n INT, s STRING, ts TIMESTAMP, b BOOLEAN, at STRUCT<lon: DOUBLE>")
+SCHEMA = Schema.from_ddl(
+    "x DOUBLE, y DECIMAL(9, 4), n INT, s STRING, ts TIMESTAMP, b BOOLEAN, at STRUCT<lon: DOUBLE>, raw BINARY"
+)
 PLAIN: dict[str, Any] = {"attributes": ["x", "y"], "eps": 0.5, "min_samples": 5, "window_s": 600, "slide_s": 60}
 
 
@@ -35,6 +37,13 @@ def test_a_position_is_two_numbers() -> None:
     assert found.values[0].sql == "CAST((at.lon) AS DOUBLE)"
 
 
+@pytest.mark.parametrize("sql", ["hex(raw)", "base64(raw)", "CAST(raw AS STRING)", "b", "ts"])
+def test_a_key_is_what_has_a_text(sql: str) -> None:
+    key = read(key=sql).key
+    assert key is not None
+    assert key.sql == sql
+
+
 def test_windows_that_share_no_point_are_warned_of() -> None:
     assert read(slide_s=600).warnings == ("slide = window: consecutive windows share no point, so no id lasts",)
     assert read().warnings == ()
@@ -52,6 +61,8 @@ def test_windows_that_share_no_point_are_warned_of() -> None:
         ({"attributes": ["rand()"]}, "operator.attributes 'rand()'"),
         ({"time": "s"}, "operator.time 's': is STRING, no TIMESTAMP"),
         ({"key": "at"}, "no array, map or struct"),
+        ({"key": "raw"}, "operator.key 'raw': is BINARY: use hex() or base64() of it, or CAST it to STRING"),
+        ({"key": "coalesce(raw, raw)"}, "operator.key 'coalesce(raw, raw)': is BINARY"),
         ({"attributes": None, "position": "ST_Point(1, 2)"}, "is no point that differs"),
         ({"attributes": None, "position": "x"}, "operator.position 'x'"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ import pytest
 
 from asc.schema import Schema
 from broker.files.decoding import Decoding
+from cli.operators.dbscan.by_spark import columns_by_spark
+from cli.operators.dbscan.file_columns import Asked
 from cli.operators.dbscan.file_queries import read_file_queries
 from cli.operators.dbscan.run import run_queries
 
-DECODING = Decoding(Schema.from_ddl("x DOUBLE, n INT, s STRING, ts TIMESTAMP"))
+DECODING = Decoding(Schema.from_ddl("x DOUBLE, n INT, s STRING, ts TIMESTAMP, raw BINARY"))
 PLAIN: dict[str, Any] = {"name": "dbscan", "eps": 1.0, "min_samples": 2, "members": "all"}
 COMPUTED = {"attributes": ["x * 2", "n"], "key": "upper(s)", "time": "ts + INTERVAL 1 SECOND"}
 QUERIES = [
@@ -48,3 +51,17 @@ def test_what_spark_computes_keeps_the_order_and_the_numbers_of_the_rows(
     assert computed[:2] == [("rows-0-0", "K0"), ("rows-0-4", "K2")]
     counted = [own["source"] for own in members if own["query"] == "rows" and own["window"] == [1, 4]]
     assert counted == ["rows-0-0", "rows-0-1", "rows-0-4", "rows-0-5"]
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("settings_of_spark", "spark")
+def test_a_key_that_is_not_utf_8_is_null_as_in_a_feed(tmp_path: Path) -> None:
+    raw = ["Zürich".encode(), b"k\xff", None]
+    rows = [{"x": 1, "raw": None if own is None else base64.b64encode(own).decode()} for own in raw]
+    path = tmp_path / "rows.ndjson"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    operator = {**PLAIN, "attributes": ["x"], "key": "CAST(raw AS STRING)", "window_points": 3, "slide_points": 3}
+    (tmp_path / "q.ndjson").write_text(json.dumps({"id": "cast", "operator": operator}), "utf-8")
+    queries = read_file_queries(tmp_path / "q.ndjson", DECODING)
+    columns, _ = columns_by_spark(path, "ndjson", DECODING, Asked.of(queries))
+    assert columns.keys == {"CAST(raw AS STRING)": ["Zürich", None, None]}

@@ -83,3 +83,12 @@ def test_what_spark_alone_reads_for_certain_is_a_doubt(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("x,n\n1e999999,1\n", "utf-8")
     with pytest.raises(DoubtError):
         plain_columns(tmp_path / "rows.csv", "csv", Decoding(SCHEMA), Asked.of([asked()]))
+
+
+def test_a_key_that_is_not_utf_8_is_a_doubt(tmp_path: Path) -> None:
+    texts = pa.array([b"k\xff"]).view(pa.string())
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"x": [1.0], "s": texts}), path)
+    assert plain_columns(path, "parquet", Decoding(SCHEMA), Asked.of([asked()])).count == 1
+    with pytest.raises(DoubtError, match="the key s has a text that is not UTF-8"):
+        plain_columns(path, "parquet", Decoding(SCHEMA), Asked.of([asked(key="s")]))

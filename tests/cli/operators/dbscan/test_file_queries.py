@@ -11,9 +11,12 @@ import pytest
 from asc.errors import AscError
 from asc.schema import Schema
 from broker.files.decoding import Decoding
+from broker.operators.dbscan.definition import StandingDbscan
+from broker.operators.dbscan.kind import DBSCAN
+from broker.operators.schema_analyser import SchemaAnalyser
 from cli.operators.dbscan.file_queries import read_file_queries, warnings_of
 
-DECODING = Decoding(Schema.from_ddl("x DOUBLE, y DOUBLE, n INT, ts TIMESTAMP"))
+DECODING = Decoding(Schema.from_ddl("x DOUBLE, y DOUBLE, n INT, ts TIMESTAMP, raw BINARY"))
 OPERATOR: dict[str, Any] = {"name": "dbscan", "attributes": ["x", "y"], "eps": 0.5, "min_samples": 5}
 OPERATOR |= {"window_points": 100, "slide_points": 50}
 
@@ -66,3 +69,13 @@ def test_what_is_no_query_is_refused(tmp_path: Path, bodies: list[object], said:
     with pytest.raises(AscError) as refused:
         read_file_queries(write(tmp_path, *bodies), DECODING)
     assert said in str(refused.value)
+
+
+def test_a_key_of_bytes_is_refused_as_the_daemon_refuses_it(tmp_path: Path) -> None:
+    operator = {**OPERATOR, "time": "ts", "key": "raw"}
+    with pytest.raises(AscError) as refused:
+        read_file_queries(write(tmp_path, {"id": "one", "operator": operator}), DECODING)
+    with pytest.raises(AscError) as by_daemon:
+        DBSCAN.read(StandingDbscan.parse(operator), SchemaAnalyser(DECODING.schema))
+    assert str(refused.value) == str(by_daemon.value)
+    assert "operator.key 'raw': is BINARY" in str(refused.value)
