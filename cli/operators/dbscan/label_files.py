@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import resource
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cli.failure import CommandError
+from cli.operators.dbscan.part_files import part_of, unwritable
 
 if TYPE_CHECKING:
     from asc.operators.dbscan.chains import Labels
@@ -33,7 +33,9 @@ _OTHER_FILES = 128
 
 
 class LabelFiles:
-    """The label files of queries, in one folder. A file gets its final name when it is complete."""
+    """The label files of queries, in one folder. A file gets its final name when it is complete. A file that cannot be
+    written is a CommandError, which names the file.
+    """
 
     def __init__(self, folder: Path, queries: Iterable[str]) -> None:
         self._names = {query: folder / f"{query}.parquet" for query in queries}
@@ -60,40 +62,49 @@ class LabelFiles:
         """Write buffered rows, and give each file its final name."""
         for query, name in self._names.items():
             self._write(query)
-            self._writers.pop(query).close()
-            _part_of(name).replace(name)
+            with _naming(name):
+                self._writers.pop(query).close()
+                part_of(name).replace(name)
 
     def close(self) -> None:
         """Close and remove incomplete files."""
-        for query, writer in self._writers.items():
-            writer.close()
-            _part_of(self._names[query]).unlink(missing_ok=True)
+        for writer in self._writers.values():
+            # The end of a file cannot be written to a full disk now either.
+            with suppress(OSError):
+                writer.close()
+        for name in self._names.values():
+            # Also of a file that could be opened, but not begun.
+            with suppress(OSError):
+                part_of(name).unlink(missing_ok=True)
 
     def _write(self, query: str) -> None:
-        if query not in self._writers:
-            self._writers[query] = pq.ParquetWriter(_part_of(self._names[query]), SCHEMA)
-        held = self._held.pop(query, [])
-        self._rows.pop(query, None)
-        if held:
-            self._writers[query].write_table(pa.concat_tables(held))
+        name = self._names[query]
+        with _naming(name):
+            if query not in self._writers:
+                self._writers[query] = pq.ParquetWriter(part_of(name), SCHEMA)
+            held = self._held.pop(query, [])
+            self._rows.pop(query, None)
+            if held:
+                self._writers[query].write_table(pa.concat_tables(held))
 
 
 @contextmanager
 def label_files(folder: Path, queries: Iterable[str]) -> Iterator[LabelFiles]:
-    """Yield the label files of queries, and complete them at the end. Raise CommandError if they cannot be written."""
+    """Yield the label files of queries, and complete them at the end. Raise CommandError if the folder cannot be made
+    or a file cannot be written. After any error, no part of a file remains.
+    """
     names = list(queries)
     _open_at_once(len(names))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        files = LabelFiles(folder, names)
-        try:
-            yield files
-            files.end()
-        finally:
-            files.close()
     except OSError as error:
-        remedy = f"cannot be written: {error.strerror or error}"
-        raise CommandError("folder of labels", str(folder), remedy) from error
+        raise unwritable("folder of labels", folder, error) from error
+    files = LabelFiles(folder, names)
+    try:
+        yield files
+        files.end()
+    finally:
+        files.close()
 
 
 def _open_at_once(files: int) -> None:
@@ -106,5 +117,10 @@ def _open_at_once(files: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _part_of(name: Path) -> Path:
-    return name.with_name(f".{name.name}.{os.getpid()}")
+@contextmanager
+def _naming(name: Path) -> Iterator[None]:
+    """Raise CommandError, which names the file, in place of an OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise unwritable("file of labels", name, error) from error

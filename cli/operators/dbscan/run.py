@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +19,7 @@ from cli.operators.dbscan.file_columns import Asked, FileColumns, plain_columns
 from cli.operators.dbscan.file_feed import POINTS_OF_A_WINDOW, feed
 from cli.operators.dbscan.file_queries import FileQuery
 from cli.operators.dbscan.label_files import label_files
+from cli.operators.dbscan.record_file import RecordFile, record_file
 from cli.output import counted, print_json, print_table
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def run_queries(
     """Run DBSCAN queries over the rows of a file. Raise AscError if an input is refused.
 
     Spark is started if it has to compute an expression. ``labels``: a folder for files of labels. ``records``: a file
-    for the records of all windows.
+    for the records of all windows. A file that cannot be written is an AscError, which names the file; no part of it
+    remains.
     """
     for query in queries:
         definition = query.definition
@@ -75,7 +77,7 @@ def run_queries(
         on_labels = None
         if labels is not None:
             on_labels = stack.enter_context(label_files(labels, run.queries)).add
-        file = None if records is None else stack.enter_context(_opened(records))
+        file = None if records is None else stack.enter_context(record_file(records))
         run.excluded = feed(
             queries,
             columns,
@@ -109,17 +111,10 @@ def _columns(
     return columns
 
 
-def _opened(path: Path) -> IO[str]:
-    try:
-        return path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise CommandError("file of records", str(path), f"cannot be written: {error.strerror or error}") from error
-
-
-def _taking(run: DbscanRun, file: IO[str] | None) -> Callable[[DbscanOutput], None]:
+def _taking(run: DbscanRun, file: RecordFile | None) -> Callable[[DbscanOutput], None]:
     def take(output: DbscanOutput) -> None:
         if file is not None:
-            file.write(f"{output.value}\n")
+            file.write(output.value)
         if output.kind == "window":
             own = run.queries[output.query]
             own.windows += 1

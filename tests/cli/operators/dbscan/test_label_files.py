@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,6 +15,7 @@ from asc.operators.dbscan.clusters import Clusters
 from cli.failure import CommandError
 from cli.operators.dbscan import label_files as module
 from cli.operators.dbscan.label_files import SCHEMA, label_files
+from cli.operators.dbscan.part_files import part_of
 from tests.asc.operators.dbscan.model import MS, Record, feed, query, run, texts
 
 RECORDS = [Record(number * 5 * MS, (number % 3 * 0.5, 0.0), ("s",), number) for number in range(9)]
@@ -67,6 +71,44 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CommandError, match="folder of labels"), label_files(tmp_path / "file", ["timed"]):
         pass
+
+
+@contextmanager
+def files_of_at_most(size_bytes: int) -> Iterator[None]:
+    """Let no file of this process grow beyond a size."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def write(folder: Path) -> None:
+    with label_files(folder, ["counted", "timed"]) as files:
+        run(texts(feed([RECORDS], 0, TIMED, COUNTED)), Clusters(on_labels=files.add))
+        files._write("counted")
+
+
+def test_a_full_disk_is_named_with_the_file_and_leaves_no_part(tmp_path: Path) -> None:
+    part_of(tmp_path / "timed.parquet").symlink_to("/dev/full")
+    with pytest.raises(CommandError) as refused:
+        write(tmp_path)
+    assert str(refused.value) == (
+        f"file of labels '{tmp_path / 'timed.parquet'}': cannot be written: No space left on device"
+    )
+    # The other one was complete by then.
+    assert [path.name for path in tmp_path.iterdir()] == ["counted.parquet"]
+
+
+def test_a_file_whose_end_cannot_be_written_leaves_no_part(tmp_path: Path) -> None:
+    # What it compiles, it stores in files as well.
+    run(texts(feed([RECORDS], 0, TIMED, COUNTED)), Clusters())
+    with files_of_at_most(100), pytest.raises(CommandError, match=r"counted\.parquet': cannot be written: File too"):
+        write(tmp_path)
+    # A writer that is collected closes its file, which must not fail again.
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_more_files_than_a_process_may_open_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

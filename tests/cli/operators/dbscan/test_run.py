@@ -16,6 +16,7 @@ from asc.errors import AscError
 from asc.schema import Schema
 from broker.files.decoding import Decoding
 from cli.operators.dbscan.file_queries import read_file_queries
+from cli.operators.dbscan.part_files import part_of
 from cli.operators.dbscan.run import POINTS_OF_A_WINDOW, DbscanRun, run_queries, show_run
 from tests.asc.operators.dbscan.ways import by_scikit_learn, heaps
 
@@ -119,6 +120,22 @@ def test_a_file_of_records_that_cannot_be_written_is_named(tmp_path: Path) -> No
     path, _ = write(tmp_path, "parquet")
     with pytest.raises(AscError, match="file of records"):
         run(path, records=tmp_path / "missing" / "records.ndjson")
+
+
+@pytest.mark.parametrize("full", ["/dev/full", "records.ndjson"])
+def test_a_full_disk_for_records_is_not_that_of_labels(tmp_path: Path, full: str) -> None:
+    path, _ = write(tmp_path, "parquet")
+    labels, records = tmp_path / "labels", tmp_path / full
+    if not records.exists():
+        part_of(records).symlink_to("/dev/full")
+    with pytest.raises(AscError, match=r"file of records '.*': cannot be written: No space left on device"):
+        run(path, labels=labels, records=records)
+    assert list(labels.iterdir()) == []
+    assert sorted(own.name for own in tmp_path.iterdir()) == ["labels", "queries.ndjson", "rows.parquet"]
+    part_of(labels / "timed.parquet").symlink_to("/dev/full")
+    with pytest.raises(AscError, match=r"file of labels '.*timed\.parquet': cannot be written: No space left"):
+        run(path, labels=labels, records=tmp_path / "good.ndjson")
+    assert list(labels.iterdir()) == []
 
 
 def test_where_no_row_could_be_decoded_the_command_fails() -> None:

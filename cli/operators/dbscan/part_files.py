@@ -1,0 +1,24 @@
+"""Files that get their final name when they are complete."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cli.failure import CommandError
+
+
+def part_of(path: Path) -> Path:
+    """Return the name of a file while the file is incomplete. It is in the same folder."""
+    return path.with_name(f".{path.name}.{os.getpid()}")
+
+
+def unwritable(what: str, path: Path, error: OSError) -> CommandError:
+    """Return the error for a file or folder that cannot be written. ``what``: its name in the message.
+
+    >>> str(unwritable("file of records", Path("out"), OSError(28, "Arrow's words")))
+    "file of records 'out': cannot be written: No space left on device"
+    """
+    # Arrow's errors have the system's words only in the middle of their own.
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return CommandError(what, str(path), f"cannot be written: {reason}")
