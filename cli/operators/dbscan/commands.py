@@ -178,6 +178,8 @@ def run(
     stream of one partition, in which row n has the offset n, from 0 on. A query without a time takes the number of a
     row for its time, in microseconds.
 
+    A window with more than 200,000 points is skipped; limits.stream_dbscan_points of --config sets another bound.
+
     At the end all rows are settled: full windows by counts are output, and windows by time that end at or before the
     newest time. Where all expressions are plain columns and all values are plainly written, the rows are read without
     Spark; else Spark is started, and the reason is said.
@@ -185,7 +187,7 @@ def run(
     from broker.files.input_checks import format_of
     from cli.decoding import decoding_of
     from cli.operators.dbscan.file_queries import read_file_queries, warnings_of
-    from cli.operators.dbscan.run import run_queries, show_run
+    from cli.operators.dbscan.run import points_of_a_window, run_queries, show_run
 
     format_name = format_of([path])
     decoding = decoding_of(
@@ -208,5 +210,6 @@ def run(
         lateness_s=lateness,
         labels=labels,
         records=records,
+        points_max=points_of_a_window(config_file),
     )
     show_run(outcome, as_json=as_json)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from asc.operators.feed import Message, Observation, QuerySettings
 
 POINTS_OF_A_WINDOW = 200_000
-"""The most points of a window, as the default of limits.stream_dbscan_points. A window with more points is skipped."""
+"""The default of ``limits.stream_dbscan_points``, for files without a configuration."""
 
 _BY_ROW = ""
 """The value that replaces a time expression if the row number is the time."""
@@ -45,14 +45,15 @@ def feed(
     lateness_us: int,
     take: Callable[[DbscanOutput], None],
     on_labels: OnLabels | None,
+    points_max: int = POINTS_OF_A_WINDOW,
 ) -> Mapping[str, int]:
     """Feed rows to queries batch by batch, and return the number of excluded rows by reason. ``take`` receives each
-    output.
+    output. ``points_max``: the most points of a window. A window with more points is skipped.
     """
     from asc.operators.dbscan.clusters import Clusters
     from asc.operators.feed import Watermarks
 
-    tracks, settings = _tracks(queries, lateness_us)
+    tracks, settings = _tracks(queries, lateness_us, points_max)
     clusters = Clusters(on_labels=on_labels)
     marks: dict[str, int] = {}
     for output in clusters.told([settings]):
@@ -68,7 +69,7 @@ def feed(
     return dict(clusters.counts.excluded)
 
 
-def _tracks(queries: Sequence[FileQuery], lateness_us: int) -> tuple[list[FileTrack], Message]:
+def _tracks(queries: Sequence[FileQuery], lateness_us: int, points_max: int) -> tuple[list[FileTrack], Message]:
     """Return the tracks of queries, and the feed message with the settings of the queries."""
     from asc.operators.feed import Settings
 
@@ -90,7 +91,7 @@ def _tracks(queries: Sequence[FileQuery], lateness_us: int) -> tuple[list[FileTr
             query.id, query.id, track=track.name, time=time, selection=selection, lateness_us=late_us
         )
         settings.append(fed.settings())
-    return list(tracks.values()), Settings("dbscan", "rows", False, POINTS_OF_A_WINDOW, tuple(settings))
+    return list(tracks.values()), Settings("dbscan", "rows", False, points_max, tuple(settings))
 
 
 def _messages(

@@ -47,6 +47,15 @@ class DbscanRun:
     first_undecodable: str | None = None
 
 
+def points_of_a_window(config_file: Path | None) -> int:
+    """Return the most points of a window: ``limits.stream_dbscan_points`` of a configuration file, or its default."""
+    if config_file is None:
+        return POINTS_OF_A_WINDOW
+    from broker.config.config import load_config
+
+    return load_config(config_file).limits.stream_dbscan_points
+
+
 def run_queries(
     path: Path,
     format_name: str,
@@ -57,17 +66,19 @@ def run_queries(
     lateness_s: float,
     labels: Path | None,
     records: Path | None,
+    points_max: int = POINTS_OF_A_WINDOW,
 ) -> DbscanRun:
     """Run DBSCAN queries over the rows of a file. Raise AscError if an input is refused.
 
     Spark is started if it has to compute an expression. ``labels``: a folder for files of labels. ``records``: a file
-    for the records of all windows. A file that cannot be written is an AscError, which names the file; no part of it
-    remains.
+    for the records of all windows. ``points_max``: the most points of a window. A file that cannot be written is an
+    AscError, which names the file; no part of it remains.
     """
     for query in queries:
         definition = query.definition
-        if not definition.is_timed and definition.window > POINTS_OF_A_WINDOW:
-            remedy = f"{query.id}: a window has at most {POINTS_OF_A_WINDOW:,} points: shorten it"
+        if not definition.is_timed and definition.window > points_max:
+            most = f"{query.id}: a window has at most {points_max:,} points"
+            remedy = f"{most}: shorten it, or raise limits.stream_dbscan_points in --config"
             raise CommandError("window_points", definition.window, remedy)
     check_columns([path], format_name, decoding.schema, decoding.options)
     run = DbscanRun({query.id: QueryWindows() for query in queries})
@@ -85,6 +96,7 @@ def run_queries(
             lateness_us=round(lateness_s * 1_000_000),
             take=_taking(run, file),
             on_labels=on_labels,
+            points_max=points_max,
         )
     return run
 

@@ -44,6 +44,13 @@ def test_a_key_is_what_has_a_text(sql: str) -> None:
     assert key.sql == sql
 
 
+def test_a_time_may_be_null_for_far_years() -> None:
+    # The page on DBSCAN names this one.
+    time = read(time="IF(ts < TIMESTAMP '2030-01-01', ts, NULL)").time
+    assert time is not None
+    assert time.path is None
+
+
 def test_windows_that_share_no_point_are_warned_of() -> None:
     assert read(slide_s=600).warnings == ("slide = window: consecutive windows share no point, so no id lasts",)
     assert read().warnings == ()

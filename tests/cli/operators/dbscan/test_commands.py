@@ -38,6 +38,18 @@ def test_a_run_writes_labels_and_prints_a_table(tmp_path: Path) -> None:
     assert (code, json.loads(out)["queries"]["dense"]["last"]["clusters"]) == (0, 1)
 
 
+def test_a_run_takes_the_limit_of_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "q.ndjson").write_text(json.dumps(QUERY), "utf-8")
+    (tmp_path / "rows.csv").write_text("x,n\n1,1\n2,1\n9,1\n1,1\n", "utf-8")
+    stream = '[streams.s]\ntopic = "t"\nformat = "json"\nschema = "x DOUBLE, n INT"\n'
+    own = ("--queries", tmp_path / "q.ndjson", "--config", tmp_path / "asc.toml", tmp_path / "rows.csv")
+    for points, exit_code in ((3, 0), (2, 1)):
+        (tmp_path / "asc.toml").write_text(f"[limits]\nstream_dbscan_points = {points}\n{stream}", "utf-8")
+        code, _, err = invoke("run", *own)
+        assert code == exit_code, err
+    assert "window_points 3: dense: a window has at most 2 points: shorten it" in err
+
+
 def test_a_refusal_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "q.ndjson").write_text(json.dumps({**QUERY, "where": "z > 3"}), "utf-8")
     (tmp_path / "rows.ddl").write_text("x DOUBLE", "utf-8")

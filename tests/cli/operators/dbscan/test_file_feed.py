@@ -21,6 +21,8 @@ from cli.operators.dbscan.file_queries import FileQuery
 SCHEMA = Schema.from_ddl("x DOUBLE, y DOUBLE, n INT, s STRING, ts TIMESTAMP")
 PLAIN: dict[str, Any] = {"attributes": ["x", "y"], "eps": 1.0, "min_samples": 2}
 SECOND = 1_000_000
+YEAR_2099_S = 4_070_908_800
+"""The first second of the year 2099."""
 
 
 def asked(name: str, where: str = "true", **fields: Any) -> FileQuery:
@@ -100,6 +102,30 @@ def test_rows_without_a_usable_time_or_value_are_excluded() -> None:
     # Row 1 of the one track, row 2 of the one, row 3 of both.
     assert excluded == {"time": 3, "attributes": 1}
     assert ends(found, "timed") == [5_000, 10_000, 15_000, 30_000][:3]
+
+
+def test_after_a_row_of_2099_the_rows_of_later_batches_are_late() -> None:
+    # Rows 14 to 20 are a batch. The query counted does not accept row 20.
+    rows = columns([*(number * 1.0 for number in range(20)), YEAR_2099_S, *(number * 1.0 for number in range(20, 41))])
+    found: list[DbscanOutput] = []
+    excluded = feed([TIMED, COUNTED], rows, batch=7, lateness_us=2 * SECOND, take=found.append, on_labels=None)
+    assert excluded == {"late": 21 + 7}
+    assert ends(found, "timed") == [5_000, 10_000, 15_000, 20_000, 25_000, 30_000]
+    assert ends(found, "counted") == [4, 6]
+
+
+def test_a_window_of_more_points_than_allowed_is_skipped() -> None:
+    rows = columns([number * 1.0 for number in range(21)])
+    skipped = {}
+    for points_max in (4, 5, 10):
+        found: list[DbscanOutput] = []
+        feed([TIMED], rows, batch=5, lateness_us=0, take=found.append, on_labels=None, points_max=points_max)
+        windows = [json.loads(own.value) for own in found if own.kind == "window"]
+        skipped[points_max] = [own.get("skipped") for own in windows]
+    # The first window has five points, the others ten.
+    assert skipped[10] == [None] * 4
+    assert skipped[5] == [None, *["capacity"] * 3]
+    assert skipped[4] == ["capacity"] * 4
 
 
 def test_queries_of_equal_expressions_share_a_track_and_answer_as_alone() -> None:

@@ -14,10 +14,11 @@ import pytest
 
 from asc.errors import AscError
 from asc.schema import Schema
+from broker.config.sections import LimitsConfig
 from broker.files.decoding import Decoding
 from cli.operators.dbscan.file_queries import read_file_queries
 from cli.operators.dbscan.part_files import part_of
-from cli.operators.dbscan.run import POINTS_OF_A_WINDOW, DbscanRun, run_queries, show_run
+from cli.operators.dbscan.run import POINTS_OF_A_WINDOW, DbscanRun, points_of_a_window, run_queries, show_run
 from tests.asc.operators.dbscan.ways import by_scikit_learn, heaps
 
 DECODING = Decoding(Schema.from_ddl("x DOUBLE, y DOUBLE, n INT, ts TIMESTAMP"))
@@ -114,6 +115,24 @@ def test_everything_is_checked_before_the_file_is_read(tmp_path: Path) -> None:
         with pytest.raises(AscError) as refused:
             run(path, queries)
         assert said in str(refused.value)
+
+
+def test_a_window_by_counts_is_bounded_by_the_limit(tmp_path: Path) -> None:
+    path, _ = write(tmp_path, "parquet")
+    assert run(path, points_max=300).queries["counted.1"].windows == 5
+    with pytest.raises(AscError, match=r"counted\.1: a window has at most 299 points: shorten it, or raise lim"):
+        run(path, points_max=299)
+    # Of the windows by time, the full ones have a hundred points.
+    assert run(path, QUERIES[:1], points_max=99).queries["timed"].skipped == 5
+    assert run(path, QUERIES[:1], points_max=100).queries["timed"].skipped == 0
+
+
+def test_the_limit_is_that_of_a_configuration_or_its_default(tmp_path: Path) -> None:
+    assert points_of_a_window(None) == LimitsConfig().stream_dbscan_points
+    file = tmp_path / "asc.toml"
+    stream = '[streams.s]\ntopic = "t"\nformat = "json"\nschema = "x DOUBLE"\n'
+    file.write_text(f"[limits]\nstream_dbscan_points = 77\n{stream}", "utf-8")
+    assert points_of_a_window(file) == 77
 
 
 def test_a_file_of_records_that_cannot_be_written_is_named(tmp_path: Path) -> None:
