@@ -45,7 +45,8 @@ class DaemonProcess:
     """The configuration of a daemon on the given Kafka; the daemon can be started several times.
 
     ``source`` and ``destinations`` are topics with ``partitions`` partitions, by default one. ``options``: properties
-    of Spark. ``quick``: skip the warm-up, because nothing is measured. ``ddl``: the schema of the records.
+    of Spark. ``master``: Spark's master, by default that of the configuration, which has a task for each core.
+    ``quick``: skip the warm-up, because nothing is measured. ``ddl``: the schema of the records.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class DaemonProcess:
         batch: int = _BATCH,
         partitions: int = 1,
         options: Mapping[str, str] | None = None,
+        master: str | None = None,
         quick: bool = False,
         ddl: str = SUBSCRIBERS_DDL,
     ) -> None:
@@ -83,6 +85,7 @@ class DaemonProcess:
             [spark]
             checkpoint_dir = "{self.checkpoint_dir}"
             max_records_per_batch = {batch}
+            {"" if master is None else f'master = "{master}"'}
             {"warm_up_s = 0" if quick else ""}
             [streams.{STREAM}]
             topic = "{self.source}"

@@ -31,6 +31,8 @@ _DDL = "ts TIMESTAMP, n BIGINT, x DOUBLE, y DOUBLE"
 _BEGIN = datetime(2026, 6, 1, tzinfo=timezone.utc)
 _APART = timedelta(milliseconds=10)
 _TOPIC = "dbscan-windows"
+MASTER = "local[2]"
+"""Spark's master. The goals are those of two cores, whatever the number of cores of the machine."""
 _ROUTED = 10
 _WINDOWS_S, _READ_S, _PAUSE_S = 1_800.0, 300.0, 0.5
 _FETCHED = 10_000
@@ -71,6 +73,7 @@ def served(size: ServedSize, data: Path | None) -> dict[str, Any]:
             with _daemon(folder / f"windows-{turn}", size, queries) as daemon:
                 windows.append(_drained(daemon, points, size.records, expected))
     return {
+        "spark_master": MASTER,
         "records_routed": size.routed,
         "records": size.records,
         "queries": len(queries),
@@ -96,9 +99,14 @@ def _daemon(folder: Path, size: ServedSize, queries: Sequence[BenchQuery]) -> It
     """Yield a daemon with its own Kafka, because daemons on one Kafka share the feed of a stream."""
     folder.mkdir()
     with EmbeddedKafka(folder / "kafka") as kafka:
-        daemon = DaemonProcess(folder, kafka, "dbscan", batch=size.batch, quick=size.is_quick, ddl=_DDL)
+        daemon = configured(folder, kafka, size)
         daemon.stand_all([*_routing(daemon), *_standing(queries)])
         yield daemon
+
+
+def configured(folder: Path, kafka: EmbeddedKafka, size: ServedSize) -> DaemonProcess:
+    """Return the daemon of a round, which has not started."""
+    return DaemonProcess(folder, kafka, "dbscan", batch=size.batch, master=MASTER, quick=size.is_quick, ddl=_DDL)
 
 
 def _written(file: Path, values: Floats) -> Path:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.daemon_process import DaemonProcess
+from bench.dbscan_served import configured
+from bench.dbscan_sizes import SERVED
 from broker.config.config import load_config
+from broker.config.sections import SparkConfig
 from workloads.subscribers import TOPICS
 
 if TYPE_CHECKING:
@@ -22,5 +25,13 @@ def test_its_configuration_is_whole(kafka: EmbeddedKafka, tmp_path: Path) -> Non
     daemon = DaemonProcess(tmp_path, kafka, name, batch=123)
     config = load_config(tmp_path / name / "asc.toml")
     assert config.spark.max_records_per_batch == 123
+    assert config.spark.master == SparkConfig().master
     assert {stream.topic for stream in config.streams.values()} == {daemon.source}
     assert len(set(daemon.destinations)) == TOPICS
+
+
+@pytest.mark.kafka
+def test_that_of_dbscan_queries_has_two_cores_on_any_machine(kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    configured(tmp_path, kafka, SERVED)
+    config = load_config(tmp_path / "dbscan" / "asc.toml")
+    assert config.spark.master == "local[2]"
