@@ -18,6 +18,7 @@ from asc.operators.dbscan.neighbours import Neighbours
 from asc.operators.dbscan.points import Floats, Ints, Points
 from asc.operators.dbscan.progress import DueWindow
 from asc.operators.feed import Observation, Settings, Watermarks
+from asc.operators.feed_claim import claim_of
 from bench.dbscan_queries import BenchQuery
 from bench.dbscan_visits import visits_of
 
@@ -25,7 +26,13 @@ Take = Callable[[int, int, Labels], None]
 """A function that receives the index of a query, the end of a window of the query, and the clusters of the window."""
 
 POINTS_MAX = 200_000
-TRACK, TIME, SELECTION = "d41c9e0273d15b88", "3b9e01c75f1d", "a41c9e0273d15b88"
+WRITER, TRACK, TIME, SELECTION = "5f0b3b9e01c7", "d41c9e0273d1", "3b9e01c75f1d", "a41c9e0273d15b88"
+"""Names in messages, as long as those of a daemon."""
+
+BEGIN_US, APART_US, FIRST_OFFSET = 1_780_272_000_000_000, 10_000, 5_000_000
+"""The time of the first point in microseconds (2026-06-01), the time from point to point, and the offset of the first
+point. So the messages of the benchmark have the length of a daemon's messages.
+"""
 
 
 def settings_text(queries: Sequence[BenchQuery]) -> str:
@@ -47,13 +54,16 @@ def settings_text(queries: Sequence[BenchQuery]) -> str:
         ).settings()
         for place, query in enumerate(queries)
     ]
-    return Settings(OP, "source", False, POINTS_MAX, tuple(settings)).text()
+    return Settings(OP, "source", False, POINTS_MAX, tuple(settings)).text(WRITER)
 
 
 def observation_texts(values: Floats) -> list[str]:
-    """Return points as texts of feed messages. The number of a point serves as its time and as its offset."""
+    """Return points as texts of feed messages, as a daemon writes them."""
     rows = enumerate(map(tuple, values.tolist()))
-    return [Observation(OP, TRACK, None, row, point, 0, row, (SELECTION,)).text() for row, point in rows]
+    return [
+        Observation(OP, TRACK, None, BEGIN_US + row * APART_US, point, 0, FIRST_OFFSET + row, (SELECTION,)).text(WRITER)
+        for row, point in rows
+    ]
 
 
 class Records:
@@ -66,13 +76,13 @@ class Records:
         self._take = take
         self.clusters = Clusters(on_labels=None if take is None else self._on_labels)
         self.records = 0
-        list(self.clusters.read([settings_text(queries)]))
+        list(self.clusters.read([claim_of(WRITER), settings_text(queries)]))
 
     def advance(self, low: int, high: int) -> None:
         """Process the points from ``low`` to before ``high``, and count the records of the windows that are
         then due.
         """
-        mark = Watermarks({TIME: high}).text()
+        mark = Watermarks({TIME: BEGIN_US + high * APART_US}).text(WRITER)
         for _ in self.clusters.read([*self._texts[low:high], mark]):
             self.records += 1
 

@@ -118,7 +118,7 @@ def sizes(size: RatioSize, data: Path | None) -> dict[str, Any]:
         "key": "sizes",
         "queries": len(queries),
         "points": contender.clusters.held,
-        "message_bytes": max(map(len, texts)),
+        "message_bytes": max(len(text.encode()) for text in texts),
         "state_bytes": len(state),
     }
 

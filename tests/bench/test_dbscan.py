@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timezone
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bench.dbscan
 from asc.errors import AscError
+from asc.predicate import normalise
+from asc.schema import Schema
 from bench.dbscan import PARTS, RATIO_ROWS, ratio_row
 from bench.dbscan_goals import NOT_RUN
+from bench.dbscan_own import SELECTION, TIME, TRACK, observation_texts
 from bench.dbscan_paper import CASES
 from bench.dbscan_peers import missing, versions
 from bench.dbscan_sizes import QUICK_RATIOS
+from broker.operators.feed_destination import hashed, selection_of
 from cli.bench import bench as commands
 
 
@@ -32,6 +38,19 @@ def test_a_row_gives_the_figures_of_its_goals() -> None:
     assert found.keys() == {name for name, peer in peers.items() if missing(peer) is None}
     slowest = min(own["slide_s"]["scikit-learn"] / own["slide_s"]["asc"] for own in row["results"])
     assert found["thousand-sklearn"] == pytest.approx(slowest)
+
+
+def test_a_message_is_one_of_a_daemon() -> None:
+    text = observation_texts(np.array([[5.0821571429, 46.9532470703]] * 2))[1]
+    plain = json.loads(text)
+    assert list(plain) == ["v", "w", "op", "t", "k", "e", "x", "p", "o", "s"]
+    assert datetime.fromtimestamp(plain["e"] / 1_000_000, timezone.utc).year == 2026
+    assert plain["o"] >= 1_000_000
+    assert len(plain["w"]) == len(plain["t"]) == len(TRACK) == len(TIME) == len(hashed(["any"]))
+    selection = selection_of(normalise("n > 3", Schema.from_ddl("n INT")))
+    assert plain["s"] == [SELECTION]
+    assert len(SELECTION) == len(selection)
+    assert ratio_row("sizes", QUICK_RATIOS, None)["message_bytes"] == pytest.approx(len(text), abs=20)
 
 
 def test_a_goal_says_why_it_has_no_figure() -> None:
