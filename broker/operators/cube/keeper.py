@@ -22,7 +22,7 @@ from broker.cancellation import Cancellation
 from broker.errors import CubeStoreError, QueryError
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import BatchInterval, Place
-from broker.operators.cube.cube_state import PAUSED, RESTORED, CubeId, CubeState
+from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
 from broker.operators.cube.cubes_file import copy_former
 from broker.operators.cube.dump import Dump, Dumps
 from broker.operators.cube.late_cells import LateCells
@@ -30,6 +30,7 @@ from broker.operators.cube.merging import CubeLimits, PaneMerger
 from broker.operators.cube.partial import Committed, Newest, Partial, of_bounded_panes
 from broker.operators.cube.questions import Questions
 from broker.operators.cube.reading import PieceReader
+from broker.operators.cube.restored import restored, restored_again
 from broker.operators.cube.saving import SavedCubes
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.stepping import BatchSteps, Outcome, Step
@@ -254,11 +255,7 @@ class Keeper:
         stored, and the cube's next batch ends the gap.
         """
         before = self._snapshot
-        behind = {
-            cube: replace(state, stopped=RESTORED)
-            for cube, state in before.cubes.items()
-            if state.batch == before.batch > 0 and state.stopped is state.parked is None and not state.reaches(read_to)
-        }
+        behind = restored(before.cubes, before.batch, read_to)
         if behind:
             self._swap(before.commit, before.batch, before.marks, {**before.cubes, **behind})
 
@@ -355,7 +352,7 @@ class Keeper:
         transaction may have been written.
         """
         if self._is_unsure:
-            found = self._loaded()
+            found = self._loaded(self._snapshot.cubes)
             self._snapshot.precede(found)
             self._snapshot, self._is_unsure = found, False
         return self._snapshot
@@ -383,8 +380,10 @@ class Keeper:
         self._snapshot.precede(found)
         self._snapshot = found
 
-    def _loaded(self) -> Snapshot:
+    def _loaded(self, former: Mapping[CubeId, CubeState] = MappingProxyType({})) -> Snapshot:
+        """Return the snapshot of the store. ``former``: the cubes before the store is read again."""
         cubes, marks = self._saved.cubes(), self._saved.marks()
+        cubes |= restored_again(cubes, former)
         own = self._saved.numbers(), marks, self._lateness_us, cubes
         return Snapshot(*own, clocks=self._saved.clocks(), store=self._store, reader=self._reader)
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asc.operators.cube.json_values import instant_text
+from broker.errors import CubeStoreError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import RESTORED, CubeId
 from broker.operators.cube.gaps import GAPS_MAX, NO_BATCH, SEVERAL, Gap, bounded
@@ -146,6 +147,38 @@ def test_a_restored_copy_is_not_whole_from_its_watermark_on(tmp_path: Path) -> N
     (gap,) = own.keeper.questions.query(P, {"live": True})["gaps"]
     assert (gap["from"], gap["to"], gap["reason"]) == (minute(5.5), just_after(8.5), RESTORED)
     own.keeper.close()
+
+
+@pytest.mark.parametrize("failed", ["define", "commit"])
+def test_a_restored_copy_is_not_whole_after_a_write_that_failed(tmp_path: Path, failed: str) -> None:
+    own, third = Source(tmp_path), cube_id("third", OWN)
+    own.publish((0, 0.5), (0, 5.5))
+    own.read()
+    own.keeper.close()
+    own.keeper = keeper = opened(tmp_path, read_to={("T", 0): 4})
+    own.publish((0, 6.5), (0, 7.5), (0, 8.5))
+    places = BatchInterval("T", {0: 4, 1: 0, 2: 0}, {0: 5, 1: 0, 2: 0})
+
+    def gaps() -> list[tuple[str | None, str | None, str]]:
+        found = keeper.questions.query(P, {"live": True})["gaps"]
+        return [(gap["from"], gap["to"], gap["reason"]) for gap in found]
+
+    def write(what: str) -> None:
+        if what == "define":
+            keeper.define(third, OWN)
+        else:
+            own.topic.commit(keeper, places, {P: OWN, Q: OWN})
+
+    keeper._store.execute("PRAGMA query_only = ON")
+    with pytest.raises(CubeStoreError):
+        write(failed)
+    keeper._store.execute("PRAGMA query_only = OFF")
+    # The next write reads the file again, which does not know that it is a copy.
+    write("define")
+    assert gaps() == [(minute(5.5), None, RESTORED)]
+    write("commit")
+    assert gaps() == [(minute(5.5), just_after(8.5), RESTORED)]
+    keeper.close()
 
 
 def test_coverage_begins_when_each_partition_that_had_records_has_had_another(source: Source) -> None:

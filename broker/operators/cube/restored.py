@@ -1,0 +1,39 @@
+"""Restored cubes: the cubes of a former copy of the file, which end before the stream's last batch. Memory alone has
+this state: the file of a copy does not contain it, and the next batch of a cube ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from broker.operators.cube.coverage import Place
+from broker.operators.cube.cube_state import RESTORED, CubeId, CubeState
+
+
+def restored(cubes: Mapping[CubeId, CubeState], batch: int, read_to: Mapping[Place, int]) -> dict[CubeId, CubeState]:
+    """Return the cubes that end before the stream's last batch, each stopped: it reports the time after its end as a
+    gap.
+
+    ``batch``: the commit of the last batch in the file. ``read_to``: the offsets up to which the stream has committed
+    batches.
+    """
+    return {
+        cube: replace(state, stopped=RESTORED)
+        for cube, state in cubes.items()
+        if state.batch == batch > 0 and state.stopped is state.parked is None and not state.reaches(read_to)
+    }
+
+
+def restored_again(cubes: Mapping[CubeId, CubeState], former: Mapping[CubeId, CubeState]) -> dict[CubeId, CubeState]:
+    """Return the cubes of :func:`restored` after the file was read again. ``former``: the cubes before that."""
+    return {
+        cube: replace(state, stopped=RESTORED)
+        for cube, state in cubes.items()
+        if cube in former and state.stopped is state.parked is None
+        if former[cube].stopped == RESTORED and _has_read_as_far(state, former[cube])
+    }
+
+
+def _has_read_as_far(state: CubeState, former: CubeState) -> bool:
+    return (state.coverage, state.missed) == (former.coverage, former.missed)
