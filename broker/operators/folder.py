@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from asc.schema import Schema
@@ -104,13 +105,20 @@ class Folder(Protocol):
     def outputs(self) -> Mapping[str, int]:
         """Return the numbers of records written since the daemon started, by type."""
 
-    def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
+    def stand(
+        self,
+        registered: Mapping[str, int | None],
+        planned: Mapping[str, FoldDestination],
+        version: int,
+        unserved: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         """Set the registered queries of the kind: begin the states of planned queries, and delete the states of removed
         queries.
 
         ``registered``: the ``since`` of each query by id, None if it cannot be read; paused and unserved queries are
-        included. ``planned``: by id, the queries in the plan of ``version``, which no batch has yet. If a write fails,
-        :meth:`tidy` repeats it. Batches of earlier plans do not restore deleted states.
+        included. ``planned``: by id, the queries in the plan of ``version``, which no batch has yet. ``unserved``: by
+        id, why registered queries are not served, such as parked ones; queries of other kinds may be among them. If a
+        write fails, :meth:`tidy` repeats it. Batches of earlier plans do not restore deleted states.
         """
 
     def tidy(self) -> None:

@@ -45,7 +45,7 @@ def stand(streams: Mapping[str, Stream], after: QuerySet, plans: Mapping[str, Pl
             op: {**unread, **{query.id: query.since for query in after.walk(streams=[name], operator=op)}}
             for op in fold_kinds()
         }
-        stream.keep_states(registered, plans.get(name, stream.running.plan), after.version)
+        stream.keep_states(registered, plans.get(name, stream.running.plan), after.version, after.unserved)
 
 
 def changes_states(queries: Iterable[RegisteredQuery | None]) -> bool:

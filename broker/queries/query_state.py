@@ -215,12 +215,13 @@ class QueryState:
         for query_id, reason in unserved.items():
             if self.now.unserved.get(query_id) != reason:
                 LOG.warning("query '%s' is not served: %s", query_id, reason)
+        after = after.with_unserved(unserved)
         offsets = {}
         stand(self._streams, after, plans)
         for name, plan in plans.items():
             self._streams[name].evaluation_errors.stand(after.queries)
             offsets[name] = self._streams[name].running.replace(plan)
-        self.now = after.with_unserved(unserved)
+        self.now = after
         return offsets
 
     def _plans_of(self, after: QuerySet, base: _Base | None) -> tuple[dict[str, Plan], dict[str, str]]:

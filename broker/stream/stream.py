@@ -204,11 +204,17 @@ class Stream:
             diagnosis.go_on(finding)
         self._fold_parks.go_on(finding)
 
-    def keep_states(self, registered: Mapping[str, Mapping[str, int | None]], plan: Plan, version: int) -> None:
+    def keep_states(
+        self,
+        registered: Mapping[str, Mapping[str, int | None]],
+        plan: Plan,
+        version: int,
+        unserved: Mapping[str, str],
+    ) -> None:
         """Keep the fold states of registered queries, by kind, before a plan runs: see :meth:`Folder.stand`."""
         planned = folds_in(plan)
         for op, folder in self.folders.items():
-            folder.stand(registered[op], {own.id: own for own in planned if own.op == op}, version)
+            folder.stand(registered[op], {own.id: own for own in planned if own.op == op}, version, unserved)
 
     def tidy_states(self) -> None:
         """Delete the states that :meth:`keep_states` could not delete: see :meth:`Folder.tidy`."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -130,7 +131,13 @@ class EchoFolder:
         found: dict[str, Any] = json.loads(self.path.read_text())
         return found
 
-    def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
+    def stand(
+        self,
+        registered: Mapping[str, int | None],
+        planned: Mapping[str, FoldDestination],
+        version: int,
+        unserved: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         """Delete the states of queries that are not registered any more."""
         with self._lock:
             now = self._read()

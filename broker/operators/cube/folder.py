@@ -6,10 +6,11 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from asc.errors import AscError
@@ -55,6 +56,7 @@ class _Standing:
     registered: Mapping[str, int | None]
     planned: Mapping[str, FoldDestination]
     version: int
+    unserved: Mapping[str, str]
 
     def has(self, query: str, since: int) -> bool:
         """Return True if the query is registered, and its registration is ``since`` or cannot be read."""
@@ -74,7 +76,7 @@ class CubeFolder:
     Invariant: the cubes of a committed batch are stored in the generation of the batch's plan. The cells of a cube are
     dropped if its query was removed, or replaced by another generation, in the meantime. A cube that the keeper has
     parked is reported by the next commit of a batch with this cube. If a later plan contains the cube again, because
-    its query was registered anew, the cube continues.
+    its query was registered anew, the cube continues. The gap of a cube whose query is not served has the reason.
     """
 
     def __init__(self, stream: FoldContext) -> None:
@@ -97,9 +99,9 @@ class CubeFolder:
         self._outputs: Counter[str] = Counter()
         self.totals = FoldTotals()
         self._parked: set[CubeId] = set()
+        self._omitted: set[CubeId] = set()
         self._batches = 0
         self._left_after = 0
-        self._left_refused: dict[CubeId, int] = {}
 
     @property
     def opened(self) -> Keeper | None:
@@ -167,9 +169,17 @@ class CubeFolder:
         """Return the number of rows of windows that were written since the daemon started, by kind."""
         return self._outputs.copy()
 
-    def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
-        """Create the cubes of planned queries, and delete the cubes of queries that are no longer registered."""
-        self._standing = _Standing(registered, planned, version)
+    def stand(
+        self,
+        registered: Mapping[str, int | None],
+        planned: Mapping[str, FoldDestination],
+        version: int,
+        unserved: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Create the cubes of planned queries, and delete the cubes of queries that are no longer registered. Resume
+        the parked cubes that were in no plan before.
+        """
+        self._standing = _Standing(registered, planned, version, unserved)
         try:
             self._tidy()
         except BrokerError as error:
@@ -196,11 +206,16 @@ class CubeFolder:
             if standing.planned or self._has_file():
                 kept = self.keeper.snapshot.cubes.values()
                 self.keeper.remove(*{own.id.query for own in kept if not standing.has(own.id.query, own.since)})
-                # A daemon before this one has reported these: the next batch with such a cube resumes it.
-                self._parked |= {own.id for own in kept if own.parked is not None and standing.omits(own.id.query)}
-                for query in standing.planned.values():
-                    if standing.has(query.id, query.since):
-                        self._define(query, standing.version)
+                # Reported before, maybe by a former daemon: the next plan with such a cube resumes it.
+                omitted = {own.id for own in kept if own.parked is not None and standing.omits(own.id.query)}
+                self._parked |= omitted
+                planned = [query for query in standing.planned.values() if standing.has(query.id, query.since)]
+                for query in planned:
+                    self._define(query, standing.version)
+                again = self._omitted & set(map(cube_of, planned))
+                self._resume(again)
+                self._parked -= again
+                self._omitted = omitted
                 self._pause(standing)
             self._tidied = standing
         finally:
@@ -219,16 +234,13 @@ class CubeFolder:
             self._left_after = self._batches
             if keeper is None or standing is None or is_busy:
                 return {}
-            snapshot = keeper.snapshot
             planned = {cube_of(query) for query in standing.planned.values()}
             cubes = [
                 cube
-                for cube, state in snapshot.cubes.items()
+                for cube, state in keeper.snapshot.cubes.items()
                 if standing.has(cube.query, state.since) and (cube in planned or state.parked is not None)
-                if self._left_refused.get(cube) != snapshot.commit
             ]
             found = self._window_writer(keeper).write_left(cubes)
-            self._left_refused.update(dict.fromkeys(found, keeper.snapshot.commit))
             return {cube.query: reason for cube, reason in found.items() if cube in planned}
         finally:
             self._changing.release()
@@ -286,13 +298,15 @@ class CubeFolder:
             remedy = "has no id from Kafka now, and had one: offsets of its records cannot be told from others"
             raise FoldError("topic of stream", self._stream.name, remedy)
         self._batches += 1
-        self._left_refused.clear()
         writer = self._window_writer(keeper)
         standing_cubes = [
             cube_of(query)
             for name, query in batch.queries.items()
             if name not in batch.failed and (standing is None or standing.has(name, query.since))
         ]
+        # A batch of a plan from before the park resumes nothing.
+        served = [cube for cube in standing_cubes if standing is None or not standing.omits(cube.query)]
+        self._resume(self._parked.intersection(served))
         # What is left of the commit before is to be written from that one.
         refused = dict(writer.write(standing_cubes))
         partials: dict[CubeId, Partial] = {}
@@ -306,10 +320,6 @@ class CubeFolder:
                 refused[name] = reason
                 continue
             layout, cube = self._layout(query), cube_of(query)
-            if name not in batch.failed and cube in self._parked:
-                # Where its pieces do not fit the records it stays parked, and the commit says so.
-                with suppress(QueryError):
-                    keeper.resume(cube)
             time = layout.definition.time
             assert time is not None
             newest[time] = batch.newest_us.get(query.time, {})
@@ -326,10 +336,19 @@ class CubeFolder:
             # The batch may be of a plan of before a pause.
             self._pause(standing)
         refused.update(writer.write([cube for cube in standing_cubes if cube in partials]))
+        self._parked |= {cube for cube in partials if cube.query in refused}
         return {**refused, **{cube.query: reason for cube, reason in done.parked.items() if cube in partials}}
 
     def _pause(self, standing: _Standing) -> None:
-        self.keeper.pause(standing.registered.keys() - standing.planned.keys())
+        self.keeper.pause(standing.registered.keys() - standing.planned.keys(), standing.unserved)
+
+    def _resume(self, cubes: Iterable[CubeId]) -> None:
+        """Let cubes fold again that were reported as parked, and that a later plan contains."""
+        for cube in cubes:
+            if cube in self.keeper.snapshot.cubes:
+                # Where its pieces do not fit the records it stays parked, and the commit says so.
+                with suppress(QueryError):
+                    self.keeper.resume(cube)
 
     def _define(self, query: FoldDestination, version: int) -> str | None:
         """Create the cube of a query unless the keeper has it. Return the reason if the definition is refused,

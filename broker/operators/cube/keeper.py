@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -33,7 +33,7 @@ from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.restored import restored, restored_again
 from broker.operators.cube.saving import SavedCubes
 from broker.operators.cube.snapshot import Snapshot
-from broker.operators.cube.stepping import BatchSteps, Outcome, Step
+from broker.operators.cube.stepping import BatchSteps, Step, committed
 from broker.operators.cube.store import Store
 from broker.operators.cube.window_state import KeptChange, WindowState
 
@@ -43,7 +43,6 @@ KEPT_BYTES = 256 << 20
 """The most bytes of cells that stay in memory, for all cubes of a stream together."""
 _PURGED_AT_ONCE = 200
 """The most pieces of deleted cubes that one transaction deletes."""
-_TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
 
 
 class Keeper:
@@ -132,7 +131,7 @@ class Keeper:
             )
             dropped = frozenset(partials.keys() - before.cubes.keys())
             if steps.is_repeat:
-                return _committed(None, steps.all(), dropped)
+                return committed(None, steps.all(), dropped)
             number, cube_steps = before.commit + 1, steps.all()
             # Before they are deleted: a reader that does not find them in the file looks here.
             before.succeed({each: cells for step in cube_steps for each, cells in step.merged.gone.items()})
@@ -147,7 +146,7 @@ class Keeper:
             self._swap(number, number, steps.marks, {step.after.id: step.after for step in cube_steps}, clocks)
             for step in cube_steps:
                 self._keep(step)
-            return _committed(number, cube_steps, dropped)
+            return committed(number, cube_steps, dropped)
 
     def define(
         self,
@@ -214,20 +213,23 @@ class Keeper:
             with self._lock, self._store.transaction():
                 has_more = self._store.purge(_PURGED_AT_ONCE)
 
-    def pause(self, queries: Collection[str]) -> None:
-        """Mark the cubes of queries as paused: from its watermark on, a paused cube misses records until its next
-        batch.
+    def pause(self, queries: Collection[str], reasons: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Mark the cubes of queries as stopped: from its watermark on, a stopped cube misses records until its next
+        batch. Cubes that are stopped or parked already do not change.
+
+        ``reasons``: why queries are not served; the other queries are paused.
         """
         with self._lock:
             before = self._sure()
             states = [own for own in before.cubes.values() if own.id.query in queries and own.batch]
-            paused = {own.id: replace(own, stopped=PAUSED) for own in states if own.stopped is own.parked is None}
-            if not paused:
-                return
-            with self._writing(before.commit + 1, before.batch):
-                for cube, after in paused.items():
-                    self._saved.save(before.cubes[cube], after, (), ())
-            self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, **paused})
+            stopped = [
+                replace(own, stopped=reasons.get(own.id.query, PAUSED))
+                for own in states
+                if own.stopped is own.parked is None
+            ]
+            if stopped:
+                with self._replacing(before, *stopped):
+                    pass
 
     def resume(self, cube: CubeId) -> None:
         """Let a parked cube fold again, without its damaged pieces. Do nothing if it is not parked.
@@ -246,9 +248,8 @@ class Keeper:
             after = replace(state, parked=None, stopped=state.parked, panes=panes, apart=apart)
             # A reader of a snapshot in which they are not known to be damaged asks again.
             before.succeed(dict.fromkeys(gone))
-            with self._writing(before.commit + 1, before.batch):
-                self._saved.save(state, after, (), gone)
-            self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
+            with self._replacing(before, after):
+                self._saved.delete_pieces(gone)
 
     def _note_restored(self, read_to: Mapping[Place, int]) -> None:
         """Let each cube that ends before the stream's last batch report the time after its end as a gap. Nothing is
@@ -282,6 +283,17 @@ class Keeper:
                 self._saved.windows.save_revisions(state.number, raised)
             self._swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
 
+    def park(self, cube: CubeId, reason: str) -> None:
+        """Park a cube. From its watermark on, it misses records. Do nothing if it is parked, or does not exist."""
+        with self._lock:
+            before = self._sure()
+            state = before.cubes.get(cube)
+            if state is None or state.parked is not None:
+                return
+            with self._replacing(before, replace(state, parked=reason)):
+                pass
+            LOG.error("cube %s is parked: %s", cube.query, reason)
+
     def park_damaged(self, cube: CubeId, number: int) -> None:
         """Park a cube because a question or the writer of windows found that the piece ``number`` is damaged."""
         with self._lock:
@@ -290,10 +302,8 @@ class Keeper:
             if state is None or all(piece.number != number or piece.is_damaged for piece in state.pieces()):
                 return
             after = state.with_damage([number], self._gaps)
-            with self._writing(before.commit + 1, before.batch):
-                self._saved.save(state, after, (), ())
+            with self._replacing(before, after):
                 self._saved.mark_damaged([number])
-            self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
             LOG.error("cube %s is parked: %s", cube.query, after.parked)
 
     def park_damaged_change(self, cube: CubeId, number: int) -> None:
@@ -311,10 +321,8 @@ class Keeper:
             begun = own.begun_by(gone)
             raised = {} if begun is None else {begun: self.revision(cube, *begun) + 1}
             after = state.with_damaged_change(gone, raised, self._gaps)
-            with self._writing(before.commit + 1, before.batch):
-                self._saved.save(state, after, (), ())
+            with self._replacing(before, after):
                 self._saved.windows.save_revisions(state.number, raised)
-            self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
             LOG.error("cube %s is parked: %s", cube.query, after.parked)
 
     def dump(self, cancellation: Cancellation | None = None) -> Dump:
@@ -367,6 +375,18 @@ class Keeper:
             self._is_unsure = True
             raise
 
+    @contextmanager
+    def _replacing(self, before: Snapshot, *states: CubeState) -> Iterator[None]:
+        """Write states of cubes that change without a batch, in one transaction with what the context writes. Then
+        replace the snapshot ``before``.
+        """
+        with self._writing(before.commit + 1, before.batch):
+            for own in states:
+                self._saved.save(before.cubes[own.id], own, (), ())
+            yield
+        cubes = {**before.cubes, **{own.id: own for own in states}}
+        self._swap(before.commit + 1, before.batch, before.marks, cubes)
+
     def _swap(
         self,
         commit: int,
@@ -394,15 +414,3 @@ class Keeper:
         for new in step.merged.added:
             if new.stored.pane in step.after.panes.open:
                 self._reader.keep((new.stored.number,), new.cells)
-
-
-def _committed(commit: int | None, steps: Sequence[Step], dropped: frozenset[CubeId]) -> Committed:
-    by_outcome: dict[Outcome, set[CubeId]] = {}
-    for step in steps:
-        by_outcome.setdefault(step.outcome, set()).add(step.after.id)
-    parked = {step.after.id: step.after.parked or "" for step in steps if step.outcome == "parked"}
-    for each in sorted(dropped):
-        LOG.warning("a batch of cube %s is dropped: its generation %s is not kept", each.query, each.generation)
-    folded, covered, partly = (frozenset(by_outcome.get(name, ())) for name in _TOLD)
-    gaps = {step.after.id: step.new_gaps for step in steps if step.new_gaps}
-    return Committed(commit, folded, covered, partly, MappingProxyType(parked), dropped, MappingProxyType(gaps))

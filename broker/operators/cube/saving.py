@@ -121,7 +121,7 @@ class SavedCubes:
     def save(self, before: CubeState, after: CubeState, added: Iterable[NewPiece], gone: Iterable[int]) -> None:
         """Write the differences between two states of a cube. Call within a transaction."""
         number, store = after.number, self._store
-        store.execute_all("DELETE FROM pieces WHERE number = ?", ((each,) for each in gone))
+        self.delete_pieces(gone)
         store.execute_all(
             "INSERT INTO pieces (number, cube, pane, cells, crc, data, is_apart) VALUES (?, ?, ?, ?, ?, ?, ?)",
             ((e.stored.number, number, e.stored.pane, e.stored.cells, e.stored.crc, e.data, e.is_apart) for e in added),
@@ -173,6 +173,10 @@ class SavedCubes:
         rows = (("commit", commit), ("batch", batch))
         self._store.execute_all("INSERT OR REPLACE INTO stream (name, value) VALUES (?, ?)", rows)
         self._store.execute_all("INSERT OR REPLACE INTO marks (time, mark_us) VALUES (?, ?)", marks.items())
+
+    def delete_pieces(self, numbers: Iterable[int]) -> None:
+        """Delete pieces. Call within a transaction."""
+        self._store.execute_all("DELETE FROM pieces WHERE number = ?", ((each,) for each in numbers))
 
     def mark_damaged(self, numbers: Iterable[int]) -> None:
         """Mark pieces as damaged. Call within a transaction."""

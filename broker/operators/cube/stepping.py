@@ -5,8 +5,9 @@ anything is written.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
 from broker.errors import BrokerError, DamagedPieceError
@@ -17,12 +18,13 @@ from broker.operators.cube.folding import folded_state, passed_state
 from broker.operators.cube.gaps import Gap
 from broker.operators.cube.late_cells import NO_LATE_CHANGES, LateCells, LateChanges
 from broker.operators.cube.merging import Merged, PaneMerger
-from broker.operators.cube.partial import Newest, Partial
+from broker.operators.cube.partial import Committed, Newest, Partial
 from broker.operators.cube.snapshot import Snapshot
 
 LOG = logging.getLogger("asc.cubes")
 
 Outcome = Literal["folded", "covered", "partly", "parked", "absent"]
+_TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,3 +175,18 @@ class BatchSteps:
         """
         has_all = state.reaches(self._snapshot.ends)
         return replace(state, watermark_us=batch_time.watermark_us if has_all else None)
+
+
+def committed(commit: int | None, steps: Sequence[Step], dropped: frozenset[CubeId]) -> Committed:
+    """Return the outcome of a commit. ``commit``: its number; None if nothing was written. ``dropped``: the cubes of
+    the batch that do not exist.
+    """
+    by_outcome: dict[Outcome, set[CubeId]] = {}
+    for step in steps:
+        by_outcome.setdefault(step.outcome, set()).add(step.after.id)
+    parked = {step.after.id: step.after.parked or "" for step in steps if step.outcome == "parked"}
+    for each in sorted(dropped):
+        LOG.warning("a batch of cube %s is dropped: its generation %s is not kept", each.query, each.generation)
+    folded, covered, partly = (frozenset(by_outcome.get(name, ())) for name in _TOLD)
+    gaps = {step.after.id: step.new_gaps for step in steps if step.new_gaps}
+    return Committed(commit, folded, covered, partly, MappingProxyType(parked), dropped, MappingProxyType(gaps))

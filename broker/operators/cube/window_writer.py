@@ -55,10 +55,11 @@ class WindowWriter:
         self._outputs = outputs
         self._limits = RevisionLimits() if limits is None else limits
         self._first_limits = FirstLimits() if first_limits is None else first_limits
+        self._refused: set[CubeId] = set()
 
     def write(self, cubes: Iterable[CubeId]) -> Mapping[str, str]:
-        """Send the rows that are due for some cubes. Return the cubes whose windows cannot be written, with the
-        reasons. Raise KafkaError.
+        """Send the rows that are due for some cubes. Park the cubes whose windows cannot be written, and return them
+        with the reasons. Raise KafkaError, and CubeStoreError.
 
         A call before a commit sends the rows that the last commit left unrecorded, which may have arrived already.
         """
@@ -69,7 +70,7 @@ class WindowWriter:
         does.
 
         For a parked cube these are revisions of windows already written. So a cube parked for too many bytes gets
-        smaller.
+        smaller. Revisions of a parked cube that were refused once are not sent again.
         """
         refused: dict[CubeId, str] = {}
         for cube in cubes:
@@ -80,7 +81,9 @@ class WindowWriter:
     def _go_on(self, cube: CubeId) -> None:
         state = self._keeper.snapshot.cubes.get(cube)
         own = None if state is None else state.windows
-        if state is None or own is None or (state.parked is not None and not own.changes) or not _is_writable(state):
+        if state is None or own is None or not _is_writable(state):
+            return
+        if state.parked is not None and (cube in self._refused or not own.changes):
             return
         left = own.touched() if state.parked is None else replace(own, is_due=own.is_due or bool(own.changes))
         if own.has_left and left is not own:
@@ -95,27 +98,41 @@ class WindowWriter:
                 write(cube)
             except DamagedPieceError as error:
                 self._keeper.park_damaged(cube, error.number)
-                refused[cube.query] = self._keeper.snapshot.cube(cube).parked or str(error)
+                refused[cube.query] = self._told(cube, str(error))
             except DamagedFormerCellsError as error:
                 self._keeper.park_damaged_change(cube, error.number)
-                refused[cube.query] = self._keeper.snapshot.cube(cube).parked or str(error)
+                refused[cube.query] = self._told(cube, str(error))
             except TooLargeWindowError as error:
-                LOG.error("cube %s is parked: %s", cube.query, error)
-                refused[cube.query] = str(error)
+                refused[cube.query] = self._parked(cube, str(error))
             except BrokerError:
                 raise
             except Exception as error:
                 # What one cube cannot do is no reason to stop the stream: it would fail for ever.
-                LOG.exception("cube %s is parked", cube.query)
+                LOG.exception("windows of cube %s cannot be computed", cube.query)
                 told = f"its windows cannot be computed, {type(error).__name__}: {error}"
-                refused[cube.query] = told.splitlines()[0]
+                refused[cube.query] = self._parked(cube, told.splitlines()[0])
         return refused
+
+    def _parked(self, cube: CubeId, reason: str) -> str:
+        """Park a cube whose rows cannot be written, and return the reason why it is parked. A cube that was parked
+        before keeps its reason.
+        """
+        if self._told(cube, "") not in ("", reason):
+            LOG.warning("windows of cube %s are not written: %s", cube.query, reason)
+        self._keeper.park(cube, reason)
+        self._refused.add(cube)
+        return self._told(cube, reason)
+
+    def _told(self, cube: CubeId, otherwise: str) -> str:
+        return self._keeper.snapshot.cube(cube).parked or otherwise
 
     def _write(self, cube: CubeId) -> None:
         snapshot = self._keeper.snapshot
         state = snapshot.cubes.get(cube)
         if state is None or state.windows is None or state.layout is None:
             return
+        if state.parked is None:
+            self._refused.discard(cube)
         open_from = first_open(snapshot.marks.get(state.time), snapshot.lateness_us, state.grain_us)
         # A parked cube has not the records of windows that others have made final.
         due_to = state.windows.due_to(open_from) if state.parked is None else None

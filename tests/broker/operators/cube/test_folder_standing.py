@@ -73,9 +73,15 @@ class Run:
         self.folder.close()
         self.folder = folder_of(self.path)
 
-    def stand(self, *planned: FoldDestination, version: int, paused: Mapping[str, int | None] | None = None) -> None:
+    def stand(
+        self,
+        *planned: FoldDestination,
+        version: int,
+        paused: Mapping[str, int | None] | None = None,
+        unserved: Mapping[str, str] | None = None,
+    ) -> None:
         registered = {**(paused or {}), **{own.id: own.since for own in planned}}
-        self.folder.stand(registered, {own.id: own for own in planned}, version)
+        self.folder.stand(registered, {own.id: own for own in planned}, version, unserved or {})
 
     def commit(
         self,
@@ -191,6 +197,43 @@ def test_while_it_is_paused_an_answer_says_so_though_no_cube_has_a_batch(run: Ru
     run.commit(query(), version=6)
     # It missed nothing.
     assert (gaps(), run.count(query())) == ([], 3)
+
+
+def test_while_its_query_is_parked_the_gap_has_the_reason(run: Run) -> None:
+    def gaps(name: str) -> list[tuple[str, str]]:
+        found = run.folder.keeper.questions.query(cube_of(query(name=name)), {"live": True})["gaps"]
+        return [(gap["to"], gap["reason"]) for gap in found]
+
+    late, other = query(), query(name="other")
+    run.stand(late, other, version=4)
+    run.commit(late, other, version=4)
+    reason = "is parked, for its expression 'f(x)'"
+    run.stand(version=5, paused={"late": 3, "other": 3}, unserved={"late": reason, "of another kind": "is parked"})
+    run.start_again()
+    run.stand(version=5, paused={"late": 3, "other": 3}, unserved={"late": reason})
+    assert (gaps("late"), gaps("other")) == ([(None, reason)], [(None, "paused")])
+    run.offset += 1
+    run.stand(late, other, version=6)
+    run.commit(late, other, version=6)
+    assert [told for _, told in gaps("late") + gaps("other")] == [reason, "paused"]
+    assert (run.count(late), run.count(other)) == (2, 2)
+
+
+def test_a_batch_of_a_plan_before_a_park_does_not_resume_the_cube(run: Run) -> None:
+    own = query()
+    run.stand(own, version=4)
+    run.commit(own, version=4)
+    run.folder.keeper.park(cube_of(own), "its topic takes no row so large")
+    assert set(run.commit(own, version=4)) == {"late"}
+    run.stand(version=5, paused={"late": 3})
+    # It was bound before the park, and ends after the query has left the plan.
+    assert set(run.commit(own, version=4)) == {"late"}
+    assert run.folder.keeper.snapshot.status(cube_of(own))["parked"] == "its topic takes no row so large"
+    # Registered anew, it continues at once, also where no batch follows.
+    run.stand(own, version=6)
+    assert run.folder.keeper.snapshot.status(cube_of(own))["parked"] is None
+    assert run.commit(own, version=6) == {}
+    assert run.count(own) == 2
 
 
 def test_a_replacement_with_an_equal_generation_goes_on_and_another_begins_empty(run: Run) -> None:

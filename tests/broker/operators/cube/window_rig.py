@@ -16,7 +16,7 @@ from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import RevisionLimits
 from asc.operators.cube.window_rows import WindowRow
-from broker.errors import KafkaError
+from broker.errors import KafkaError, TooLargeWindowError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.first_limits import FirstLimits
@@ -51,10 +51,14 @@ def output(window: int, slide: int, emit: str = "all", cuboids: Sequence[Sequenc
 
 @dataclass
 class Sent:
-    """All rows, in the place of a topic; the next ones may fail, before or after they have arrived."""
+    """All rows, in the place of a topic; the next ones may fail, before or after they have arrived.
+
+    ``value_bytes``: the largest value that it takes.
+    """
 
     rows: list[WindowRow] = field(default_factory=list)
     fails_after: int | None = None
+    value_bytes: int | None = None
 
     def send(self, topic: str, query: str, rows: Iterable[WindowRow]) -> Counter[str]:
         found: Counter[str] = Counter()
@@ -64,6 +68,8 @@ class Sent:
                 raise KafkaError("Kafka", "here", "does not answer")
             if self.fails_after is not None:
                 self.fails_after -= 1
+            if self.value_bytes is not None and len(row.value or b"") > self.value_bytes:
+                raise TooLargeWindowError("topic", topic, "takes no row so large")
             self.rows.append(row)
             found[row.kind] += 1
         return found
