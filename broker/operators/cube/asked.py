@@ -48,8 +48,8 @@ class Asked:
 
         ``commit``: the number of the snapshot's commit. ``open_from``: the first open pane; None if no pane is closed.
         Unless the question is live, its interval ends at ``open_from`` at the latest, after the last whole interval of
-        its grain. The interval of ``last_s`` ends there too. In a live question, it ends after the interval of the
-        newest open pane.
+        its grain. If no pane is closed, it ends where it begins. The interval of ``last_s`` ends at ``open_from`` too;
+        in a live question, it ends after the interval of the newest open pane.
         """
         live = _flag(body, "live", "for the open panes too")
         late = _flag(body, "late", "for late records that stay apart too")
@@ -60,10 +60,17 @@ class Asked:
         open_panes = _open_panes(state, question, has_end=body.get("last_s") is None)
         digest = _digest(state, question, live, late)
         question = replace(question, skip=_skip(body.get("cursor"), commit, digest))
-        if not live and open_from is not None and (question.end is None or question.end > open_from):
-            question = question.until(open_from)
+        if not live:
+            question = _of_closed_panes(question, open_from)
         flags = {name: True for name, is_set in (("live", live), ("late", late)) if is_set}
         return Asked(replace(question, body={**(question.body or {}), **flags}), live, late, digest, open_panes)
+
+
+def _of_closed_panes(question: Question, open_from: int | None) -> Question:
+    """Return the question without the open panes. ``open_from``: as in :meth:`Asked.parse`."""
+    if open_from is None:
+        return question if question.first is None else replace(question, end=question.first)
+    return question.until(open_from) if question.end is None or question.end > open_from else question
 
 
 def _flag(body: Mapping[str, Any], name: str, what: str) -> bool:
@@ -92,12 +99,14 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, i
         raise CubeError("last_s", last_s, f"is off the grain of {grain_s} s: give a multiple of it")
     if body.get("from") is not None or body.get("to") is not None:
         raise CubeError("last_s", last_s, "is an interval already: leave from and to out, or last_s")
-    if open_from is None:
-        raise CubeError("last_s", last_s, "no pane is closed yet: ask without it, with live")
-    last = open_from - open_from % step
     if is_live and state.panes.open:
         end = max(state.panes.open) + 1
         last = end + -end % step
+    elif open_from is not None:
+        last = open_from - open_from % step
+    else:
+        remedy = "no pane has records yet: ask without it" if is_live else "no pane is closed yet: ask with live"
+        raise CubeError("last_s", last_s, remedy)
     panes = last_s // grain_s * step
     end_us = last * state.grain_us
     first_us = end_us - panes * state.grain_us

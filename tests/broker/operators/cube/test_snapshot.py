@@ -12,6 +12,7 @@ import pytest
 from asc.errors import CubeError
 from asc.operators.cube.json_values import instant_of, instant_text
 from broker.errors import DamagedPieceError, UnknownQueryError
+from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.keeper import Keeper
 from tests.broker.operators.cube.kept_stream import (
     BASE_US,
@@ -22,6 +23,7 @@ from tests.broker.operators.cube.kept_stream import (
     cube_id,
     definition,
     opened,
+    partial,
 )
 from tests.broker.operators.cube.test_keeper import damage
 
@@ -213,16 +215,41 @@ def test_before_its_first_batch_a_cube_answers_that_it_has_nothing(tmp_path: Pat
     found = keeper.questions.query(LATE, {"by": [["carrier"], []]})
     assert (found["rows"], found["watermark"], found["whole"]) == ([{"group": {}, "n": 0, "d": None}], None, False)
     assert found["gaps"] == [{"from": None, "to": None, "reason": "before its first batch"}]
-    # The bounds of a question are given back, and cells have none here.
-    assert [keeper.questions.query(LATE, own)["interval"] for own in ({}, {"from": minute(1)}, {"to": minute(1)})] == [
-        None
-    ] * 3
-    bounds = {"from": minute(1), "to": minute(2)}
-    assert keeper.questions.query(LATE, bounds)["interval"] == [minute(1), minute(2)]
-    with pytest.raises(CubeError, match="no pane is closed yet"):
+    # No pane is closed, and cells have no bounds here.
+    nothing = [minute(1), minute(1)]
+    asked = ({}, {"to": minute(1)}, {"from": minute(1)}, {"from": minute(1), "to": minute(2)})
+    assert [keeper.questions.query(LATE, own)["interval"] for own in asked] == [None, None, nothing, nothing]
+    with pytest.raises(CubeError, match="last_s 60: no pane is closed yet: ask with live"):
         keeper.questions.query(LATE, {"last_s": 60})
+    with pytest.raises(CubeError, match="last_s 60: no pane has records yet: ask without it"):
+        keeper.questions.query(LATE, {"last_s": 60, "live": True})
     with pytest.raises(UnknownQueryError, match="cube 'other': is not kept"):
         keeper.questions.query(cube_id("other", OWN), {})
+    keeper.close()
+
+
+def test_without_a_closed_pane_an_answer_includes_none_unless_it_is_live(tmp_path: Path) -> None:
+    keeper = opened(tmp_path)
+    keeper.define(LATE, OWN)
+    records: list[Record] = [("B6", "JFK", 1, each * MINUTE_US) for each in range(3)]
+    source, places = Topic(partitions={0: records, 1: []}), BatchInterval("T", {0: 0, 1: 0}, {0: 3, 1: 0})
+    # The first record of the other partition came after the batch was planned: there is no mark.
+    keeper.commit(places, {LATE: partial(OWN, [records])}, source.newest(places), {1})
+    assert dict(keeper.snapshot.marks) == {}
+
+    def told(**body: Any) -> tuple[Any, int, int]:
+        found = keeper.questions.query(LATE, body)
+        return found["interval"], found["rows"][0]["n"], found["open_panes"]
+
+    between = {"from": minute(0), "to": minute(3)}
+    assert told(**between) == ([minute(0), minute(0)], 0, 3)
+    assert told(**between, live=True) == ([minute(0), minute(3)], 3, 3)
+    assert told(**{"from": minute(1)}) == ([minute(1), minute(1)], 0, 2)
+    assert told(to=minute(2)) == (None, 0, 2)
+    assert told(last_s=120, live=True) == ([minute(1), minute(3)], 2, 2)
+    assert told(last_s=120, grain_s=120, live=True) == ([minute(2), minute(4)], 1, 1)
+    with pytest.raises(CubeError, match="last_s 60: no pane is closed yet: ask with live"):
+        told(last_s=60)
     keeper.close()
 
 
