@@ -55,7 +55,7 @@ class Columns:
 
     An expression that is not a plain column is read from the column of the batch whose name is its SQL text. A plain
     column may also be a field of a struct. A FILTER over plain columns is evaluated here if the batch has no column for
-    it. Not thread-safe.
+    it. Texts are repaired: bytes that are not UTF-8 become U+FFFD. Not thread-safe.
     """
 
     def __init__(self, batch: pa.Table | pa.RecordBatch, schema: Schema, time_zone: str) -> None:
@@ -157,10 +157,24 @@ class Columns:
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         # A measure of another type reads alone whether a value is NULL.
-        if not has_keys or column.type == operand.type:
+        if not has_keys:
             return column
         try:
-            return column.cast(operand.type)
+            column = column if column.type == operand.type else column.cast(operand.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             remedy = f"is {column.type}, where the cube takes {operand.type}: cast it"
             raise CubeError("column", operand.sql, remedy) from None
+        return repaired(column) if pa.types.is_string(column.type) else column
+
+
+def repaired(column: pa.Array) -> pa.Array:
+    """Return a column of texts in which each sequence of bytes that is not UTF-8 is replaced by U+FFFD."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        read = (
+            None if value is None else value.decode("utf-8", "replace")
+            for value in column.view(pa.binary()).to_pylist()
+        )
+        return pa.array(read, pa.string())
+    return column

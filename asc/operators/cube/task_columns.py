@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from asc.operators.cube.columns import Columns
+from asc.operators.cube.columns import Columns, repaired
 from asc.operators.cube.operand import Operand
 from asc.schema import Schema
 
@@ -18,7 +18,7 @@ class TaskColumns(Columns):
     of its operand.
 
     A boolean arrives as 0 or 1, and a time as microseconds. A value of which only NULL or not NULL matters arrives as
-    any integer. Texts are repaired: bytes that are not UTF-8 become U+FFFD.
+    any integer.
     """
 
     def __init__(self, batch: pa.RecordBatch) -> None:
@@ -29,18 +29,5 @@ class TaskColumns(Columns):
         if operand.type is None or pa.types.is_nested(operand.type):
             return column
         if pa.types.is_string(operand.type):
-            return _whole(column)
+            return repaired(column)
         return column if column.type == operand.type else column.cast(operand.type)
-
-
-def _whole(column: pa.Array) -> pa.Array:
-    """Return a column of texts that may contain invalid UTF-8, with the invalid bytes repaired."""
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid:
-        read = (
-            None if value is None else value.decode("utf-8", "replace")
-            for value in column.view(pa.binary()).to_pylist()
-        )
-        return pa.array(read, pa.string())
-    return column

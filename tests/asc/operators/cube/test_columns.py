@@ -77,6 +77,21 @@ def test_a_pane_is_a_floor_and_an_unusable_time_has_none_of_its_own() -> None:
     assert columns(TABLE.slice(1, 1)).panes(TIME, 1).radix == 1
 
 
+def test_texts_that_are_not_utf_8_are_repaired() -> None:
+    damaged = pa.array([b"a", b"\xff\xfeb", None, b"a"], pa.binary()).view(pa.string())
+    whole = ["a", "\ufffd\ufffdb", None, "a"]
+    text, city = Operand("lower(s)", pa.string()), Operand("place.city", pa.string(), ("place", "city"))
+    place = pa.StructArray.from_arrays([damaged], ["city"])
+    several = pa.chunked_array([damaged.slice(0, 1), damaged.slice(1)])
+    for values in (damaged, several, damaged.dictionary_encode(), damaged.view(pa.string())):
+        own = columns(pa.table({"lower(s)": values, "place": place}))
+        assert (own.array(text).to_pylist(), own.array(city).to_pylist()) == (whole, whole)
+        assert own.key(text).array().to_pylist() == whole
+    first = Operand("CASE WHEN (b) THEN lower(s) END", pa.string(), None, "b", text)
+    table = pa.table({"lower(s)": damaged, "b": [True, True, True, False]})
+    assert columns(table).array(first).to_pylist() == [*whole[:3], None]
+
+
 def test_everything_is_made_once() -> None:
     own = columns()
     assert own.key(INTEGER) is own.key(INTEGER)

@@ -6,11 +6,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
+from asc.operators.cube.answer import answer
 from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.question import Question
+from asc.operators.cube.task_fold import CubeFold, CubePartial
 from asc.schema import Schema
 from broker.files.decoding import Decoding
 from cli.operators.cube.by_spark import column_of, folding
@@ -39,6 +43,24 @@ def test_a_task_makes_a_row_of_each_piece_and_one_of_its_counts() -> None:
     ]
     (nothing,) = folding(definition, SCHEMA.ddl(), "UTC")([])
     assert nothing.num_rows == 1
+
+
+def test_a_text_that_is_not_utf_8_is_that_of_a_standing_cube() -> None:
+    measures = ["count(*) AS n", "max(upper(s)) AS last"]
+    definition = CubeDefinition.parse({**PLAIN, "dimensions": [["upper(s)"]], "measures": measures})
+    texts = pa.array([b"A", b"\xff", None], pa.binary()).view(pa.string())
+    batch = pa.record_batch({"_0": pa.array([0, 0, 0], pa.timestamp("us", tz="UTC")), "_1": texts})
+    (found,) = folding(definition, SCHEMA.ddl(), "UTC")([batch])
+    piece = found.to_pylist()[0]["piece"]
+    fold = CubeFold()
+    layout = fold.prepare({"cube": definition.plain(), "schema": SCHEMA.ddl()})
+    state = fold.state(layout)
+    names = [operand.sql for operand in layout.operands]
+    state.fold(fold.columns(batch.rename_columns(names)), np.arange(3))
+    cells = CubePartial.of_bytes(layout, state.to_bytes()).cells
+    assert [own.to_bytes() for own in cells.pieces(layout)] == [piece]
+    rows = answer(layout, [cells], Question.parse({"by": ["upper(s)"]}, definition))["rows"]
+    assert [row["group"]["upper(s)"] for row in rows] == [None, "A", "\ufffd"]
 
 
 def test_an_expression_comes_as_a_column_that_the_fold_finds() -> None:
