@@ -170,7 +170,7 @@ class Keeper:
             before = self._sure()
             known = [own for own in before.cubes.values() if own.id.query == cube.query and own.since == since]
             if any(own.id == cube for own in known):
-                self._define_windows(before, cube, output, topic)
+                self._define_windows(self._mended(before, cube, definition), cube, output, topic)
                 return False
             if any(own.version > version for own in known):
                 return False
@@ -333,6 +333,20 @@ class Keeper:
         """Close the file. Snapshots cannot be used afterwards."""
         with self._lock:
             self._store.close()
+
+    def _mended(self, before: Snapshot, cube: CubeId, definition: CubeDefinition) -> Snapshot:
+        """Write the definition of an existing cube anew if it is damaged in the file, and return the current snapshot.
+
+        The generation is a hash of the definition, so that the pieces of the cube are those of this definition.
+        """
+        state = before.cubes[cube]
+        if state.definition == definition:
+            return before
+        with self._writing(before.commit, before.batch):
+            self._saved.save_definition(state.number, definition)
+        LOG.warning("cube %s: its definition was damaged in the file of cubes, and is written anew", cube.query)
+        self._is_unsure = True
+        return self._sure()
 
     def _define_windows(self, before: Snapshot, cube: CubeId, output: Output | None, topic: str) -> None:
         """Replace the windows of an existing cube if the windows or their topic have changed. Remove the windows if

@@ -9,11 +9,11 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from asc.errors import AscError
+from asc.operators.cube.cuboid import Dimensions
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
 from asc.operators.event_time import EventTimeProgress
 from asc.schema import Schema
-from broker.errors import CubeStoreError
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Coverage, Interval, Place
 from broker.operators.cube.cube_state import CubeId, CubeState
@@ -24,6 +24,8 @@ from broker.operators.cube.store import Rows, Store
 from broker.operators.cube.window_saving import SavedWindows
 
 _TYPES = "its records have other types than its pieces: remove the query, and register it again"
+_UNREADABLE = CubeDefinition(Dimensions(()), (), time="")
+"""The definition of a cube whose own definition is damaged. Such a cube is parked, and has no layout."""
 _CUBE = "number, query, generation, definition, types, since, version, watermark_us, batch, parked, stopped"
 
 
@@ -61,7 +63,7 @@ class SavedCubes:
         """Return all cubes. Cost: one row for each piece, without the bytes of the piece."""
         marks = self.marks()
         rows = self._store.execute(f"SELECT {_CUBE} FROM cubes")
-        definitions = {row[0]: self._definition(row[3]) for row in rows}
+        definitions, damaged = _definitions({row[0]: row[3] for row in rows})
         windows = self.windows.states(definitions)
         pieces = _grouped(
             self._store.execute(
@@ -78,7 +80,7 @@ class SavedCubes:
         state_by_id = {}
         for row in rows:
             number, query, generation, _, types, since, version, watermark_us, batch, parked, stopped = row
-            definition = definitions[number]
+            definition = definitions.get(number, _UNREADABLE)
             assert definition.time is not None
             assert definition.grain_us is not None
             open_from = first_open(marks.get(definition.time), self._lateness_us, definition.grain_us)
@@ -104,7 +106,10 @@ class SavedCubes:
                 windows.get(number),
                 Panes.of(sides[True], open_from),
             )
-            state_by_id[state.id] = self._with_layout(state, types)
+            if number in damaged:
+                state_by_id[state.id] = replace(state, parked=state.parked or damaged[number])
+            else:
+                state_by_id[state.id] = self._with_layout(state, types)
         return state_by_id
 
     def add(self, cube: CubeId, definition: CubeDefinition, layout: Layout, since: int, version: int) -> CubeState:
@@ -117,6 +122,11 @@ class SavedCubes:
         none: Mapping[str, int] = MappingProxyType({})
         own = (definition, layout, Panes.of((), None), Coverage(), Coverage(), (), none)
         return CubeState(cube, rows[0][0], *own, since, version)
+
+    def save_definition(self, number: int, definition: CubeDefinition) -> None:
+        """Write the definition of a cube anew. Call within a transaction."""
+        text = json.dumps(definition.plain())
+        self._store.execute("UPDATE cubes SET definition = ? WHERE number = ?", (text, number))
 
     def save(self, before: CubeState, after: CubeState, added: Iterable[NewPiece], gone: Iterable[int]) -> None:
         """Write the differences between two states of a cube. Call within a transaction."""
@@ -182,14 +192,6 @@ class SavedCubes:
         """Mark pieces as damaged. Call within a transaction."""
         self._store.execute_all("UPDATE pieces SET is_damaged = 1 WHERE number = ?", ((each,) for each in numbers))
 
-    def _definition(self, text: str) -> CubeDefinition:
-        try:
-            plain = json.loads(text)
-            return CubeDefinition.parse({name: value for name, value in plain.items() if name != "name"})
-        except (ValueError, AttributeError, AscError) as error:
-            remedy = f"is damaged, a definition cannot be read, {error}: copy a dump there"
-            raise CubeStoreError("cubes", str(self._store.path), remedy) from None
-
     def _with_layout(self, state: CubeState, types: str) -> CubeState:
         try:
             layout = self.layout(state.definition)
@@ -218,6 +220,20 @@ class SavedCubes:
         )
         columns = 'cube, is_missed, topic, partition, first, "end"'
         self._store.execute_all(f"INSERT OR REPLACE INTO coverage ({columns}) VALUES (?, ?, ?, ?, ?, ?)", new)
+
+
+def _definitions(texts: Mapping[int, str]) -> tuple[dict[int, CubeDefinition], dict[int, str]]:
+    """Return the definitions of cubes, by the number of the cube, and why the other texts cannot be read."""
+    definitions: dict[int, CubeDefinition] = {}
+    damaged: dict[int, str] = {}
+    for number, text in texts.items():
+        try:
+            plain = json.loads(text)
+            definitions[number] = CubeDefinition.parse({name: own for name, own in plain.items() if name != "name"})
+        except (ValueError, AttributeError, AscError) as error:
+            told = f"its definition in the file of cubes is damaged, {error}".splitlines()[0]
+            damaged[number] = f"{told}: resume the query, or register it again"
+    return definitions, damaged
 
 
 def _grouped(rows: Rows) -> dict[int, Rows]:

@@ -115,6 +115,8 @@ class Store:
             connection = sqlite3.connect(path, timeout=_WAITED_S, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error) as error:
             raise CubeStoreError("cubes", str(path), f"cannot be opened, {error}: mend that, and start again") from None
+        # A text with a damaged byte is read all the same, so that it concerns its cube alone.
+        connection.text_factory = _text
         try:
             # Before the first access: so the log needs no shared memory, which file systems over a network have not.
             for name, value in (("locking_mode", "EXCLUSIVE"), ("page_size", _PAGE_BYTES), ("journal_mode", "WAL")):
@@ -266,6 +268,10 @@ class Store:
         needed = ("stream", "marks", "newest", "cubes", "removed", *_WITH_DATA, *_OF_CUBES)
         if (form, application) != (FORM, _APPLICATION) or not tables.issuperset(needed):
             raise CubeStoreError("cubes", str(self.path), "is no file of cubes: move it away, or copy a dump there")
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _make_folder(folder: Path) -> None:

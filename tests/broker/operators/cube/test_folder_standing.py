@@ -415,6 +415,26 @@ def test_a_cube_that_was_parked_before_a_restart_goes_on_once_it_is_resumed(run:
     assert run.count(own) == 1
 
 
+def test_a_damaged_definition_is_that_of_the_registered_query(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    late, other = query(), query(name="other")
+    run.stand(late, other, version=4)
+    run.commit(late, other, version=4)
+    run.folder.close()
+    with contextlib.closing(sqlite3.connect(run.path / ".cubes" / "flights" / "cubes.sqlite")) as connection:
+        sql = "UPDATE cubes SET definition = replace(definition, 'grain_s', 'grain_t') WHERE query = 'late'"
+        assert connection.execute(sql).rowcount == 1
+        connection.commit()
+    run.folder = folder_of(run.path)
+    # Nobody asks for it while its query is paused.
+    run.stand(other, version=5, paused={"late": 3})
+    assert run.commit(other, version=5) == {}
+    assert "grain_t" in str(run.folder.keeper.snapshot.status(cube_of(late))["parked"])
+    run.stand(late, other, version=6)
+    assert run.commit(late, other, version=6) == {}
+    assert (run.count(late), run.count(other)) == (2, 3)
+    assert "cube late: its definition was damaged in the file of cubes, and is written anew" in caplog.text
+
+
 def test_a_batch_that_is_run_again_adds_nothing_to_the_totals(run: Run) -> None:
     own, other = query(), query(name="other")
     run.stand(own, version=4)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from broker.errors import CubeStoreError
+from asc.operators.cube.output import Output
+from broker.errors import CubeStoreError, QueryError
+from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.store import FORM, Store
 from tests.broker.operators.cube.kept_stream import (
@@ -108,14 +112,65 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_a_definition_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def damage_definition(path: Path, text: bytes) -> None:
+    """Replace the definition of the first cube."""
+    changed(path / "cubes.sqlite", f"UPDATE cubes SET definition = CAST(x'{text.hex()}' AS TEXT) WHERE number = 1")
+
+
+@pytest.mark.parametrize("text", [b"{", b"[]", b'{"grain_s": 7}', b'{"grain_s": 60, \xff'])
+def test_a_definition_that_cannot_be_read_parks_its_cube_alone_until_it_is_defined_again(
+    tmp_path: Path, text: bytes
+) -> None:
+    source, other, windows_topic = topic(), CubeId("other", "x"), "asc.late"
+    output = Output.parse({"output": [["carrier"]], "window_s": 60, "slide_s": 60}, OWN)
+    keeper = opened(tmp_path)
+    keeper.define(LATE, OWN, output, windows_topic)
+    keeper.define(other, OWN)
+    source.commit(keeper, batch(0, 100), {LATE: OWN, other: OWN})
+    windows = keeper.snapshot.cube(LATE).windows
+    assert windows is not None
+    keeper.note(LATE, replace(windows, written=7), {})
+    keeper.close()
+    damage_definition(tmp_path, text)
+    keeper = opened(tmp_path)
+    told = keeper.snapshot.status(LATE)["parked"]
+    assert told.startswith("its definition in the file of cubes is damaged, ")
+    assert told.endswith(": resume the query, or register it again")
+    assert [gap["reason"] for gap in keeper.snapshot.status(LATE)["gaps"]] == [told]
+    with pytest.raises(QueryError, match="cube 'late': is parked, its definition in the file of cubes is damaged"):
+        keeper.questions.query(LATE, {})
+    found = source.commit(keeper, batch(100, 200), {LATE: OWN, other: OWN})
+    assert (found.folded, dict(found.parked)) == ({other}, {LATE: told})
+    assert rows_of(keeper, other) == duckdb_rows(source.partitions[0][:200])
+    keeper.close()
+    keeper = opened(tmp_path)
+    assert not keeper.define(LATE, OWN, output, windows_topic)
+    state = keeper.snapshot.cube(LATE)
+    assert (state.parked, state.windows and state.windows.written) == (None, 7)
+    assert source.commit(keeper, batch(200, 300), {LATE: OWN, other: OWN}).folded == {LATE, other}
+    expected = duckdb_rows([*source.partitions[0][:100], *source.partitions[0][200:300]])
+    assert rows_of(keeper, LATE) == expected
+    assert not keeper.questions.query(LATE, {"live": True})["whole"]
+    keeper.close()
+    keeper = opened(tmp_path)
+    assert rows_of(keeper, LATE) == expected
+    keeper.close()
+
+
+def test_a_damaged_definition_that_can_be_read_is_written_anew(tmp_path: Path) -> None:
     keeper = opened(tmp_path)
     keeper.define(LATE, OWN)
+    topic().commit(keeper, batch(0, 100), {LATE: OWN})
     keeper.close()
-    for text in ("{", "[]", '{"grain_s": 7}'):
-        changed(tmp_path / "cubes.sqlite", f"UPDATE cubes SET definition = '{text}'")
-        with pytest.raises(CubeStoreError, match="is damaged, a definition cannot be read"):
-            opened(tmp_path)
+    damage_definition(tmp_path, json.dumps(OWN.plain()).replace("AS `n`", "AS `m`").encode())
+    keeper = opened(tmp_path)
+    assert "m" in keeper.questions.query(LATE, {"live": True})["rows"][0]
+    commit = keeper.snapshot.commit
+    for _ in range(2):
+        keeper.define(LATE, OWN)
+        assert rows_of(keeper, LATE) == duckdb_rows(topic().partitions[0][:100])
+    assert keeper.snapshot.commit == commit
+    keeper.close()
 
 
 def topic() -> Topic:
