@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -19,18 +18,18 @@ from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import Unit
 from asc.schema import Schema
 from broker.cancellation import Cancellation
-from broker.errors import CubeStoreError, QueryError
-from broker.operators.cube.batch_time import Clock, first_open
+from broker.errors import QueryError
+from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.coverage import BatchInterval, Place
 from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
 from broker.operators.cube.cubes_file import copy_former
+from broker.operators.cube.current_snapshot import CurrentSnapshot
 from broker.operators.cube.dump import Dump, Dumps
 from broker.operators.cube.late_cells import LateCells
 from broker.operators.cube.merging import CubeLimits, PaneMerger
 from broker.operators.cube.partial import Committed, Newest, Partial, of_bounded_panes
 from broker.operators.cube.questions import Questions
 from broker.operators.cube.reading import PieceReader
-from broker.operators.cube.restored import restored, restored_again
 from broker.operators.cube.saving import SavedCubes
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.stepping import BatchSteps, Step, committed
@@ -69,8 +68,7 @@ class Keeper:
         numbers = saved.numbers()
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
         self._changes = count(saved.windows.last_number() + 1)
-        self._snapshot = self._loaded()
-        self._is_unsure = False
+        self._current = CurrentSnapshot(store, saved, lateness_us, self._reader)
 
     @staticmethod
     def open(
@@ -94,7 +92,7 @@ class Keeper:
         store = Store.open(path)
         try:
             keeper = Keeper(store, SavedCubes(store, schema, time_zone, lateness_us), limits, lateness_us)
-            keeper._note_restored(read_to)
+            keeper._current.note_restored(read_to)
             return keeper
         except BaseException:
             store.close()
@@ -103,7 +101,7 @@ class Keeper:
     @property
     def snapshot(self) -> Snapshot:
         """Return the cubes after the last commit."""
-        return self._snapshot
+        return self._current.now
 
     def commit(
         self,
@@ -119,7 +117,7 @@ class Keeper:
         exist. Raise CubeStoreError if nothing could be written; then the same call can be repeated.
         """
         with self._lock:
-            before = self._sure()
+            before = self._current.sure()
             merger = PaneMerger(self._limits, before.cells, self._pieces)
             steps = BatchSteps(
                 *(before, batch, of_bounded_panes(partials), newest),
@@ -135,7 +133,7 @@ class Keeper:
             number, cube_steps = before.commit + 1, steps.all()
             # Before they are deleted: a reader that does not find them in the file looks here.
             before.succeed({each: cells for step in cube_steps for each, cells in step.merged.gone.items()})
-            with self._writing(number, number, steps.marks):
+            with self._current.writing(number, number, steps.marks):
                 for step in cube_steps:
                     self._saved.save(step.before, step.after, step.merged.added, step.merged.gone)
                     self._saved.mark_damaged(step.damaged)
@@ -143,7 +141,7 @@ class Keeper:
                         self._saved.windows.add_change(step.after.number, change, data)
                 self._saved.save_clocks(before.clocks, steps.clocks)
             clocks = {**before.clocks, **steps.clocks}
-            self._swap(number, number, steps.marks, {step.after.id: step.after for step in cube_steps}, clocks)
+            self._current.swap(number, number, steps.marks, {step.after.id: step.after for step in cube_steps}, clocks)
             for step in cube_steps:
                 self._keep(step)
             return committed(number, cube_steps, dropped)
@@ -167,7 +165,7 @@ class Keeper:
         generation, nothing changes. Raise CubeError if the definition does not fit the records.
         """
         with self._lock:
-            before = self._sure()
+            before = self._current.sure()
             known = [own for own in before.cubes.values() if own.id.query == cube.query and own.since == since]
             if any(own.id == cube for own in known):
                 self._define_windows(self._mended(before, cube, definition), cube, output, topic)
@@ -176,7 +174,7 @@ class Keeper:
                 return False
             layout = self._saved.layout(definition)
             kept = {each: own for each, own in before.cubes.items() if each.query != cube.query}
-            with self._writing(before.commit + 1, before.batch):
+            with self._current.writing(before.commit + 1, before.batch):
                 for each in before.cubes.keys() - kept.keys():
                     self._store.remove(before.cubes[each].number)
                 self._store.purge(_PURGED_AT_ONCE)
@@ -184,7 +182,7 @@ class Keeper:
                 if output is not None:
                     windows = WindowState.beginning(topic, output, None, is_new=True)
                     kept[cube] = self._saved_windows(kept[cube], windows)
-            self._swap(before.commit + 1, before.batch, before.marks, kept)
+            self._current.swap(before.commit + 1, before.batch, before.marks, kept)
             return True
 
     def remove(self, *queries: str) -> None:
@@ -193,15 +191,15 @@ class Keeper:
         Of a large cube, some data stay in the file until :meth:`purge` deletes them.
         """
         with self._lock:
-            before = self._sure()
+            before = self._current.sure()
             kept = {each: own for each, own in before.cubes.items() if each.query not in queries}
             if len(kept) == len(before.cubes):
                 return
-            with self._writing(before.commit + 1, before.batch):
+            with self._current.writing(before.commit + 1, before.batch):
                 for each in before.cubes.keys() - kept.keys():
                     self._store.remove(before.cubes[each].number)
                 self._store.purge(_PURGED_AT_ONCE)
-            self._swap(before.commit + 1, before.batch, before.marks, kept)
+            self._current.swap(before.commit + 1, before.batch, before.marks, kept)
 
     def purge(self, limit_s: float) -> None:
         """Delete the data that deleted cubes still have in the file, for at most ``limit_s``. A concurrent commit waits
@@ -220,7 +218,7 @@ class Keeper:
         ``reasons``: why queries are not served; the other queries are paused.
         """
         with self._lock:
-            before = self._sure()
+            before = self._current.sure()
             states = [own for own in before.cubes.values() if own.id.query in queries and own.batch]
             stopped = [
                 replace(own, stopped=reasons.get(own.id.query, PAUSED))
@@ -228,7 +226,7 @@ class Keeper:
                 if own.stopped is own.parked is None
             ]
             if stopped:
-                with self._replacing(before, *stopped):
+                with self._current.replacing(before, *stopped):
                     pass
 
     def resume(self, cube: CubeId) -> None:
@@ -237,7 +235,7 @@ class Keeper:
         The records that the cube missed become a gap. Raise QueryError if its pieces no longer fit the records.
         """
         with self._lock:
-            before = self._sure()
+            before = self._current.sure()
             state = before.cube(cube)
             if state.parked is None:
                 return
@@ -248,23 +246,14 @@ class Keeper:
             after = replace(state, parked=None, stopped=state.parked, panes=panes, apart=apart)
             # A reader of a snapshot in which they are not known to be damaged asks again.
             before.succeed(dict.fromkeys(gone))
-            with self._replacing(before, after):
+            with self._current.replacing(before, after):
                 self._saved.delete_pieces(gone)
-
-    def _note_restored(self, read_to: Mapping[Place, int]) -> None:
-        """Let each cube that ends before the stream's last batch report the time after its end as a gap. Nothing is
-        stored, and the cube's next batch ends the gap.
-        """
-        before = self._snapshot
-        behind = restored(before.cubes, before.batch, read_to)
-        if behind:
-            self._swap(before.commit, before.batch, before.marks, {**before.cubes, **behind})
 
     def revision(self, cube: CubeId, window: int, place: int) -> int:
         """Return the number of the last revision of a window. Return 0 if the window was written only once. ``place``:
         the index of an output cuboid.
         """
-        return self._saved.windows.revision(self._snapshot.cube(cube).number, window, place)
+        return self._saved.windows.revision(self.snapshot.cube(cube).number, window, place)
 
     def former_cells(self, layout: Layout, change: KeptChange) -> FormerCells:
         """Return the former cells of a change of windows. Raise DamagedFormerCellsError if they are damaged."""
@@ -276,33 +265,33 @@ class Keeper:
         A daemon that is killed before this call writes the same windows again. Raise CubeStoreError if the write fails.
         """
         with self._lock:
-            before = self._sure()
+            before = self._current.sure()
             state = before.cube(cube)
-            with self._writing(before.commit, before.batch):
+            with self._current.writing(before.commit, before.batch):
                 after = self._saved_windows(state, windows)
                 self._saved.windows.save_revisions(state.number, raised)
-            self._swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
+            self._current.swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
 
     def park(self, cube: CubeId, reason: str) -> None:
         """Park a cube. From its watermark on, it misses records. Do nothing if it is parked, or does not exist."""
         with self._lock:
-            before = self._sure()
+            before = self._current.sure()
             state = before.cubes.get(cube)
             if state is None or state.parked is not None:
                 return
-            with self._replacing(before, replace(state, parked=reason)):
+            with self._current.replacing(before, replace(state, parked=reason)):
                 pass
             LOG.error("cube %s is parked: %s", cube.query, reason)
 
     def park_damaged(self, cube: CubeId, number: int) -> None:
         """Park a cube because a question or the writer of windows found that the piece ``number`` is damaged."""
         with self._lock:
-            before = self._sure()
+            before = self._current.sure()
             state = before.cubes.get(cube)
             if state is None or all(piece.number != number or piece.is_damaged for piece in state.pieces()):
                 return
             after = state.with_damage([number], self._gaps)
-            with self._replacing(before, after):
+            with self._current.replacing(before, after):
                 self._saved.mark_damaged([number])
             LOG.error("cube %s is parked: %s", cube.query, after.parked)
 
@@ -311,7 +300,7 @@ class Keeper:
         them.
         """
         with self._lock:
-            before = self._sure()
+            before = self._current.sure()
             state = before.cubes.get(cube)
             own = None if state is None else state.windows
             gone = None if own is None else next((each for each in own.changes if each.number == number), None)
@@ -321,7 +310,7 @@ class Keeper:
             begun = own.begun_by(gone)
             raised = {} if begun is None else {begun: self.revision(cube, *begun) + 1}
             after = state.with_damaged_change(gone, raised, self._gaps)
-            with self._replacing(before, after):
+            with self._current.replacing(before, after):
                 self._saved.windows.save_revisions(state.number, raised)
             LOG.error("cube %s is parked: %s", cube.query, after.parked)
 
@@ -342,11 +331,10 @@ class Keeper:
         state = before.cubes[cube]
         if state.definition == definition:
             return before
-        with self._writing(before.commit, before.batch):
+        with self._current.writing(before.commit, before.batch):
             self._saved.save_definition(state.number, definition)
         LOG.warning("cube %s: its definition was damaged in the file of cubes, and is written anew", cube.query)
-        self._is_unsure = True
-        return self._sure()
+        return self._current.read_again()
 
     def _define_windows(self, before: Snapshot, cube: CubeId, output: Output | None, topic: str) -> None:
         """Replace the windows of an existing cube if the windows or their topic have changed. Remove the windows if
@@ -361,65 +349,13 @@ class Keeper:
             open_from = first_open(before.marks.get(state.time), self._lateness_us, state.grain_us)
             is_new = next(state.panes.pieces(), None) is None
             windows = WindowState.beginning(topic, output, open_from, is_new=is_new)
-        with self._writing(before.commit, before.batch):
+        with self._current.writing(before.commit, before.batch):
             after = self._saved_windows(state, windows)
-        self._swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
+        self._current.swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
 
     def _saved_windows(self, state: CubeState, windows: WindowState | None) -> CubeState:
         self._saved.windows.save(state.number, state.windows, windows, state.definition)
         return replace(state, windows=windows)
-
-    def _sure(self) -> Snapshot:
-        """Return the current snapshot. After a failed transaction, read the snapshot from the store again, because the
-        transaction may have been written.
-        """
-        if self._is_unsure:
-            found = self._loaded(self._snapshot.cubes)
-            self._snapshot.precede(found)
-            self._snapshot, self._is_unsure = found, False
-        return self._snapshot
-
-    @contextmanager
-    def _writing(self, commit: int, batch: int, marks: Mapping[str, int] = MappingProxyType({})) -> Iterator[None]:
-        try:
-            with self._store.transaction():
-                yield
-                self._saved.save_stream(commit, batch, marks)
-        except CubeStoreError:
-            self._is_unsure = True
-            raise
-
-    @contextmanager
-    def _replacing(self, before: Snapshot, *states: CubeState) -> Iterator[None]:
-        """Write states of cubes that change without a batch, in one transaction with what the context writes. Then
-        replace the snapshot ``before``.
-        """
-        with self._writing(before.commit + 1, before.batch):
-            for own in states:
-                self._saved.save(before.cubes[own.id], own, (), ())
-            yield
-        cubes = {**before.cubes, **{own.id: own for own in states}}
-        self._swap(before.commit + 1, before.batch, before.marks, cubes)
-
-    def _swap(
-        self,
-        commit: int,
-        batch: int,
-        marks: Mapping[str, int],
-        cubes: Mapping[CubeId, CubeState],
-        clocks: Mapping[str, Clock] | None = None,
-    ) -> None:
-        numbers, own = {"commit": commit, "batch": batch}, self._snapshot.clocks if clocks is None else clocks
-        found = Snapshot(numbers, marks, self._lateness_us, cubes, clocks=own, store=self._store, reader=self._reader)
-        self._snapshot.precede(found)
-        self._snapshot = found
-
-    def _loaded(self, former: Mapping[CubeId, CubeState] = MappingProxyType({})) -> Snapshot:
-        """Return the snapshot of the store. ``former``: the cubes before the store is read again."""
-        cubes, marks = self._saved.cubes(), self._saved.marks()
-        cubes |= restored_again(cubes, former)
-        own = self._saved.numbers(), marks, self._lateness_us, cubes
-        return Snapshot(*own, clocks=self._saved.clocks(), store=self._store, reader=self._reader)
 
     def _keep(self, step: Step) -> None:
         """Keep the cells of open panes in memory, because the next batches merge them and live questions read them."""
