@@ -1,4 +1,4 @@
-"""The JSON text of an answer, built from a few rows at a time and limited in length."""
+"""The JSON text of an answer, built in parts of a bounded size and limited in length."""
 
 from __future__ import annotations
 
@@ -17,14 +17,22 @@ BESIDE_BYTES_MAX = 32 << 20
 and drill-down, each with the whole WHERE.
 """
 
-_VALUES_AT_ONCE, _BYTES_AT_ONCE = 1_000, 1 << 20
+_VALUES_AT_ONCE, _CHARS_AT_ONCE = 1_000, 1 << 16
+"""The most values of one part, and the most characters of their texts. A character takes at most six bytes in JSON."""
+
+_PLAIN_CHARS = 24
+"""The characters that count for a value other than a text."""
+
+_PART_BYTES = 64
+"""The bytes that a part takes besides its text."""
 
 
 def answer_text(answer: Mapping[str, Any], reserve: Reserve) -> bytes:
     """Return an answer as JSON in UTF-8.
 
     Raise CubeError if the rows have more than ANSWER_BYTES_MAX bytes, or the other fields more than BESIDE_BYTES_MAX.
-    ``reserve`` is called with the bytes that are held, and may raise.
+    ``reserve`` is called with the bytes that are held, and may raise. A text may be six times as long in JSON, so only
+    one part of a bounded size is made before each call.
     """
     shorter = "name fewer cuboids or measures, or shorten where"
     beside = f"gives roll_up and drill_down of over {BESIDE_BYTES_MAX >> 20} MiB: {shorter}"
@@ -47,7 +55,7 @@ def _bounded(texts: Iterator[bytes], most_bytes: int, refusal: CubeError, reserv
     for text in texts:
         size_bytes += len(text)
         # The parts, and what they are joined to.
-        reserve(2 * len(text))
+        reserve(2 * len(text) + _PART_BYTES)
         if size_bytes > most_bytes:
             raise refusal
         yield text
@@ -59,23 +67,59 @@ def _beside_texts(found: Mapping[str, Any]) -> Iterator[bytes]:
         if name == "rows":
             continue
         yield b"%s:" % _dumped(name)
-        if isinstance(value, list):
-            yield b"["
-            yield from _list_texts(value)
-            yield b"],"
-        else:
-            yield b"%s," % _dumped(value)
+        yield from _texts(value)
+        yield b","
+
+
+def _texts(value: object) -> Iterator[bytes]:
+    """Yield a value as JSON, in parts of a bounded size."""
+    if isinstance(value, str):
+        yield b'"'
+        for start in range(0, len(value), _CHARS_AT_ONCE):
+            yield _dumped(value[start : start + _CHARS_AT_ONCE])[1:-1]
+        yield b'"'
+    elif isinstance(value, list):
+        yield b"["
+        yield from _list_texts(value)
+        yield b"]"
+    elif isinstance(value, dict):
+        for place, (name, own) in enumerate(value.items()):
+            yield b"%s%s:" % (b"," if place else b"{", _dumped(name))
+            yield from _texts(own)
+        yield b"}" if value else b"{}"
+    else:
+        yield _dumped(value)
 
 
 def _list_texts(values: Sequence[object]) -> Iterator[bytes]:
-    """Yield values as JSON, several values in each text. The number of values follows from the length of the preceding
-    text, because values may be long.
-    """
-    start, count = 0, 1
-    while start < len(values):
-        part = _dumped(values[start : start + count])[1:-1]
-        yield b",%s" % part if start else part
-        start, count = start + count, max(1, min(_VALUES_AT_ONCE, count * _BYTES_AT_ONCE // len(part)))
+    """Yield values as JSON, several short values in each part."""
+    start = chars = 0
+    for place, value in enumerate(values):
+        own = _chars(value)
+        if place > start and (chars + own > _CHARS_AT_ONCE or place - start == _VALUES_AT_ONCE):
+            yield from _several_texts(values[start:place], chars, is_first=not start)
+            start, chars = place, 0
+        chars += own
+    yield from _several_texts(values[start:], chars, is_first=not start)
+
+
+def _several_texts(values: Sequence[object], chars: int, *, is_first: bool) -> Iterator[bytes]:
+    """Yield successive values of a list. ``chars``: their characters; one value alone may have more than a part."""
+    if not is_first:
+        yield b","
+    if chars <= _CHARS_AT_ONCE:
+        yield _dumped(values)[1:-1]
+    else:
+        yield from _texts(values[0])
+
+
+def _chars(value: object) -> int:
+    """Return the characters of a value that make its JSON long: those of its texts and names."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(len, value)) + sum(map(_chars, value.values()))
+    return sum(map(_chars, value)) if isinstance(value, list) else _PLAIN_CHARS
 
 
 def _dumped(value: object) -> bytes:
