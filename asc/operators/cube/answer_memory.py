@@ -72,8 +72,8 @@ def merging_bytes(cells: Cells) -> int:
     result.
     """
     groups = min(cells.count, int(prod(key.radix for key in cells.keys)))
-    fixed = sum(int(state.nbytes) for state in cells.states if not _is_variable(state))
-    variable = sum(_ranking_bytes(state) for state in cells.states if _is_variable(state))
+    fixed = sum(int(state.nbytes) for state in cells.states if not is_variable(state))
+    variable = sum(_ranking_bytes(state) for state in cells.states if is_variable(state))
     keys = 4 * len(cells.keys) + 8
     share = fixed * groups // max(cells.count, 1)
     return _WORK_BYTES * cells.count + keys * groups + share + variable
@@ -93,14 +93,14 @@ def ordering_bytes(cells: Cells, terms: int) -> int:
     """Return the most bytes that sorting cells as rows holds. ``terms``: the number of measures and dimensions to sort
     by.
     """
-    variable = sum(_ranking_bytes(state) for state in cells.states if _is_variable(state))
+    variable = sum(_ranking_bytes(state) for state in cells.states if is_variable(state))
     return terms * _ORDER_BYTES * cells.count + (variable if terms else 0)
 
 
 def rows_bytes(cells: Cells, measures: int) -> int:
     """Return the most bytes that cells hold as rows of an answer. ``measures``: the number of measures in a row."""
     texts = sum(int(key.sizes[key.codes].sum()) for key in cells.keys)
-    texts += sum(int(state.nbytes) for state in cells.states if _is_variable(state))
+    texts += sum(int(state.nbytes) for state in cells.states if is_variable(state))
     return cells.count * (_ROW_BYTES + _FIELD_BYTES * (len(cells.keys) + measures)) + _TEXT_COPIES * texts
 
 
@@ -111,7 +111,8 @@ def body_bytes(names: int) -> int:
     return _BODY_BYTES + _NAME_BYTES * names
 
 
-def _is_variable(array: pa.Array) -> bool:
+def is_variable(array: pa.Array) -> bool:
+    """Return whether the values of an array differ in size: they are texts or BINARY."""
     kind = array.type
     return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
 

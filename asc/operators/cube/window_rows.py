@@ -11,6 +11,7 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.json_values import instant_text, plain_values
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
+from asc.operators.cube.portions import portions
 
 RowKind = Literal["window", "revision", "tombstone"]
 
@@ -45,28 +46,30 @@ class WindowWriting:
     def rows(
         self, cells: Cells, number: int, place: int, *, revision: int, is_whole: bool, is_late: bool = False
     ) -> Iterator[WindowRow]:
-        """Yield a row for each group of an output cuboid in the window ``number``."""
-        if not cells.count:
-            return
+        """Yield a row for each group of an output cuboid in the window ``number``. The values of one portion of the
+        groups are in memory at once.
+        """
         layout = self.layout
         first, end = (instant_text(own) for own in self._bounds_us(number))
         head = f'{{"query":{_text(self.query)},"window":["{first}","{end}"]'
         tail = f',"revision":{revision},"whole":{"true" if is_whole else "false"}}}'
         names = [f",{_text(own.name)}:" for own in layout.measures]
-        columns = [
-            plain_values(own.of(cells.states, layout.slots), is_integer=own.is_integer) for own in layout.measures
-        ]
         identity = self._identity(number, place, revision)
         kind: RowKind = "revision" if is_late else "window"
-        for key, values in zip(self._keys(cells, place), zip(*columns, strict=True), strict=True):
-            measures = "".join(name + _text(value) for name, value in zip(names, values, strict=True))
-            yield WindowRow(kind, key, f"{head}{measures}{tail}".encode(), identity)
+        for part in portions(cells):
+            columns = [
+                plain_values(own.of(part.states, layout.slots), is_integer=own.is_integer) for own in layout.measures
+            ]
+            for key, values in zip(self._keys(part, place), zip(*columns, strict=True), strict=True):
+                measures = "".join(name + _text(value) for name, value in zip(names, values, strict=True))
+                yield WindowRow(kind, key, f"{head}{measures}{tail}".encode(), identity)
 
     def tombstones(self, cells: Cells, number: int, place: int, *, revision: int) -> Iterator[WindowRow]:
         """Yield a tombstone for each group in ``cells``. The window ``number`` has none of these groups."""
         identity = self._identity(number, place, revision)
-        for key in self._keys(cells, place):
-            yield WindowRow("tombstone", key, None, identity)
+        for part in portions(cells):
+            for key in self._keys(part, place):
+                yield WindowRow("tombstone", key, None, identity)
 
     def _keys(self, cells: Cells, place: int) -> Iterator[bytes]:
         names = [self.layout.dimensions[column].sql for column in self.columns(place)]
