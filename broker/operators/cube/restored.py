@@ -21,7 +21,7 @@ def restored(cubes: Mapping[CubeId, CubeState], batch: int, read_to: Mapping[Pla
     return {
         cube: replace(state, stopped=RESTORED)
         for cube, state in cubes.items()
-        if state.batch == batch > 0 and state.stopped is state.parked is None and not state.reaches(read_to)
+        if state.batch == batch > 0 and state.stopped is None and not state.reaches(read_to)
     }
 
 
@@ -30,7 +30,7 @@ def restored_again(cubes: Mapping[CubeId, CubeState], former: Mapping[CubeId, Cu
     return {
         cube: replace(state, stopped=RESTORED)
         for cube, state in cubes.items()
-        if cube in former and state.stopped is state.parked is None
+        if state.stopped is None and cube in former
         if former[cube].stopped == RESTORED and _has_read_as_far(state, former[cube])
     }
 

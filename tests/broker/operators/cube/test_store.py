@@ -11,7 +11,7 @@ import pytest
 
 from asc.operators.cube.output import Output
 from broker.errors import CubeStoreError, QueryError
-from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.cube_state import RESTORED, CubeId
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.store import FORM, Store
 from tests.broker.operators.cube.kept_stream import (
@@ -154,6 +154,18 @@ def test_a_definition_that_cannot_be_read_parks_its_cube_alone_until_it_is_defin
     keeper.close()
     keeper = opened(tmp_path)
     assert rows_of(keeper, LATE) == expected
+    keeper.close()
+
+
+def test_a_restored_copy_with_a_damaged_definition_is_not_whole(tmp_path: Path) -> None:
+    keeper = opened(tmp_path)
+    keeper.define(LATE, OWN)
+    topic().commit(keeper, batch(0, 100), {LATE: OWN})
+    keeper.close()
+    damage_definition(tmp_path, b"{")
+    keeper = opened(tmp_path, read_to={("T", 0): 200})
+    keeper.define(LATE, OWN)
+    assert [gap["reason"] for gap in keeper.questions.query(LATE, {"live": True})["gaps"]] == [RESTORED]
     keeper.close()
 
 
