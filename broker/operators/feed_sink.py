@@ -41,7 +41,7 @@ class _TooLarge(NamedTuple):
     query: str
     topic: str
     kind: str
-    count: int
+    outputs: int
     largest_bytes: int
 
 
@@ -179,7 +179,7 @@ class FeedSink:
 
         by_kind = Counter[str]()
         for own in too_large:
-            by_kind[own.kind] += own.count
+            by_kind[own.kind] += own.outputs
             if own.query not in self._warned:
                 self._warned.add(own.query)
                 LOG.warning(

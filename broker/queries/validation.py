@@ -174,7 +174,7 @@ class Validator:
         fed = {i: candidate.query for i, candidate in candidates.items() if _is_fed(candidate)}
         limits = dict.fromkeys(missing, self._cluster.request_bytes)
         limits.update(self._cluster.record_limits({query.topic for query in fed.values()} - limits.keys()))
-        warnings = {}
+        warnings: dict[int, tuple[str, ...]] = {}
         for position, query in fed.items():
             assert query.operator is not None
             size, limit = feed_kinds()[query.operator.name].record_bytes(query.operator), limits[query.topic]

@@ -123,15 +123,19 @@ class DbscanQuery:
         # Before it becomes a double: a whole number may be beyond all of them.
         if type(eps) not in (int, float) or not 0 < eps <= (HALF_EARTH_M if is_position else sys.float_info.max):
             raise ValueError(f"{str(eps)[:50]} is no eps")
-        min_samples, sample = (
-            whole_between(definition["min_samples"], 1),
-            whole_between(definition["sample"], 0, SAMPLE_MAX),
-        )
-        lateness_us, since = definition.get("lateness_us"), since_of(definition)
+        min_samples, sample = whole_between(definition["min_samples"], 1), definition["sample"]
+        lateness_us = definition.get("lateness_us")
+        is_timed, window, slide = _windows(definition)
+        named = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
+        numbers = (attributes, is_position, float(eps), min_samples)
         query = DbscanQuery(
-            *(settings.id, settings.topic, settings.track, settings.time, settings.selections),
-            *(attributes, is_position, float(eps), min_samples, *_windows(definition), members, sample),
-            *(None if lateness_us is None else duration_us(lateness_us), since),
+            *named,
+            *numbers,
+            *(is_timed, window, slide),
+            members=members,
+            sample=whole_between(sample, 0, SAMPLE_MAX),
+            lateness_us=None if lateness_us is None else duration_us(lateness_us),
+            since=since_of(definition),
         )
         if not has_area(query.radius):
             raise ValueError(f"{eps} is no eps")
