@@ -8,7 +8,7 @@ from bench.cube_goals import goals_of, goals_table
 from tools.figures.results import Results
 from tools.figures.table import Column, listed, table, times
 
-_WAYS = {"by bucket": "one state for each of sixteen parts", "by object": "one state for each object"}
+_WAYS = {"by part": "one state for each of sixteen parts", "by object": "one state for each object"}
 _EVENTS = (
     Column("state", lambda row: _WAYS[row["way"]]),
     Column("time of a batch", "batch_s", "{:.2f} s"),

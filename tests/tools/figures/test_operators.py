@@ -37,7 +37,7 @@ def test_causes_are_read_from_the_rows_of_cubes() -> None:
 
 
 def test_states_are_by_part_and_by_object() -> None:
-    rows = [{"way": "by bucket", "batch_s": 0.5, "records_a_s": 27_435}]
+    rows = [{"way": "by part", "batch_s": 0.5, "records_a_s": 27_435}]
     assert TABLES["events"]({"events": {"spark": rows}}).splitlines()[2:] == [
         "| one state for each of sixteen parts | 0.50 s | 27,435 |"
     ]
