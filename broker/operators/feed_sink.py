@@ -128,7 +128,7 @@ class FeedSink:
         """Write the outputs of a batch, which the caller holds, and return the outputs that were written. Raise
         KafkaError.
 
-        ``are_counted``: whether ``tallies`` has the outputs already. Those that are not written are then subtracted.
+        ``are_counted``: whether ``tallies`` has the outputs already. Outputs that are not written are then subtracted.
         """
         written, too_large = self._divided(outputs) if self._must_compare() else (outputs, ())
         try:

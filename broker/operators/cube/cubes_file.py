@@ -22,8 +22,8 @@ LOG = logging.getLogger("asc.cubes")
 _NAME = re.compile(r"cubes(?:~([0-9]+))?\.sqlite")
 _LOG = "-wal"
 _BESIDE = ("", _LOG, "-journal", ".dump", ".new", f".new{_LOG}")
-"""The ends of the names of the files that a leader may leave: database, log, the journal of a new file, a copy for a
-client, and parts of a copy.
+"""The ends of the names of the files that a leader may leave. These files are the database, its log, the journal of a
+new file, a copy for a client, and parts of a copy.
 """
 _TRIES = 5
 """The number of times that a file is copied while its log changes."""
@@ -100,8 +100,8 @@ def _is_copied(former: Path, new: Path) -> bool:
 
     Invariant of SQLite in WAL mode: a transaction is appended to the log, with checksums, and synced. Only then its
     pages are copied into the database. The log is started anew, with another salt in its first bytes, only after all of
-    its pages are synced in the database. So at any time, database and log together contain all transactions, and each
-    page that is being written in the database is also in the log, from which a reader takes it.
+    its pages are synced in the database. So at any time, database and log together contain all transactions. Each page
+    that is being written in the database is also in the log, from which a reader takes it.
 
     The log is copied before the database, and compared after it. If it is the same, it was neither appended to nor
     started anew in between, and each page that was written meanwhile is in the copied log. Otherwise the copied
@@ -180,7 +180,7 @@ def _delete(path: Path, *ends: str) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Sync a file or a folder."""
+    """Write a file or a folder to the disk."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)
