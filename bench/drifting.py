@@ -1,5 +1,5 @@
-"""The time that the monitor gains for alerts over slowly changing streams, measured with only the executor, on one
-thread.
+"""The time that the monitor saves in the evaluation of alerts over slowly changing streams. Only the executor runs, on
+one thread, without Spark and Kafka.
 """
 
 from __future__ import annotations

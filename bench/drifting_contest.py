@@ -154,8 +154,8 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
         return Drawing(taken - counting, steady - counting)
 
     def _tallied(self, batch: Batch, matches: Matches, sampling: Sampling | None) -> tuple[float, Tally | None]:
-        """Count a batch as a worker does, and draw tuples from the batch if ``sampling`` is not None. Return the
-        seconds, and the worker's tally.
+        """Count the matches of a batch as a worker does, and draw tuples from the batch if ``sampling`` is not None.
+        Return the seconds that this took, and the worker's tally.
         """
         self._arrived.value = None
         begun = time.perf_counter()

@@ -31,8 +31,9 @@ Contender = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the tuples for the engine, the evaluations (tuples x queries) for each rival, the
-    numbers of queries, and the runs of each contender.
+    """The size of the measurement. ``tuples``: the number of tuples for the engine. ``evaluations``: the number of
+    evaluations (tuples x queries) for each rival. ``queries``: the numbers of queries. ``repetitions``: the number of
+    runs of each contender.
     """
 
     tuples: int

@@ -109,7 +109,11 @@ _GROWTH = (
     Column("*E*: records/s of an executor's core, one worker", "executor", "{:,.0f}"),
     Column("cores of the driver's host for each executor's core", "driver_cores", "{:.2f}"),
     Column("cores of Kafka's host for each executor's core", "kafka_cores", "{:.2f}"),
-    Column("executor cores of which half are wasted, *b* / (*G* x *E*)", "wasting_cores", "{:.0f}"),
+    Column(
+        "number of executor cores at which half of their capacity is wasted, *b* / (*G* x *E*)",
+        "wasting_cores",
+        "{:.0f}",
+    ),
 )
 
 

@@ -82,8 +82,8 @@ def outcome(text: str, schema: Schema) -> Predicate | PredicateError:
 
 
 def check_line(error: AscError) -> None:
-    """Raise Violation if an error is not one line with a remedy. The parts of the error are checked, because its text
-    always has one line.
+    """Raise Violation if a part of an error has a line break, or if the error has no remedy. The text of the error is
+    not checked, because it hides line breaks of its parts.
     """
     line = f"{error.subject}: {error.remedy}"
     if len(line.splitlines()) != 1 or not error.remedy:

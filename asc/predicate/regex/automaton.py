@@ -59,7 +59,7 @@ class Automaton:
         return made
 
     def is_sink(self, place: int) -> bool:
-        """Return whether a state is a loop with nothing after it.
+        """Return whether a state has no transition to another state.
 
         When the matcher reaches such a state, the whole expression has matched, and the match includes all that the
         loop reads.

@@ -79,7 +79,7 @@ def test_half_of_the_cores_are_wasted_where_the_driver_works_as_long_as_they_do(
         "| *E*: records/s of an executor's core, one worker | 50,000 |",
         "| cores of the driver's host for each executor's core | 0.20 |",
         "| cores of Kafka's host for each executor's core | 0.10 |",
-        "| executor cores of which half are wasted, *b* / (*G* x *E*) | 80 |",
+        "| number of executor cores at which half of their capacity is wasted, *b* / (*G* x *E*) | 80 |",
     ]
 
 
