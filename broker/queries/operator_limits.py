@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from asc.errors import AscError
-from asc.plan.destination import NO_TARGET
+from asc.plan.destination import NO_TARGET, Destination
 from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.config.sections import LimitsConfig
@@ -19,33 +19,63 @@ from broker.operators.kinds import OPERATORS, kind_of
 from broker.queries.validated_query import ValidatedQuery
 
 
+@dataclass(frozen=True, slots=True)
+class StandingOperators:
+    """The standing queries with an operator, as the limits of streams count them during a change.
+
+    ``plans``: the running plans by stream, which have the served queries. ``waiting``: by query id, the stream and the
+    destination of a query that no plan serves. ``removed``: the ids of the queries that the change removes.
+    ``unchanged``: the indexes of the candidates that equal a served query, so that the change does not affect it.
+    """
+
+    plans: Mapping[str, Plan] = field(default_factory=dict)
+    waiting: Mapping[str, tuple[str, Destination]] = field(default_factory=dict)
+    removed: Collection[str] = ()
+    unchanged: Collection[int] = ()
+
+    def used(self, stream: str, gone: Collection[str]) -> _Used:
+        """Return the used capacity of a stream. Queries that are ``gone`` or removed are not counted."""
+        plan = self.plans.get(stream)
+        # By the names in the table alone: to read the definitions of many takes longer than all else under the lock.
+        served = () if plan is None else plan.destinations.used()
+        waiting = (own for place, own in self.waiting.values() if place == stream)
+        used = _Used(defaultdict(set), set())
+        for each in (*served, *waiting):
+            if each.name not in gone and each.name not in self.removed:
+                used.add(each.op, each.name, each.target)
+        return used
+
+
 def excess_of_operators(
-    config: Config, candidates: Sequence[ValidatedQuery], refused: Collection[int], plans: Mapping[str, Plan]
+    config: Config, candidates: Sequence[ValidatedQuery], refused: Collection[int], standing: StandingOperators
 ) -> dict[int, AscError]:
     """Return the errors, by index, of the candidates that exceed a limit of their stream.
 
     Candidates in ``refused`` are ignored. A candidate can exceed a limit on its own definition, on the queries of its
-    kind, or on tracks, counted with the queries in the plan. A paused candidate is not counted.
+    kind, or on tracks. Standing queries are counted, except those that the change removes or replaces. A paused
+    candidate is not counted.
     """
-    errors: dict[int, AscError] = {}
-    operator_queries = [
-        (position, one)
+    accepted = [
+        (position, one.query)
         for position, one in enumerate(candidates)
-        if position not in refused and one.query.operator is not None and not one.query.paused
+        if position not in refused and position not in standing.unchanged
     ]
-    replaced = {one.query.id for _, one in operator_queries}
-    for stream in {one.query.stream for _, one in operator_queries}:
-        used = _Used(defaultdict(set), set())
-        # By the names in the table alone: to read the definitions of many takes longer than all else under the lock.
-        for each in plans[stream].destinations.used() if stream in plans else ():
-            if each.name not in replaced:
-                used.add(each.op, each.name, each.target)
-        for position, one in operator_queries:
-            destination, definition = one.destination if one.query.stream == stream else None, one.query.operator
-            if destination is None or definition is None:
-                continue
-            error = kind_of(definition).excess(definition, config.limits)
-            error = error or used.excess(config.limits, stream, destination)
+    errors: dict[int, AscError] = {}
+    counted: list[int] = []
+    for position, query in accepted:
+        if query.operator is None or query.paused:
+            continue
+        error = kind_of(query.operator).excess(query.operator, config.limits)
+        if error is None:
+            counted.append(position)
+        else:
+            errors[position] = error
+    gone = {query.id for position, query in accepted if position not in errors} if counted else set()
+    for stream in {candidates[position].query.stream for position in counted}:
+        used = standing.used(stream, gone)
+        for position in counted:
+            own = candidates[position].destination if candidates[position].query.stream == stream else None
+            error = None if own is None else used.excess(config.limits, stream, own)
             if error is not None:
                 errors[position] = error
     return errors

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from asc.errors import AscError
@@ -26,11 +25,12 @@ from broker.queries.expansion import (
     over_too_many_shapes,
     reshaped,
 )
-from broker.queries.operator_limits import excess_of_operators
+from broker.queries.operator_limits import StandingOperators, excess_of_operators
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.rules import TopicLoops, check_destination
 from broker.queries.topic_owners import shared_topics
+from broker.queries.unserved_queries import UnservedQueries
 from broker.queries.validated_query import ValidatedQuery, planned_ids
 from broker.stream.analyser import NO_LAYERS, StreamAnalyser
 
@@ -55,15 +55,6 @@ class _Work:
         return _Work(self.expressions + other.expressions, self.nodes + other.nodes, self.steps + other.steps)
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A standing query that is not served: its version, stream, and the expressions that Spark would compute."""
-
-    version: int
-    stream: str
-    needed: set[PAttribute]
-
-
 class Planning:
     """The rules by which queries become plans: the limits of the configuration, and Spark's acceptance of expressions.
 
@@ -75,8 +66,7 @@ class Planning:
     def __init__(self, config: Config, analysers: Mapping[str, StreamAnalyser]) -> None:
         self._config = config
         self._analysers = analysers
-        self._unserved: Mapping[str, str] | None = None
-        self._waiting_by_id: Mapping[str, _Waiting] = {}
+        self._unserved = UnservedQueries(config, analysers)
         self.options = CompileOptions(spark_attributes=config.limits.spark_attributes)
 
     def plans(
@@ -92,7 +82,7 @@ class Planning:
         Spark's limits or close a loop of topics, the oldest queries are served.
         """
         found, unserved = self._servable(queries, parked, shapes)
-        for position, refusal in self._refusals(found, QuerySet(), {}, {}, patiently=True).items():
+        for position, refusal in self._refusals(found, QuerySet(), {}, StandingOperators(), patiently=True).items():
             unserved[found[position].query.id] = str(refusal)
         served = self._by_stream(found, unserved)
         return {
@@ -124,8 +114,8 @@ class Planning:
         # Removed first: the expressions that Spark computed for them alone free capacity for others.
         left = {name: self._changed(plan, (), gone.get(name, ()), after.version) for name, plan in plans.items()}
         found, unserved = self._servable([after.get(name) for name in again if name in after], parked, after.shapes)
-        computed = {name: plan.computed for name, plan in left.items()}
-        for position, refusal in self._refusals(found, after, computed, left, patiently=True).items():
+        computed, operators = {name: plan.computed for name, plan in left.items()}, StandingOperators(left)
+        for position, refusal in self._refusals(found, after, computed, operators, patiently=True).items():
             unserved[found[position].query.id] = str(refusal)
         served = self._by_stream(found, unserved)
         return {
@@ -276,54 +266,36 @@ class Planning:
         candidates: Sequence[ValidatedQuery],
         standing: QuerySet,
         plans: Mapping[str, Plan],
+        removed: Collection[str] = (),
     ) -> dict[int, AscError]:
         """Return the errors, by index, of the candidates that cannot be added to the standing queries and the running
-        plans.
+        plans. ``removed``: the ids of the queries that the same change removes.
 
         Such a candidate would close a loop of topics, or share a topic or exceed a limit, or Spark refuses it. Standing
         queries that are not served are counted as well. They come first when the daemon restarts, and an accepted new
         query must not stop being served then.
         """
         attributes = {name: plan.computed for name, plan in plans.items()}
-        replaced = {candidate.query.id for candidate in candidates}
-        for query_id, waiting in self._waiting(standing).items():
-            if waiting.needed and query_id not in replaced:
-                attributes[waiting.stream] |= waiting.needed
-        return self._refusals(candidates, standing, attributes, plans)
-
-    def _waiting(self, standing: QuerySet) -> Mapping[str, _Waiting]:
-        """Return the standing queries that are not served, with their expressions.
-
-        The result for each query is cached.
-        """
-        if self._unserved is not standing.unserved:
-            known = self._waiting_by_id
-            waiting: dict[str, _Waiting] = {}
-            for query_id in standing.unserved:
-                query = standing.get(query_id)
-                before = known.get(query_id)
-                is_same = before is not None and before.version == query.version
-                waiting[query_id] = (
-                    before if before is not None and is_same else self._waiting_with(query, standing.shapes)
-                )
-            self._unserved, self._waiting_by_id = standing.unserved, waiting
-        return self._waiting_by_id
-
-    def _waiting_with(self, query: RegisteredQuery, shapes: Mapping[str, Layer]) -> _Waiting:
-        needed: set[PAttribute] = set()
-        if query.stream in self._analysers and not query.paused:
-            with suppress(AscError):
-                # One that needs too many by itself is served beside no other, and keeps none from being served.
-                most, analyser = self.options.spark_attributes, self._analysers[query.stream]
-                needed = set(ValidatedQuery.of(query, analyser, shapes, computed_max=most).computed)
-        return _Waiting(query.version, query.stream, needed)
+        gone = {*removed, *(candidate.query.id for candidate in candidates)}
+        waiting = self._unserved.of(standing)
+        for query_id, one in waiting.items():
+            if one.computed and query_id not in gone:
+                attributes[one.stream] |= one.computed
+        operators = StandingOperators(
+            plans,
+            {query_id: (one.stream, one.destination) for query_id, one in waiting.items() if one.destination},
+            frozenset(removed),
+            {i for i, one in enumerate(candidates) if one.query.operator is not None and standing.holds(one.query)},
+        )
+        left = standing.changed((), removed, standing.version) if removed else standing
+        return self._refusals(candidates, left, attributes, operators)
 
     def _refusals(
         self,
         candidates: Sequence[ValidatedQuery],
         standing: QuerySet,
         computed: Mapping[str, set[PAttribute]],
-        plans: Mapping[str, Plan],
+        operators: StandingOperators,
         *,
         patiently: bool = False,
     ) -> dict[int, AscError]:
@@ -331,10 +303,14 @@ class Planning:
         fitting = [i for i in range(len(candidates)) if i not in refused]
         by_spark = self._by_spark([candidates[i] for i in fitting], computed, patiently=patiently)
         refused.update((fitting[i], error) for i, error in by_spark.items())
-        refused.update(excess_of_operators(self._config, candidates, refused, plans))
         while True:
-            # A refused candidate does not replace its query: others may close a loop, or share a topic, with that.
-            more = self._loops(candidates, standing, refused) or shared_topics(candidates, standing, refused)
+            # A refused candidate does not replace its query: others may exceed a limit, close a loop, or share a topic,
+            # with that.
+            more = (
+                excess_of_operators(self._config, candidates, refused, operators)
+                or self._loops(candidates, standing, refused)
+                or shared_topics(candidates, standing, refused)
+            )
             if not more:
                 return refused
             refused.update(more)

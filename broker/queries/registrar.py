@@ -311,7 +311,7 @@ class Registrar:
                 now = self.standing
                 removes = self._refuse_by_what_stands(changes, refused, scope)
                 missing = (
-                    self._validator.refuse_together(candidates, refused, scope, len(removes)) if candidates else ()
+                    self._validator.refuse_together(candidates, refused, scope, _ids(removes)) if candidates else ()
                 )
         candidates = {i: one for i, one in sorted(candidates.items()) if i not in refused}
         if (refused and not keep_going) or not (candidates or removes):
@@ -390,7 +390,7 @@ class Registrar:
         """Apply validated changes under the lock, and return their outcome."""
         removes = self._refuse_by_what_stands(changes, refused, scope)
         missing_topics = (
-            self._validator.refuse_together(candidates, refused, scope, len(removes)) if candidates else set()
+            self._validator.refuse_together(candidates, refused, scope, _ids(removes)) if candidates else set()
         )
         candidates = {position: one for position, one in candidates.items() if position not in refused}
         if (refused and not keep_going) or not (candidates or removes):
@@ -452,7 +452,7 @@ class Registrar:
 
         Unchanged queries are not written.
         """
-        before, gone = self.standing, [query.id for query in removes.values()]
+        before, gone = self.standing, _ids(removes)
         stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
         of_topics = self._validator.topic_warnings(candidates, missing_topics)
         warnings = {i: (*one.warnings, *of_topics.get(i, ())) for i, one in candidates.items()}
@@ -528,6 +528,10 @@ def _raise_of_kafka(error: BaseException | None) -> None:
     """Raise the error if it concerns Kafka as a whole, but not if it concerns one topic or one query."""
     if isinstance(error, KafkaError) and not isinstance(error, TopicError):
         raise error
+
+
+def _ids(removes: Mapping[int, RegisteredQuery]) -> list[str]:
+    return [query.id for query in removes.values()]
 
 
 def _now() -> datetime:

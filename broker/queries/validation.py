@@ -130,16 +130,22 @@ class Validator:
         return candidate
 
     def refuse_together(
-        self, candidates: Mapping[int, ValidatedQuery], refused: dict[int, AscError], scope: Scope, removed: int
+        self,
+        candidates: Mapping[int, ValidatedQuery],
+        refused: dict[int, AscError],
+        scope: Scope,
+        removed: Collection[str],
     ) -> set[str]:
         """Refuse the candidates that fail together with other queries, and return the topics that must be created.
+        ``removed``: the ids of the queries that the same change removes.
 
         A candidate fails if it would close a loop, Spark refuses it, there are too many queries, or its topic cannot be
         used.
         """
-        self._refuse_by_rules(candidates, refused)
+        self._refuse_by_rules(candidates, refused, removed)
         if scope.max_queries is not None:
-            self._refuse_by_number(candidates, refused, scope, removed)
+            self._refuse_by_number(candidates, refused, scope, len(removed))
+        by_rules = set(refused)
         # One that is paused needs no topic: to pause it may be what mends a stream.
         topics = {
             i: candidate.query.topic
@@ -156,12 +162,9 @@ class Validator:
                     for i, candidate in candidates.items()
                     if _is_fed(candidate) and candidate.query.stream == stream
                 )
-        if any(
-            candidate.query.topic in by_topic and candidate.query.id in self._query_state.now
-            for candidate in candidates.values()
-        ):
+        if any(candidates[i].query.id in self._query_state.now for i in refused.keys() - by_rules):
             # The queries that they would have replaced stay, and others may break a rule beside these.
-            self._refuse_by_rules(candidates, refused)
+            self._refuse_by_rules(candidates, refused, removed)
         return missing
 
     def topic_warnings(
@@ -184,12 +187,14 @@ class Validator:
                 warnings[position] = (f"{takes}, and those of this query may take {size:,}: {remedy}",)
         return warnings
 
-    def _refuse_by_rules(self, candidates: Mapping[int, ValidatedQuery], refused: dict[int, AscError]) -> None:
+    def _refuse_by_rules(
+        self, candidates: Mapping[int, ValidatedQuery], refused: dict[int, AscError], removed: Collection[str]
+    ) -> None:
         standing = self._query_state.now
         accepted = {position: candidate for position, candidate in candidates.items() if position not in refused}
         plans = self._query_state.plans()
         positions = list(accepted)
-        refusals = self._query_state.planning.refusals(list(accepted.values()), standing, plans)
+        refusals = self._query_state.planning.refusals(list(accepted.values()), standing, plans, removed)
         refused.update((positions[i], error) for i, error in refusals.items())
 
     def _refuse_by_number(

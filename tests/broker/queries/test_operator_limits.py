@@ -8,7 +8,7 @@ import pytest
 
 from asc.plan.compiler import compile_plan
 from asc.plan.destination import Destination
-from asc.plan.plan import Query
+from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
 from broker.config.config import Config, parse_config
@@ -22,7 +22,7 @@ from broker.operators.events.definition import EventsDefinition
 from broker.operators.expression import OperatorExpressions
 from broker.operators.near.definition import NearDefinition
 from broker.operators.schema_analyser import SchemaAnalyser
-from broker.queries.operator_limits import check_alone, excess_of_operators
+from broker.queries.operator_limits import StandingOperators, check_alone, excess_of_operators
 from broker.queries.query import RegisteredQuery
 from broker.queries.validated_query import ValidatedQuery
 
@@ -45,11 +45,11 @@ def candidate(query_id: str, key: str | None = "s", *, paused: bool = False) -> 
     return ValidatedQuery(query, normalise("n > 1", SCHEMA), expressions=expressions)
 
 
-def near(query_id: str) -> ValidatedQuery:
-    asked = NearDefinition("s", 5, 30, 10)
-    texts = ("CAST((s) AS STRING) IS NOT NULL", "unix_micros(t) IS NOT NULL")
+def near(query_id: str, key: str = "s", *, paused: bool = False) -> ValidatedQuery:
+    asked = NearDefinition(key, 5, 30, 10)
+    texts = (f"CAST(({key}) AS STRING) IS NOT NULL", "unix_micros(t) IS NOT NULL")
     own = [*texts, "ST_DistanceSphere(ST_Point(0, 0), ST_Point(n, n)) <= 1"]
-    query = RegisteredQuery(query_id, "s", "true", "out", operator=asked)
+    query = RegisteredQuery(query_id, "s", "true", "out", paused=paused, operator=asked)
     expressions = OperatorExpressions(tuple(normalise(text, SCHEMA) for text in own), ())
     return ValidatedQuery(query, normalise("true", SCHEMA), expressions=expressions)
 
@@ -99,19 +99,76 @@ def cube(query_id: str) -> ValidatedQuery:
 def test_what_stands_counts_and_what_is_replaced_does_not(
     limits: dict[str, int], standing: list[ValidatedQuery], changes: list[ValidatedQuery], refused: dict[int, str]
 ) -> None:
-    own = config(**limits)
-    plans = {"s": compile_plan([each for one in standing for each in one.planned()])}
-    found = excess_of_operators(own, changes, (), plans)
+    own, operators = config(**limits), StandingOperators(plans_of(*standing))
+    found = excess_of_operators(own, changes, (), operators)
     assert found.keys() == refused.keys()
     assert all(said in str(found[position]) for position, said in refused.items())
-    assert excess_of_operators(own, changes, range(len(changes)), plans) == {}
+    assert excess_of_operators(own, changes, range(len(changes)), operators) == {}
+
+
+@pytest.mark.parametrize(
+    ("limits", "standing", "changes", "removed"),
+    [
+        ({"stream_near_queries": 1}, near("a"), [near("b")], ["a"]),
+        ({"stream_near_queries": 1}, near("a"), [near("b"), near("a", paused=True)], []),
+        ({"stream_near_queries": 1}, near("a"), [candidate("a", None), near("b")], []),
+        ({"stream_near_queries": 1}, near("a"), [near("b"), candidate("a")], []),
+        ({"stream_cubes": 1}, cube("a"), [cube("b")], ["a"]),
+        ({"stream_tracks": 1}, candidate("a"), [candidate("b", "n")], ["a"]),
+        ({"stream_tracks": 1}, candidate("a"), [candidate("b", "n"), candidate("a", paused=True)], []),
+        ({"stream_tracks": 1}, candidate("a"), [candidate("a", None), near("b")], []),
+        ({"stream_tracks": 1}, candidate("a"), [cube("a"), near("b")], []),
+    ],
+)
+def test_what_a_change_removes_pauses_or_turns_to_another_kind_frees_its_place(
+    limits: dict[str, int], standing: ValidatedQuery, changes: list[ValidatedQuery], removed: list[str]
+) -> None:
+    own, operators = config(**limits), StandingOperators(plans_of(standing), removed=removed)
+    assert excess_of_operators(own, changes, (), operators) == {}
+    # Without the change that frees it there is no place.
+    others = [one for one in changes if one.query.id != "a"]
+    refused = excess_of_operators(own, others, (), replace(operators, removed=()))
+    assert list(refused) == [0]
+    # Nor where that change is refused.
+    freeing = [i for i, one in enumerate(changes) if one.query.id == "a"]
+    refused = excess_of_operators(own, changes, freeing, replace(operators, removed=()))
+    assert list(refused) == [i for i, one in enumerate(changes) if one.query.id != "a"]
+
+
+def test_one_whose_definition_is_refused_frees_no_place() -> None:
+    own = config(stream_dbscan_points=50, stream_dbscan_queries=1)
+    operators = StandingOperators(plans_of(dbscan("a")))
+    found = excess_of_operators(own, [dbscan("b"), dbscan("a", points=51)], (), operators)
+    assert "has 1 already" in str(found[0])
+    assert "the 50 points" in str(found[1])
+
+
+@pytest.mark.parametrize("limit", ["stream_near_queries", "stream_tracks"])
+def test_one_that_is_not_served_keeps_its_place(limit: str) -> None:
+    waiting = {"b": ("s", planned(near("b"))[0][1])}
+    own, operators = config(**{limit: 1}), StandingOperators(plans_of(near("a")), waiting)
+    for changes, removed in (([near("c", "n")], ["a"]), ([near("a", "n")], []), ([near("c", "n")], [])):
+        found = excess_of_operators(own, changes, (), replace(operators, removed=removed))
+        assert list(found) == [0], changes
+    # It may be removed or replaced as others may, and has no place in another stream.
+    for changes, removed in (([near("c", "n")], ["a", "b"]), ([near("b", "n")], ["a"]), ([near("b", paused=True)], [])):
+        assert excess_of_operators(own, changes, (), replace(operators, removed=removed)) == {}, changes
+    elsewhere = {name: ("other", destination) for name, (_, destination) in waiting.items()}
+    assert excess_of_operators(own, [near("c", "n")], (), StandingOperators({}, elsewhere)) == {}
+
+
+def test_one_that_is_registered_again_unchanged_keeps_the_place_that_it_has() -> None:
+    waiting = {"b": ("s", planned(near("b"))[0][1])}
+    own, operators = config(stream_near_queries=1), StandingOperators(plans_of(near("a")), waiting, unchanged={1})
+    found = excess_of_operators(own, [near("c"), near("a")], (), operators)
+    assert list(found) == [0]
 
 
 def test_what_stands_is_counted_without_its_definitions() -> None:
     """To read the definitions of ten thousand queries takes most of a second, under the registrar's lock."""
     standing = [replace(query, destination=replace(own, definition="")) for query, own in planned(candidate("a"))]
-    plans = {"s": compile_plan(standing)}
-    found = excess_of_operators(config(stream_event_queries=1), [candidate("b")], (), plans)
+    operators = StandingOperators({"s": compile_plan(standing)})
+    found = excess_of_operators(config(stream_event_queries=1), [candidate("b")], (), operators)
     assert "has 1 already" in str(found[0])
 
 
@@ -123,6 +180,11 @@ def test_new_queries_are_judged_without_others() -> None:
         check_alone(LimitsConfig(stream_dbscan_points=50), [one, many])
     with pytest.raises(QueryError, match=r"queries of one operator 2: .* raise limits.stream_dbscan_queries"):
         check_alone(LimitsConfig(stream_dbscan_queries=1), [one, many])
+
+
+def plans_of(*standing: ValidatedQuery) -> dict[str, Plan]:
+    """The plan of the stream that has these queries."""
+    return {"s": compile_plan([each for one in standing for each in one.planned()])}
 
 
 def planned(one: ValidatedQuery) -> list[tuple[Query, Destination]]:

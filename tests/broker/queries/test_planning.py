@@ -11,6 +11,8 @@ from asc.predicate import Limits
 from broker.config.config import parse_config
 from broker.config.streams import StreamConfig
 from broker.formats.record_attributes import attributes_of
+from broker.operators.cube.definition import StandingCube
+from broker.operators.near.definition import NearDefinition
 from broker.queries.expansion import Changed
 from broker.queries.planning import Planning
 from broker.queries.query import RegisteredQuery
@@ -121,6 +123,55 @@ def test_what_a_refused_replacement_leaves_standing_closes_a_loop(spark: SparkSe
         1,
     }
     assert rules.refusals(candidates[1:], QuerySet(), plans) == {}
+
+
+def near(name: str, version: int = -1) -> RegisteredQuery:
+    definition = NearDefinition("s", 500, 30, 10, position="ST_Point(n, n)")
+    return RegisteredQuery(name, "a", "true", "out", version=version, operator=definition)
+
+
+def test_over_a_limit_of_operators_that_was_lowered_the_oldest_come_before_newcomers(spark: SparkSession) -> None:
+    rules = planning(spark, {"a": "source-a"}, stream_near_queries=1)
+    first, second, late = near("first", 1), near("second", 2), near("late", 9)
+    plans, unserved = rules.plans([first, second], 2)
+    assert plans["a"].query_ids.to_pylist() == ["first"]
+    assert set(unserved) == {"second"}
+    standing = QuerySet({"first": first, "second": second}, 2, unserved)
+    newcomer, again = (ValidatedQuery.of(query, rules._analysers["a"], {}) for query in (late, second))
+    # The first goes, and the place is that of the second: with the next start it is served, and no other.
+    assert set(rules.refusals([newcomer], standing, plans, ["first"])) == {0}
+    assert set(rules.refusals([newcomer], standing.changed((), ["first"], 3), rules.plans([], 3)[0])) == {0}
+    assert rules.plans([second, late], 9)[0]["a"].query_ids.to_pylist() == ["second"]
+    assert rules.refusals([again], standing, plans, ["first"]) == {}
+    assert rules.refusals([newcomer], standing, plans, ["first", "second"]) == {}
+    # What is served goes on, and is not changed to what the next start would not serve.
+    served = ValidatedQuery.of(first, rules._analysers["a"], {})
+    assert rules.refusals([served], standing, plans) == {}
+    other = ValidatedQuery.of(replace(first, where="n > 1"), rules._analysers["a"], {})
+    assert set(rules.refusals([other], standing, plans)) == {0}
+
+
+def test_what_a_refused_replacement_leaves_standing_keeps_its_place(spark: SparkSession) -> None:
+    rules = planning(spark, {"a": "source-a", "b": "source-b"}, stream_near_queries=1)
+    back = RegisteredQuery("back", "b", "n > 1", "source-a", version=1)
+    standing = QuerySet({"back": back, "first": near("first", 2)}, 2, watched=["source-a", "source-b"])
+    plans, _ = rules.plans(standing, 2)
+    freed = [near("late"), RegisteredQuery("first", "a", "n > 1", "out")]
+    looped = [near("late"), RegisteredQuery("first", "a", "n > 1", "source-b")]
+    by_change = [[ValidatedQuery.of(query, rules._analysers["a"], {}) for query in each] for each in (freed, looped)]
+    assert rules.refusals(by_change[0], standing, plans) == {}
+    assert set(rules.refusals(by_change[1], standing, plans)) == {0, 1}
+
+
+def test_a_topic_of_one_query_is_free_for_another_once_it_is_removed(spark: SparkSession) -> None:
+    rules = planning(spark, {"a": "source-a"})
+    definition = StandingCube.parse({"measures": ["count(*)"], "grain_s": 60})
+    first, second = (RegisteredQuery(name, "a", "true", "own", operator=definition) for name in ("first", "second"))
+    standing = QuerySet({"first": first}, 1)
+    plans, _ = rules.plans(standing, 1)
+    renamed = ValidatedQuery.of(second, rules._analysers["a"], {})
+    assert "belongs to one query alone" in str(rules.refusals([renamed], standing, plans)[0])
+    assert rules.refusals([renamed], standing, plans, ["first"]) == {}
 
 
 def test_expressions_that_are_too_heavy_together_are_refused(spark: SparkSession) -> None:

@@ -57,11 +57,11 @@ def test_what_hangs_on_others_is_judged_together(resting: Resting) -> None:
     changes = [Put(RegisteredQuery(f"judge-few-{i}", own, "n > 1", "judge-not-there")) for i in range(3)]
     candidates, refused = judge.judged(changes, standing, LoadProgress(3), DAEMON)
     assert refused == {}
-    assert judge.refuse_together(candidates, refused, scope, 0) == {"judge-not-there"}
+    assert judge.refuse_together(candidates, refused, scope, []) == {"judge-not-there"}
     assert set(refused) == {2}
     refused.clear()
     # One that is removed in the same step makes room.
-    judge.refuse_together(candidates, refused, scope, 1)
+    judge.refuse_together(candidates, refused, scope, ["judge-few-gone"])
     assert refused == {}
     assert resting.registrar().standing is standing
 
