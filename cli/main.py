@@ -29,14 +29,15 @@ from cli.trace import trace
 from cli.version import version, version_option
 
 _OPERATORS = [str(command.name) for command in OPERATOR_COMMANDS]
+_OVER_FILES = [str(command.name) for command in OPERATOR_COMMANDS if "run" in command.commands]
 
 _HELP = f"""A message broker for standing SQL predicates over Kafka.
 
 Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
 query, join, {", ".join(_OPERATORS)}, layer, publish, subscribe, trace, dead-letter and status ask the daemon that
-'asc serve' runs, on any host. No daemon is needed for demo, match, cube, dbscan, schema, bench, config, functions,
-runtime, token, completion, version, and for 'check --schema' of query,
+'asc serve' runs, on any host. No daemon is needed for demo, match, {", ".join(_OVER_FILES)}, schema, bench, config,
+functions, runtime, token, completion, version, and for 'check --schema' of query,
 {" and ".join((", ".join(_OPERATORS[:-1]), _OPERATORS[-1]))}.
 
 Exit codes: 0, 1 for a failure, 2 for wrong use.

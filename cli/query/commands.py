@@ -11,6 +11,7 @@ from broker.client.errors import RefusedError
 from cli.arguments import query_ids_argument, stream_option
 from cli.client import Json, server_options
 from cli.command import Group, examples
+from cli.operators.commands import OPERATOR_COMMANDS
 from cli.output import json_option, print_json
 from cli.query.apply import apply
 from cli.query.bboxdb_options import where_or_plan_options
@@ -41,13 +42,29 @@ for command in (apply, list_queries, show, explain, check, trial, remove):
     query.add_command(command)
 
 
+_OPERATOR_ADDS = [f"'asc {command.name} add'" for command in OPERATOR_COMMANDS]
+
+_ADD_HELP = f"""Register a predicate, or replace the one of that ID.
+
+Replacing is one step: each record meets either the old predicate or the new one. Returns once the query is in the
+running plan, with the offsets from which it sees every record. An equal query stays as it is.
+
+'asc join add' registers a query with a layer; {", ".join(_OPERATOR_ADDS[:-1])} and {_OPERATOR_ADDS[-1]} register
+queries with an operator.
+
+A plan of BBoxDB Streams becomes a predicate, or a join with the layer that its join-table names. Its stream-table
+names the stream, where --stream does not (both without the group: of dgroup_ships, ships).
+"""
+
+
 @query.command(
+    help=_ADD_HELP,
     epilog=examples(
         'asc query add late --where "arr_delay > 60"',
         'asc query add hauls --where "distance >= 2500" --stream flights --topic long-hauls --label team=ops',
         'asc query add storm --where "wind_ms > 24" --no-replace --expires-at 2030-01-31T12:00:00Z',
         'asc query add reefs --bboxdb-plan plan.json --stream ships --position "ST_Point(lon, lat)"',
-    )
+    ),
 )
 @click.argument("query_id", metavar="ID")
 @where_or_plan_options
@@ -65,16 +82,7 @@ def add(
     replaces: bool,
     as_json: bool,
 ) -> None:
-    """Register a predicate, or replace the one of that ID.
-
-    Replacing is one step: each record meets either the old predicate or the new one. Returns once the query is in the
-    running plan, with the offsets from which it sees every record. An equal query stays as it is.
-
-    'asc join add', 'asc events add' and 'asc near add' register queries with a layer or an operator.
-
-    A plan of BBoxDB Streams becomes a predicate, or a join with the layer that its join-table names. Its stream-table
-    names the stream, where --stream does not (both without the group: of dgroup_ships, ships).
-    """
+    """Register a predicate, or replace the one of that ID."""
     body = {"id": query_id, **asked}
     register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
 
