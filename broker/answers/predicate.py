@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from typing_extensions import NotRequired, TypedDict
 
 
@@ -20,32 +22,12 @@ class AttributeOfPredicate(TypedDict):
     spark: bool
 
 
-class StateEstimate(TypedDict):
-    """The estimated size of a cube that is not registered. ``records``: the number of the stream's last records, from
-    which the size is estimated. ``counted``: the number of these records that the cube would count.
-
-    ``undecodable``: the number of dead letters among these records. ``cuboids`` does not depend on the records. All
-    other figures are null if they are not known, and ``reason`` is the cause.
-    """
-
-    cuboids: int
-    records: int | None
-    undecodable: int | None
-    counted: int | None
-    panes: int | None
-    cells: int | None
-    bytes: int | None
-    cells_a_pane: float | None
-    bytes_a_cell: float | None
-    records_a_cell: float | None
-    reason: str | None
-
-
 class CheckedPredicate(TypedDict):
     """The normal form of a predicate, the ``expressions`` that the operator reads, and the warnings of a registration.
 
     For a join: the number of ``shapes`` of its layer, and the ``shape`` to which the normal form belongs. ``estimate``:
-    the size that a cube would have. ``combinations``: the number of queries that the lists of values in the operator
+    the state that the query would have, if its kind estimates it, with the ``name`` of the operator, the figures of the
+    kind, and a ``text`` of one line. ``combinations``: the number of queries that the lists of values in the operator
     define, if there are several.
     """
 
@@ -56,7 +38,7 @@ class CheckedPredicate(TypedDict):
     warnings: list[str]
     text: str
     expressions: list[AttributeOfPredicate]
-    estimate: NotRequired[StateEstimate]
+    estimate: NotRequired[dict[str, Any]]
     combinations: NotRequired[int]
     shapes: NotRequired[int]
     shape: NotRequired[str | None]

@@ -18,7 +18,7 @@ from broker.access.audit import Audit
 from broker.access.sessions import Sessions
 from broker.answers.block import Block
 from broker.answers.plan import Plans, Timeline
-from broker.answers.predicate import CheckedPredicate, Trial
+from broker.answers.predicate import Trial
 from broker.answers.query import Applied, Deliveries, Loads
 from broker.answers.stream import Streams
 from broker.cancellation import Cancellation
@@ -38,6 +38,7 @@ from broker.http.layer_routes import layer_routes
 from broker.http.metrics import METRICS_TYPE, permitted_exposition
 from broker.http.models import (
     CheckBody,
+    CheckedModel,
     ErrorModel,
     ExplainBody,
     QueryBody,
@@ -345,7 +346,7 @@ def _views(permitted_of: _ScopedServiceOf) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["views"])
     of_caller = Depends(permitted_of)
 
-    @router.post("/check", response_model=CheckedPredicate)
+    @router.post("/check", response_model=CheckedModel, response_model_exclude_unset=True)
     def check(body: CheckBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the normal form of a query's predicate, the expressions of its operator, and warnings.
 

@@ -20,6 +20,7 @@ from pydantic import (
 
 from asc.errors import AscError, PredicateError, beginning
 from asc.json_fault import json_fault
+from broker.answers.predicate import AttributeOfPredicate, ConjunctTerm
 from broker.answers.refusal import ErrorText, RefusedLine
 from broker.body import Body, Text
 from broker.errors import MissingStreamError, QueryError
@@ -27,6 +28,7 @@ from broker.operators.definition import Definition
 from broker.operators.kept_state import KeptState
 from broker.operators.kinds import definition_of, described, settable
 from broker.operators.operator_body import OperatorBody, operators_of
+from broker.operators.state_estimate import StateEstimate
 from broker.plans.offsets import Offsets
 from broker.queries.change import Became, Registered
 from broker.queries.join import Join
@@ -133,6 +135,27 @@ class CheckBody(Body):
     where: Text
     join: JoinBody | None = None
     operator: AskedOperators = None
+
+
+class CheckedModel(Body):
+    """The normal form of a predicate, the ``expressions`` that the operator reads, and the warnings of a registration.
+
+    For a join: the number of ``shapes`` of its layer, and the ``shape`` to which the normal form belongs. ``estimate``:
+    the state that the query would have, if its kind estimates it. ``combinations``: the number of queries that the
+    lists of values in the operator define, if there are several.
+    """
+
+    conjuncts: list[list[ConjunctTerm]]
+    p_attributes: list[AttributeOfPredicate]
+    match_all: bool
+    contradiction: bool
+    warnings: list[str]
+    text: str
+    expressions: list[AttributeOfPredicate]
+    estimate: StateEstimate | None = None
+    combinations: int | None = None
+    shapes: int | None = None
+    shape: str | None = None
 
 
 class TrialBody(Body):

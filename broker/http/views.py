@@ -59,7 +59,7 @@ def checked(
     if operator is not None:
         estimate = estimate_of(permitted, stream, predicate, operator, expressions)
         if estimate is not None:
-            form = {**form, "estimate": dict(estimate.plain)}
+            form = {**form, "estimate": estimate.body.model_dump()}
             expressions = replace(expressions, warnings=(*expressions.warnings, *estimate.warnings))
     return expressions.beside(form)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
+
+from broker.operators.estimate_body import EstimateBody
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class FoldSample:
 
 @dataclass(frozen=True, slots=True)
 class FoldEstimate:
-    """The estimated size of the states of a query, as answers show it, and its warnings."""
+    """The estimated size of the states of a query, in the kind's model of answers, and its warnings."""
 
-    plain: Mapping[str, Any]
+    body: EstimateBody
     warnings: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
 from broker.operators.condition_watch import ConditionWatch
 from broker.operators.definition import Definition
+from broker.operators.estimate_body import EstimateBody
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination
 from broker.operators.fold_destination import FoldDestination
@@ -139,7 +140,7 @@ class FoldKind(OperatorKind[D], Protocol[D]):
     """A kind with the handoff ``fold``: workers fill its states while they evaluate records.
 
     ``partial_limit``: the key of ``[limits]`` that bounds the bytes of the states of one batch. ``kept``: the form of a
-    state in answers.
+    state in answers. ``estimate_body``: the form of an estimate in answers.
     """
 
     @property
@@ -147,6 +148,9 @@ class FoldKind(OperatorKind[D], Protocol[D]):
 
     @property
     def kept(self) -> type[KeptBody]: ...
+
+    @property
+    def estimate_body(self) -> type[EstimateBody]: ...
 
     def destination(
         self, definition: D, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions
@@ -160,7 +164,7 @@ class FoldKind(OperatorKind[D], Protocol[D]):
         """Return the owner of the kind's states in a stream. Creating the owner opens no file and no connection."""
 
     def estimate(self, destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
-        """Return the estimated size of a query's states, from a sample of records.
+        """Return the estimated size of a query's states, from a sample of records, in the form ``estimate_body``.
 
         If ``sample`` is a text, it is the reason why there is no sample. A figure that the sample cannot show is null.
         """

@@ -9,6 +9,7 @@ from broker.errors import QueryError, UnknownOperatorError
 from broker.operators.cube.kind import CUBE
 from broker.operators.dbscan.kind import DBSCAN
 from broker.operators.definition import Definition
+from broker.operators.estimate_body import EstimateBody
 from broker.operators.events.kind import EVENTS
 from broker.operators.kept_body import KeptBody
 from broker.operators.kind import FeedKind, FoldKind, OperatorKind
@@ -98,6 +99,11 @@ def fold_kinds() -> Mapping[str, FoldKind[Any]]:
 def kept_bodies() -> Mapping[str, type[KeptBody]]:
     """Return the models of the states of queries in answers, by the tags of the kinds that have such a model."""
     return {name: kind.kept for name, kind in OPERATORS.items() if kind.kept is not None}
+
+
+def estimate_bodies() -> Mapping[str, type[EstimateBody]]:
+    """Return the models of estimates in answers, by the tags of the kinds with the handoff ``fold``."""
+    return {name: kind.estimate_body for name, kind in fold_kinds().items()}
 
 
 def kind_of(definition: Definition) -> OperatorKind[Any]:

@@ -21,8 +21,10 @@ from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.body import Text
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
+from broker.operators.estimate_body import EstimateBody
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.fold_destination import FoldColumn, FoldDestination
+from broker.operators.fold_sample import FoldEstimate, FoldSample
 from broker.operators.folder import FoldBatch, FoldContext, Folder, FoldTotals
 from broker.operators.kept_body import KeptBody
 from broker.operators.kind import FoldedQuery, read_fields
@@ -217,6 +219,13 @@ class EchoKept(KeptBody):
     counts: dict[str, int] = Field(default={})
 
 
+class EchoEstimate(EstimateBody):
+    """The keys of the records in a sample."""
+
+    name: Literal["echo"]
+    keys: int | None = Field(description="Different keys.")
+
+
 class EchoBody(KindBody):
     """The number of records by key."""
 
@@ -240,6 +249,7 @@ class EchoKind:
     held_noun: str = "keys"
     partial_limit: str = "stream_objects"
     kept: type[KeptBody] = EchoKept
+    estimate_body: type[EstimateBody] = EchoEstimate
 
     def read(
         self, definition: EchoDefinition, analyser: RecordAnalyser, *, patiently: bool = False
@@ -258,6 +268,13 @@ class EchoKind:
 
     def fold(self) -> Fold:
         return EchoFold()
+
+    def estimate(self, destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
+        if isinstance(sample, str):
+            return FoldEstimate(EchoEstimate(name="echo", text=f"its keys are not known: {sample}", keys=None))
+        keys = len({*EchoFold().columns(sample.columns)[destination.definition["column"]]})
+        text = f"{keys} keys of {sample.records} records"
+        return FoldEstimate(EchoEstimate(name="echo", text=text, keys=keys), ("few keys",) if keys < 2 else ())
 
     def folder(self, stream: FoldContext) -> Folder:
         return EchoFolder(stream.checkpoint_dir / ".echo" / stream.name / "echo.json")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cli.checking import checked_offline
+from cli.checking import Check, checked_offline
 from cli.main import main
 
 
@@ -24,6 +24,16 @@ def test_a_check_by_a_schema_has_the_expressions_of_the_operator(schema: Path) -
     assert [one["sql"] for one in found["expressions"]] == ["CAST(n AS STRING)", "unix_micros(t)"]
     assert checked_offline("n > 1", {"name": "route"}, schema, "UTC")["expressions"] == []
     assert checked_offline("n > 1", None, schema, "UTC")["expressions"] == []
+
+
+def test_the_estimate_of_any_kind_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    check = Check(None, "s", None, ("http://127.0.0.1:9", None, None), as_json=False)
+    found = {"text": "true", "expressions": [], "estimate": {"name": "any", "text": "it has 7 things\x1b", "things": 7}}
+    check.show_found(found)
+    assert capsys.readouterr().out.splitlines() == ["true", "it has 7 things·"]
+    # A daemon of an earlier version gives figures alone.
+    check.show_found({**found, "estimate": {"things": 7}})
+    assert capsys.readouterr().out.splitlines() == ["true"]
 
 
 COMMANDS = {"query": ("query", "check"), "events": ("events", "check", "x", "--key", "n")}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from asc.operators.cube.estimate import Estimate
 from asc.operators.cube.task_fold import CubeFold, CubePartial
+from broker.operators.cube.estimate_body import CubeEstimate
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.fold_sample import FoldEstimate, FoldSample
 
@@ -25,15 +29,40 @@ def estimated(destination: FoldDestination, sample: FoldSample | str) -> FoldEst
     layout = fold.prepare(destination.definition)
     cuboids = layout.definition.dimensions.count
     if isinstance(sample, str):
-        nothing = dict.fromkeys(Estimate(0, 0, 0, 0, 0).plain())
-        return FoldEstimate({"cuboids": cuboids, **nothing, "undecodable": None, "reason": sample})
+        return FoldEstimate(_body(cuboids, dict.fromkeys(Estimate(0, 0, 0, 0, 0).plain()), None, sample))
     rows = sample.columns.num_rows
     state = fold.state(layout)
     too_large = state.fold(fold.columns(sample.columns), np.arange(rows, dtype=np.int64)) if rows else 0
     cells = CubePartial.of_bytes(layout, state.to_bytes()).cells
     found = Estimate.of(layout, cells, records=sample.records, counted=rows - too_large, panes_most=MEASURED_PANES_MAX)
-    plain = {"cuboids": cuboids, **found.plain(), "undecodable": sample.undecodable, "reason": _reason(found)}
-    return FoldEstimate(plain, () if found.warning is None else (found.warning,))
+    body = _body(cuboids, found.plain(), sample.undecodable, _reason(found))
+    return FoldEstimate(body, () if found.warning is None else (found.warning,))
+
+
+def size_text(size: Mapping[str, Any]) -> str:
+    """Return one line about the size of a cube over some records, in the form of :meth:`Estimate.plain`.
+
+    >>> size_text(Estimate(9, 0, 0, 0, 0).plain())
+    'of 9 records it counts 0'
+    >>> size_text(Estimate(1, 1, 1, 1, 500).plain())
+    'of 1 record it counts 1: 1 cell in 1 pane, 500 bytes; 1.0 cells a pane, 500.0 bytes a cell, 1.0 records a cell'
+    """
+    counts = f"of {_number(size['records'], 'record')} it counts {size['counted']:,}"
+    if size["cells"] is None:
+        return counts
+    held = f"{_number(size['cells'], 'cell')} in {_number(size['panes'], 'pane')}, {size['bytes']:,} bytes"
+    averages = f"{size['cells_a_pane']:,} cells a pane, {size['bytes_a_cell']:,} bytes a cell"
+    return f"{counts}: {held}; {averages}, {size['records_a_cell']:,} records a cell"
+
+
+def _body(cuboids: int, size: Mapping[str, Any], undecodable: int | None, reason: str | None) -> CubeEstimate:
+    unknown = f"cells and bytes are not known: {reason}"
+    text = f"it has {_number(cuboids, 'cuboid')}; {unknown if size['cells'] is None else size_text(size)}"
+    return CubeEstimate(name="cube", text=text, cuboids=cuboids, undecodable=undecodable, reason=reason, **size)
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _reason(found: Estimate) -> str | None:

@@ -16,7 +16,9 @@ from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
 from broker.operators.cube.body import CubeBody
 from broker.operators.cube.definition import StandingCube, refusal_of
+from broker.operators.cube.estimate_body import CubeEstimate
 from broker.operators.cube.kept import CubeKept
+from broker.operators.estimate_body import EstimateBody
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.fold_destination import FoldColumn, FoldDestination
 from broker.operators.kept_body import KeptBody
@@ -46,6 +48,7 @@ class CubeKind:
     held_noun: str = "cells"
     partial_limit: str = "cube_partial_bytes"
     kept: type[KeptBody] = CubeKept
+    estimate_body: type[EstimateBody] = CubeEstimate
 
     def read(
         self, definition: StandingCube, analyser: RecordAnalyser, *, patiently: bool = False

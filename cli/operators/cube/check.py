@@ -97,35 +97,11 @@ def show_check(result: Json, *, as_json: bool) -> None:
             visible(f"it writes windows of {result['window_s']:,} s every {result['slide_s']:,} s, by {cuboids}")
         )
     if result.get("sample") is not None:
-        click.echo(sample_text(result["sample"]))
+        from broker.operators.cube.estimating import size_text
+
+        click.echo(size_text(result["sample"]))
     for warning in result["warnings"]:
         click.echo(visible(f"warning: {warning}"))
-
-
-def sample_text(sample: Json) -> str:
-    """Return one line about the size of a cube over some records.
-
-    >>> sample_text({"records": 9, "counted": 0, "cells": None})
-    'of 9 records it counts 0'
-    """
-    counts = f"of {counted(sample['records'], 'record')} it counts {sample['counted']:,}"
-    if sample["cells"] is None:
-        return counts
-    held = f"{counted(sample['cells'], 'cell')} in {counted(sample['panes'], 'pane')}, {sample['bytes']:,} bytes"
-    averages = f"{sample['cells_a_pane']:,} cells a pane, {sample['bytes_a_cell']:,} bytes a cell"
-    return f"{counts}: {held}; {averages}, {sample['records_a_cell']:,} records a cell"
-
-
-def estimate_text(estimate: Json) -> str:
-    """Describe in one line a daemon's estimate of the size of a cube.
-
-    >>> estimate_text({"cuboids": 6, "records": 0, "counted": 0, "cells": None, "reason": "the stream has no records"})
-    'it has 6 cuboids; cells and bytes are not known: the stream has no records'
-    """
-    cuboids = f"it has {counted(estimate['cuboids'], 'cuboid')}"
-    if estimate["cells"] is None:
-        return f"{cuboids}; cells and bytes are not known: {estimate['reason']}"
-    return f"{cuboids}; {sample_text(estimate)}"
 
 
 def _type(operand: Operand) -> str:

@@ -64,6 +64,7 @@ NAMED_OTHERWISE = {
     "PreviousQuery": "PreviousModel",
     "Removed": "RemovedModel",
     "Join": "JoinBody",
+    "CheckedPredicate": "CheckedModel",
     "Explanation": "ExplanationModel",
     "Trace": "TraceModel",
     "Ready": "ReadyModel",

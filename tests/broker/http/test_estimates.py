@@ -106,6 +106,14 @@ def test_expressions_of_every_type_are_folded_as_workers_fold_them(
     assert (found["reason"], found["counted"], found["cells"]) == (None, 300, 300)
 
 
+def unknown(cuboids: int, reason: str, **counts: int) -> Estimate:
+    """Return the estimate of a cube whose size no record tells."""
+    plural = "" if cuboids == 1 else "s"
+    text = f"it has {cuboids} cuboid{plural}; cells and bytes are not known: {reason}"
+    figures = dict.fromkeys(("records", "undecodable", "counted"))
+    return {"name": "cube", "text": text, "cuboids": cuboids, **figures, **NOTHING, "reason": reason, **counts}
+
+
 def size_bytes(plain: dict[str, Any]) -> int:
     """Return the bytes of the pieces that the library makes of the records."""
     cube = Cube(CubeDefinition.parse(plain), "n INT, s STRING, d DOUBLE, t TIMESTAMP")
@@ -118,28 +126,25 @@ def size_bytes(plain: dict[str, Any]) -> int:
 
 def test_what_no_record_tells_is_null(resting: Resting, estimate: Callable[..., tuple[Estimate, list[str]]]) -> None:
     found, warnings = estimate(operator("n"), "n > 100")
-    counts = {"cuboids": 2, "records": 305, "undecodable": 1, "counted": 0}
-    assert found == {**counts, **NOTHING, "reason": "none of the last 305 records is counted"}
+    assert found == unknown(2, "none of the last 305 records is counted", records=305, undecodable=1, counted=0)
     assert warnings == []
     empty = resting.streams()[resting.stream("csv")]
     definition = StandingCube.parse({**operator(time="_timestamp"), "measures": ["count(*)"]})
     answer = checked(resting.permitted, empty, "true", None, [definition])
-    counts = {"cuboids": 1, "records": 0, "undecodable": 0, "counted": 0}
-    assert answer["estimate"] == {**counts, **NOTHING, "reason": "the stream has no records"}
+    assert answer["estimate"] == unknown(1, "the stream has no records", records=0, undecodable=0, counted=0)
 
 
 def test_who_may_not_run_predicates_gets_none_and_nobody_waits_for_ever(
     resting: Resting, estimate: Callable[..., tuple[Estimate, list[str]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    unknown = {"cuboids": 2, **dict.fromkeys(("records", "undecodable", "counted")), **NOTHING}
     found, _ = estimate(operator("n"), read_only=True)
-    assert found == {**unknown, "reason": "token 'some': may only read: use one that may write"}
+    assert found == unknown(2, "token 'some': may only read: use one that may write")
     recent = resting.streams()[resting.stream("json")].recent
     monkeypatch.setattr(recent_records, "_ANSWERED_WITHIN_S", 0.1)
     monkeypatch.setattr(recent, "_is_busy", True)
     found, _ = estimate(operator("n"))
-    assert found.pop("reason").endswith("are busy with what others ask: try again")
-    assert found == unknown
+    assert found["reason"].endswith("are busy with what others ask: try again")
+    assert found == unknown(2, found["reason"])
     permitted = resting.permitted
     permitted.cancellation.cancel("the test")
     stream = resting.streams()[resting.stream("json")]

@@ -17,6 +17,7 @@ from pyspark import cloudpickle
 import tests.broker.fold_echo as echo
 from broker.config.config import Config, parse_config
 from broker.operators.kinds import OPERATORS
+from cli.checking import Check
 from cli.main import main
 
 if TYPE_CHECKING:
@@ -136,6 +137,30 @@ def test_it_is_in_plan_metrics_console_and_openapi(site: Site) -> None:
     schemas = site.client.get("/openapi.json").json()["components"]["schemas"]
     assert schemas["EchoBody"]["properties"]["key"]["description"] == "The expression that is counted."
     assert site.client.delete("/v1/queries/f3").status_code == 200
+
+
+def test_a_check_answers_its_estimate_in_its_own_form(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    publish(site, *("kim", "lea", "kim"), n=77)
+    body = {"where": "n = 77", "stream": site.stream("json"), "operator": {"name": echo.OP, "key": "name"}}
+    deadline = time.monotonic() + 60
+    while (found := site.client.post("/v1/check", json=body).json())["estimate"]["keys"] != 2:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.2)
+    estimate = found["estimate"]
+    assert estimate == {"name": echo.OP, "text": estimate["text"], "keys": 2}
+    assert estimate["text"].startswith("2 keys of ")
+    assert found["warnings"] == []
+    none = site.client.post("/v1/check", json={**body, "where": "n = 78"}).json()
+    assert (none["estimate"]["keys"], none["warnings"]) == (0, ["few keys"])
+    document = site.client.get("/openapi.json").json()["components"]["schemas"]
+    assert document["EchoEstimate"]["properties"]["keys"]["description"] == "Different keys."
+    union, _ = document["CheckedModel"]["properties"]["estimate"]["anyOf"]
+    assert set(union["discriminator"]["mapping"]) == {"cube", echo.OP}
+    # The command line prints it, and knows no kind either.
+    assert site.daemon is not None
+    check = Check(None, site.stream("json"), None, (site.daemon.url, None, None), as_json=False)
+    check.show("n = 77", {"name": echo.OP, "key": "name"})
+    assert capsys.readouterr().out.splitlines()[-1] == estimate["text"]
 
 
 def test_records_of_aborted_transactions_and_made_up_ones_are_not_counted(site: Site) -> None:

@@ -1,0 +1,44 @@
+"""Unions, by ``name``, of the models that the kinds of operators have for one part of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from broker.body import Body
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerUnion:
+    """An annotation of a field: the discriminated union of models, built from the table of kinds at validation or
+    description.
+
+    ``models`` returns the models by the tags of their kinds. Fields that are not set are not shown.
+    """
+
+    models: Callable[[], Mapping[str, type[Body]]]
+    description: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            self._validated, serialization=core_schema.plain_serializer_function_ser_schema(_plain)
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        choices = {name: model.__pydantic_core_schema__ for name, model in self.models().items()}
+        described = handler(core_schema.tagged_union_schema(choices, discriminator="name"))
+        return {**described, "description": self.description}
+
+    def _validated(self, plain: Any) -> Body:
+        if isinstance(plain, Body):
+            return plain
+        return self.models()[plain["name"]].model_validate(plain)
+
+
+def _plain(body: Body) -> dict[str, Any]:
+    return body.model_dump(exclude_unset=True)
