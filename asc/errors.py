@@ -105,11 +105,17 @@ class PredicateError(AscError):
         return f"{line}\n{' ' * place}{'^' * width}"
 
 
-class CubeError(AscError):
+class OperatorError(AscError):
+    """A refused definition of an operator, or a refused question to the state of an operator. Each kind of operator may
+    have a subclass.
+    """
+
+
+class CubeError(OperatorError):
     """A refused definition of a cube, or a refused question to a cube."""
 
 
-class DbscanError(AscError):
+class DbscanError(OperatorError):
     """A refused definition of clusters."""
 
 

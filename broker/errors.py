@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, ClassVar
 
-from asc.errors import AscError, CubeError, DbscanError, PlanError, PredicateError, SchemaError, ShapeError
+from asc.errors import AscError, OperatorError, PlanError, PredicateError, SchemaError, ShapeError
 
 
 class BrokerError(AscError):
@@ -236,5 +236,5 @@ def http_status(error: AscError) -> HTTPStatus:
     """
     if isinstance(error, BrokerError):
         return error.http_status
-    refused = isinstance(error, (PredicateError, SchemaError, ShapeError, PlanError, CubeError, DbscanError))
+    refused = isinstance(error, (PredicateError, SchemaError, ShapeError, PlanError, OperatorError))
     return HTTPStatus.BAD_REQUEST if refused else HTTPStatus.INTERNAL_SERVER_ERROR

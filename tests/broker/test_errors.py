@@ -8,9 +8,8 @@ import pytest
 
 from asc.errors import (
     AscError,
-    CubeError,
-    DbscanError,
     FeedFormError,
+    OperatorError,
     PlanError,
     PredicateError,
     SchemaError,
@@ -68,8 +67,7 @@ STATUSES: dict[type[AscError], int] = {
     PlainTextError: 400,
     ShapeError: 400,
     PlanError: 400,
-    CubeError: 400,
-    DbscanError: 400,
+    OperatorError: 400,
     BrokerError: 503,
     SchemaRegistryError: 503,
     SchemaAccessError: 503,
@@ -123,8 +121,16 @@ def classes(root: type[AscError]) -> Iterator[type[AscError]]:
 def test_every_error_has_its_status(kind: type[AscError]) -> None:
     has_more = issubclass(kind, (BulkRefusedError, ConfigFaultsError))
     error = kind("subject", "value", "remedy", *([[]] if has_more else []))
-    assert http_status(error) == STATUSES[kind]
+    # The errors of the kinds of operators are no list of their own.
+    assert http_status(error) == STATUSES[OperatorError if issubclass(kind, OperatorError) else kind]
     assert str(error) == "subject 'value': remedy"
+
+
+def test_the_error_of_a_further_kind_of_operator_is_the_caller_s() -> None:
+    class EchoError(OperatorError):
+        """A refused echo."""
+
+    assert http_status(EchoError("echo", "value", "remedy")) == 400
 
 
 def test_a_refused_load_has_the_errors_of_its_lines() -> None:
