@@ -67,43 +67,101 @@ def shared_modules() -> list[Path]:
 
 @dataclass
 class Mentions:
-    """The parts of a module that can name a kind: each with its line."""
+    """The parts of a module that can name a kind: each with its line. ``tested``: the classes that a value is tested
+    for.
+    """
 
     place: str
     imports: list[tuple[int, str]] = field(default_factory=list)
     compared: list[tuple[int, str]] = field(default_factory=list)
+    tested: list[tuple[int, str]] = field(default_factory=list)
     texts: list[tuple[int, str]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, path: Path) -> Mentions:
-        mentions = cls(str(path.relative_to(ROOT)))
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ImportFrom):
-                mentions.imports.append((node.lineno, node.module or ""))
-            elif isinstance(node, ast.Compare):
-                sides = [side.value for side in (node.left, *node.comparators) if isinstance(side, ast.Constant)]
-                mentions.compared += [(node.lineno, side) for side in sides if isinstance(side, str)]
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                mentions.texts.append((node.lineno, node.value))
+    def of(cls, place: str, source: str) -> Mentions:
+        mentions = cls(place)
+        for node in ast.walk(ast.parse(source)):
+            mentions._note(node)
         return mentions
+
+    def _note(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Import):
+            self.imports += [(node.lineno, each.name) for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            # What is imported may be a module as well: from broker.operators import near.
+            assert not node.level, f"{self.place}:{node.lineno}: a relative import"
+            self.imports += [(node.lineno, f"{node.module}.{each.name}") for each in node.names]
+        elif isinstance(node, ast.Compare):
+            sides = [side.value for side in (node.left, *node.comparators) if isinstance(side, ast.Constant)]
+            self.compared += [(node.lineno, side) for side in sides if isinstance(side, str)]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+            self.tested += [(node.lineno, each) for each in _class_names(node.args[1])]
+        elif isinstance(node, ast.MatchClass):
+            self.tested += [(node.lineno, each) for each in _class_names(node.cls)]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self.texts.append((node.lineno, node.value))
+
+    def of_kind(self, name: str) -> list[str]:
+        """Return the mentions of a kind."""
+        imported = re.compile(rf"((asc|broker|cli)|broker\.http(\.console)?)\.operators\.{name}(\.|_|$)")
+        definition = OPERATORS[name].definition.__name__
+        found = [f"{self.place}:{line} imports {module}" for line, module in self.imports if imported.match(module)]
+        found += [f"{self.place}:{line} compares with {name!r}" for line, side in self.compared if side == name]
+        found += [f"{self.place}:{line} tests for {own}" for line, own in self.tested if own == definition]
+        for line, text in self.texts:
+            found += [f"{self.place}:{line} says {said!r}" for said in _names_in(text, name, self.place)]
+            found += [f"{self.place}:{line} loads {text!r}"] * bool(imported.match(text))
+        return found
+
+
+def _class_names(node: ast.expr) -> list[str]:
+    """The names in the class, tuple or union of classes that a value is tested for."""
+    found = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+    return [*found, *(each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute))]
 
 
 @pytest.fixture(scope="module")
 def mentions() -> list[Mentions]:
-    return [own for own in map(Mentions.of, shared_modules()) if own.place not in ALLOWED]
+    places = {path: str(path.relative_to(ROOT)) for path in shared_modules()}
+    return [Mentions.of(place, path.read_text("utf-8")) for path, place in places.items() if place not in ALLOWED]
 
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_no_shared_module_knows_a_kind(name: str, mentions: list[Mentions]) -> None:
-    """A kind is imported, or its name compared or said, in its own packages and in the table alone."""
-    imported = re.compile(rf"(asc|broker)\.operators\.{name}(\.|$)")
-    found = []
-    for own in mentions:
-        found += [f"{own.place}:{line} imports {module}" for line, module in own.imports if imported.match(module)]
-        found += [f"{own.place}:{line} compares with {name!r}" for line, side in own.compared if side == name]
-        for line, text in own.texts:
-            found += [f"{own.place}:{line} says {said!r}" for said in _names_in(text, name, own.place)]
-    assert found == []
+    """A kind is imported, tested for, or its name compared or said, in its own packages and in the table alone."""
+    assert [found for own in mentions for found in own.of_kind(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("from broker.operators.near.kind import NEAR", "imports broker.operators.near.kind.NEAR"),
+        ("from broker.operators import near", "imports broker.operators.near"),
+        ("import asc.operators.near.ticks as own", "imports asc.operators.near.ticks"),
+        ("import json, cli.operators.near", "imports cli.operators.near"),
+        ("from cli.operators.near import near", "imports cli.operators.near.near"),
+        ("from broker.http.operators import near_metrics", "imports broker.http.operators.near_metrics"),
+        ("import broker.http.console.operators.near", "imports broker.http.console.operators.near"),
+        ('import_module("asc.operators.near.ticks")', "loads 'asc.operators.near.ticks'"),
+        ("own = isinstance(it, NearDefinition)", "tests for NearDefinition"),
+        ("own = isinstance(it, (str, definition.NearDefinition))", "tests for NearDefinition"),
+        ("own = issubclass(it, str | NearDefinition)", "tests for NearDefinition"),
+        ("match it:\n    case NearDefinition(): pass", "tests for NearDefinition"),
+        ('own = it == "near"', "compares with 'near'"),
+        ('own = {"near": 1}', "says 'near'"),
+    ],
+)
+def test_each_way_to_know_a_kind_is_found(line: str, said: str) -> None:
+    (found, *_) = Mentions.of("broker/stream/job.py", line).of_kind("near")
+    assert found.partition(" ")[2] == said
+    assert Mentions.of("broker/stream/job.py", line).of_kind("dbscan") == []
+
+
+@pytest.mark.parametrize(
+    "line", ["from broker.operators.kinds import OPERATORS", "import asc.operators.feed", "own = isinstance(it, str)"]
+)
+def test_what_all_kinds_share_is_no_kind(line: str) -> None:
+    assert [Mentions.of("broker/stream/job.py", line).of_kind(name) for name in OPERATORS] == [[]] * len(OPERATORS)
 
 
 def _names_in(text: str, name: str, place: str) -> list[str]:
