@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,13 +61,13 @@ def test_a_row_of_csv_is_a_line(files: Files) -> None:
 
 
 @pytest.fixture(params=[40, 1 << 20])
-def part_bytes(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[int]:
-    """So much of a file is one part; the command takes the session that runs, which gets its own size back."""
-    name = "spark.sql.files.maxPartitionBytes"
-    before = spark.conf.get(name)
-    spark.conf.set(name, request.param)
-    yield request.param
-    spark.conf.set(name, str(before))
+def part_bytes(spark: SparkSession, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """So much of a file is one part, in a session of its own; the command takes the one that was made first."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.files.maxPartitionBytes", request.param)
+    monkeypatch.setattr(type(spark), "_instantiatedSession", session)
+    size: int = request.param
+    return size
 
 
 @pytest.mark.usefixtures("part_bytes")

@@ -73,11 +73,11 @@ def test_a_cube_is_that_of_duckdb_in_the_zone_of_the_session(
     times = [datetime(2026, 3, 7, 20) + timedelta(minutes=17 * place) for place in range(120)]
     cluster = KafkaCluster(kafka.bootstrap_servers, KafkaConfig())
     folders: dict[str, Folder] = {}
-    rig = FoldRig.made(spark, kafka, tmp_path, folders, schema=DDL, limits={}, time_zone=ZONE)
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", ZONE)
+    rig = FoldRig.made(session, kafka, tmp_path, folders, schema=DDL, limits={}, time_zone=ZONE)
     folder = CubeFolder(FoldContext("folded", tmp_path, ATTRIBUTES, rig.config.limits, 0, ZONE, cluster))
     folders["cube"], query = folder, destination(ZONE)
-    before = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", ZONE)
     try:
         rig.run(rig.plan(("zoned", WHERE, query)), *({"t": str(time), "n": 1} for time in times))
         by = {"by": [DAY, "hour(t)"], "live": True}
@@ -85,7 +85,6 @@ def test_a_cube_is_that_of_duckdb_in_the_zone_of_the_session(
         where = f"`{DAY}` = TIMESTAMP '2026-03-08 00:00:00'"
         of_day = folder.keeper.questions.query(cube_of(query), {**by, "where": where})["rows"]
     finally:
-        spark.conf.set("spark.sql.session.timeZone", before or "UTC")
         folder.close()
         rig.close()
         cluster.close()
