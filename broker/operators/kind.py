@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from asc.operators.feed import QuerySettings
 from asc.predicate.normal_form.disjunctive_form import Predicate
@@ -23,6 +23,7 @@ from broker.operators.kind_body import KindBody
 if TYPE_CHECKING:
     from asc.operators.fold import Fold
     from broker.operators.feed_sink import FeedSink
+    from broker.operators.feed_task import PartState
     from broker.operators.stateful_query import FeedReader
 
 
@@ -131,6 +132,9 @@ class FeedKind(OperatorKind[D], Protocol[D]):
         """Return the size in bytes that a record of a query may reach. A registration warns if the query's topic takes
         less.
         """
+
+    def part(self, state: bytes | None) -> PartState[Any]:
+        """Return the state of a part of the feed from its bytes. Return the state without messages for None."""
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the reader of the kind's messages in the feed of a stream."""

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from broker.body import Body, Text
 
 
+def _with_examples(schema: dict[str, Any], model: type[KindBody]) -> None:
+    if model.examples:
+        schema["examples"] = [dict(example) for example in model.examples]
+
+
 class KindBody(Body):
-    """The body of an operator; each has its ``name``, and the fields of its definition."""
+    """The body of an operator; each has its ``name``, and the fields of its definition.
+
+    ``examples``: operators of the kind, for the API's document and for tests. The first one has the required fields
+    alone. Those of kinds with the handoff ``feed`` read the columns of the recorded aircraft.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_with_examples)
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = ()
 
     summary: Text | None = Field(
         default=None,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 from typing_extensions import Self
@@ -17,6 +18,14 @@ _Hierarchy = Annotated[list[Text], Field(min_length=1)]
 
 class CubeBody(KindBody):
     """Exact roll-ups of the accepted records by dimensions and panes of event time."""
+
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
+        {"name": "cube", "measures": ["count(*)"], "grain_s": 3600},
+        {
+            **{"name": "cube", "dimensions": [["origin", "dest"], ["carrier"]], "time": "time_hour", "grain_s": 3600},
+            "measures": ["count(*) AS flights", "avg(arr_delay) FILTER (WHERE arr_delay > 0) AS `late`"],
+        },
+    )
 
     name: Literal["cube"]
     dimensions: Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StrictInt, model_validator
 from typing_extensions import Self
@@ -32,6 +32,17 @@ _Points = Annotated[StrictInt, Field(ge=1, le=COUNT_MAX)]
 
 class DbscanBody(KindBody):
     """Density-based clusters of the points in sliding windows, with ids that last from window to window."""
+
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
+        {
+            **{"name": "dbscan", "attributes": ["longitude * 0.68", "latitude"], "eps": 0.05, "min_samples": 5},
+            **{"window_s": 600, "slide_s": 60},
+        },
+        {
+            **{"name": "dbscan", "position": "ST_Point(longitude, latitude)", "eps": 2000, "min_samples": 10},
+            **{"window_points": 5000, "slide_points": 1000, "members": "changes", "key": "icao24", "sample": 0},
+        },
+    )
 
     name: Literal["dbscan"]
     attributes: Annotated[

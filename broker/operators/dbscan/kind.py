@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from asc.operators.dbscan.dbscan_query import OP
 from asc.operators.feed import QuerySettings
@@ -22,6 +22,7 @@ from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
+    from broker.operators.feed_task import PartState
     from broker.operators.stateful_query import FeedReader
 
 _RECORD_BYTES = 4_096
@@ -99,6 +100,12 @@ class DbscanKind:
         own = definition.own
         attributes = len(own.attributes) if own.position is None else 2
         return _RECORD_BYTES + own.sample * (attributes * _NUMBER_BYTES + _LABEL_BYTES)
+
+    def part(self, state: bytes | None) -> PartState[Any]:
+        """Return the state of a part of the feed from its bytes. Return the state without messages for None."""
+        from asc.operators.dbscan.clusters import Clusters
+
+        return Clusters() if state is None else Clusters.of_bytes(state)
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the feed reader that computes clusters from observations."""

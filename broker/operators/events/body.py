@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,6 +14,11 @@ from broker.operators.kind_body import KindBody
 
 class EventsBody(KindBody):
     """Objects that begin to be accepted (enter), no longer are (exit), or are no longer observed (lost)."""
+
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
+        {"name": "events", "key": "icao24"},
+        {"name": "events", "key": "icao24", "time": "ts", "events": ["enter", "exit"], "dwell_s": 2.5},
+    )
 
     name: Literal["events"]
     key: Text = Field(description="The expression that identifies an object.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from asc.operators.events.event_query import OP, EventQuery
 from asc.operators.feed import QuerySettings
@@ -21,6 +21,7 @@ from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
+    from broker.operators.feed_task import PartState
     from broker.operators.stateful_query import FeedReader
 
 _RECORD_BYTES = 4_096
@@ -84,6 +85,12 @@ class EventsKind:
     def record_bytes(self, definition: EventsDefinition) -> int:
         """Return the size that a record may reach: a long key, and the names of query, shape and source."""
         return _RECORD_BYTES
+
+    def part(self, state: bytes | None) -> PartState[Any]:
+        """Return the state of a part of the feed from its bytes. Return the state without messages for None."""
+        from asc.operators.events.bucket import Bucket
+
+        return Bucket() if state is None else Bucket.of_bytes(state)
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the feed reader that computes events from observations."""

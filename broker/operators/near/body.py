@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -17,9 +18,16 @@ from broker.operators.near.definition import (
     WINDOW_LEAST_S,
 )
 
+_LEAST = {"name": "near", "key": "icao24", "distance_m": 9260, "window_s": 30, "every_s": 10}
+
 
 class NearBody(KindBody):
     """Pairs of objects that are within a distance of each other, at each tick or as changes."""
+
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
+        _LEAST,
+        {**_LEAST, "time": "ts", "on": "abs(a.altitude - b.altitude) < 1000", "events": ["near", "apart"]},
+    )
 
     name: Literal["near"]
     key: Text = Field(description="The expression that identifies an object.")

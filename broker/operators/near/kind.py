@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from asc.operators.feed import QuerySettings
 from asc.operators.near.near_query import OP, NearQuery
@@ -21,6 +21,7 @@ from broker.operators.near.condition import near_condition
 from broker.operators.near.definition import NearDefinition
 
 if TYPE_CHECKING:
+    from broker.operators.feed_task import PartState
     from broker.operators.stateful_query import FeedReader
 
 _TRACK_PREFIX = "n"
@@ -96,6 +97,12 @@ class NearKind:
     def record_bytes(self, definition: NearDefinition) -> int:
         """Return the size that a record may reach: two long keys, three times, and the names of query and sources."""
         return _RECORD_BYTES
+
+    def part(self, state: bytes | None) -> PartState[Any]:
+        """Return the state of a part of the feed from its bytes. Return the state without messages for None."""
+        from asc.operators.near.ticks import Ticks
+
+        return Ticks() if state is None else Ticks.of_bytes(state)
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the feed reader that computes pairs from observations."""

@@ -7,9 +7,9 @@ import json
 import math
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,95 +17,27 @@ from hypothesis import strategies as st
 
 import asc.operators
 from asc.errors import FeedFormError
-from asc.operators.dbscan.clusters import Clusters
-from asc.operators.dbscan.dbscan_query import DbscanQuery
-from asc.operators.events.bucket import Bucket
-from asc.operators.events.event_query import KINDS, EventQuery
-from asc.operators.exclusions import FeedCounts
-from asc.operators.feed import Message, Observation, Settings, Watermarks
+from asc.operators.feed import Message, Observation, Watermarks
 from asc.operators.feed_claim import claim_of
-from asc.operators.near.near_query import NearQuery
-from asc.operators.near.ticks import Ticks
 from asc.operators.times import LAST_US
+from broker.operators.kinds import OPERATORS, feed_kinds
+from tests.asc.operators.feed_contract import SECOND, Kind
 
-SECOND = 1_000_000
-
-
-class Part(Protocol):
-    """The state of a part, as the task of its kind uses it."""
-
-    counts: FeedCounts
-
-    @property
-    def held(self) -> int: ...
-
-    def read(self, texts: Iterable[str | bytes]) -> Iterator[Any]: ...
-
-    def to_bytes(self) -> bytes: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind under the contract.
-
-    ``empty`` and ``of_bytes``: a part without messages, and the part of its bytes. ``settings``: what a feed may say
-    of its queries, one after the other; the first has queries of the track ``t`` and the selections ``s`` and ``r``.
-    ``held_most``: what it may hold under the first. ``numbered``: settings of the track ``t`` and the selection ``s``
-    with every number that settings of the kind may have.
-    """
-
-    op: str
-    empty: Callable[[], Part]
-    of_bytes: Callable[[bytes], Part]
-    settings: tuple[Settings, ...]
-    held_most: int
-    numbered: Settings
-
-
-def _events() -> Kind:
-    over = EventQuery("over", "overs", "t", "ts", ("s",), KINDS, 0, 300 * SECOND)
-    slow = EventQuery("slow", "slows", "t", "ts", ("r", "s"), KINDS, 30 * SECOND, 60 * SECOND)
-    both = Settings("events", "flights", False, 3, (over.settings(), slow.settings()))
-    other = replace(both, queries=(replace(over, selections=("r",)).settings(),))
-    numbered = replace(both, queries=(over.settings(),), lateness_us=10 * SECOND)
-    return Kind("events", Bucket, Bucket.of_bytes, (both, other, replace(both, queries=())), both.limit, numbered)
-
-
-def _near() -> Kind:
-    close = NearQuery("close", "closes", "t", "ts", ("s",), ("near", "apart"), 1_000.0, 30 * SECOND, 10 * SECOND)
-    pair = replace(close, id="pair", selections=("r", "s"), kinds=("pair",), every_us=15 * SECOND)
-    both = Settings("near", "flights", False, 3, (close.settings(), pair.settings()))
-    other = replace(both, queries=(replace(close, selections=("r",), window_us=5 * SECOND).settings(),))
-    numbered = replace(both, queries=(close.settings(),), lateness_us=10 * SECOND)
-    held_most = both.limit * len(both.queries)
-    return Kind("near", Ticks, Ticks.of_bytes, (both, other, replace(both, queries=())), held_most, numbered)
-
-
-def _dbscan() -> Kind:
-    windows = (True, 30 * SECOND, 10 * SECOND)
-    crowds = DbscanQuery("crowds", "crowds", "t", "ts", ("s",), 2, False, 0.01, 2, *windows, "changes", 3, 10 * SECOND)
-    dense = replace(crowds, id="dense", selections=("r", "s"), min_samples=1, slide=15 * SECOND, members="none")
-    both = Settings("dbscan", "flights", False, 3, (crowds.settings(), dense.settings()))
-    other = replace(both, queries=(replace(crowds, eps=0.02).settings(), replace(dense, window=60 * SECOND).settings()))
-    # Three windows, and an eighth until the next watermark.
-    held_most = 3 * both.limit + 1
-    counted = replace(crowds, id="counted", is_timed=False, window=2, slide=1)
-    own = tuple(replace(query, since=7).settings() for query in (crowds, counted))
-    numbered = replace(both, queries=own, lateness_us=10 * SECOND)
-    return Kind("dbscan", Clusters, Clusters.of_bytes, (both, other, replace(both, queries=())), held_most, numbered)
-
-
-ALL = {kind.op: kind for kind in (_dbscan(), _events(), _near())}
-WITHOUT_FEED = {"cube"}
-"""Kinds whose states are merged, not fed; each has a contract of its own."""
+ALL: dict[str, Kind] = {
+    op: importlib.import_module(f"tests.asc.operators.{op}.contract_case").KIND for op in feed_kinds()
+}
+"""The kinds of the table whose observations go to the feed. Kinds whose states are merged have contracts of their own.
+"""
 
 
 def test_every_kind_is_under_the_contract() -> None:
     packages = {each.name for each in pkgutil.iter_modules(asc.operators.__path__) if each.ispkg}
-    assert set(ALL) | WITHOUT_FEED == packages
-    assert not set(ALL) & WITHOUT_FEED
-    for name in packages:
-        assert importlib.import_module(f"asc.operators.{name}")
+    assert packages == set(OPERATORS)
+    for op, kind in ALL.items():
+        assert kind.op == op
+        part, own = feed_kinds()[op].part(None), kind.empty()
+        assert (type(part), part.to_bytes()) == (type(own), own.to_bytes())
+        assert feed_kinds()[op].part(own.to_bytes()).to_bytes() == own.to_bytes()
 
 
 def run(kind: Kind, texts: Sequence[str], cuts: Sequence[int] = ()) -> tuple[list[Any], bytes]:
@@ -150,7 +82,7 @@ def feeds(draw: st.DrawFn, kind: Kind) -> list[str]:
     return [message.text() for message in [*messages, Watermarks({"ts": round((second + 500) * SECOND)})]]
 
 
-KIND = pytest.mark.parametrize("kind", [pytest.param(kind, id=op) for op, kind in ALL.items()])
+KIND = pytest.mark.parametrize("kind", ALL.values(), ids=ALL)
 
 
 @KIND
@@ -352,6 +284,7 @@ def test_a_registration_that_is_no_number_is_unreadable(kind: Kind) -> None:
 
 @KIND
 def test_no_more_than_the_limit_is_held(kind: Kind) -> None:
+    """The limit in settings is the kind's share of ``stream_objects`` or ``stream_dbscan_points``."""
     seen = [Observation(kind.op, "t", f"k{n}", n * SECOND // 100, (7.5, 47.0), 0, n, ("s",)).text() for n in range(500)]
     part = kind.empty()
     list(part.read([kind.settings[0].text(), *seen]))

@@ -34,7 +34,7 @@ from broker.operators.feed_outputs import outputs_of
 from broker.operators.feed_task import part_task
 from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
-from broker.operators.kinds import OPERATORS
+from broker.operators.kinds import OPERATORS, ROUTE
 from broker.operators.operator_fields import check_known, expression_of, key_of
 from broker.operators.stateful_query import FeedReader
 from cli.main import main
@@ -197,6 +197,9 @@ class EchoKind:
 
     def record_bytes(self, definition: EchoDefinition) -> int:
         return 1_000
+
+    def part(self, state: bytes | None) -> EchoPart:
+        return EchoPart(state)
 
     def reader(self, stream: StreamContext) -> EchoReader:
         return EchoReader(stream)
@@ -386,7 +389,7 @@ def test_its_expression_that_ends_batches_is_found_and_parked(site: Site, monkey
         ({"name": OP, "key": "nope"}, "operator.key 'nope': "),
         (
             {"name": "ecko", "key": "name"},
-            "operator 'ecko': is not known: known are route, events, near, dbscan, cube, echo",
+            f"operator 'ecko': is not known: known are {', '.join((ROUTE, *OPERATORS, OP))}",
         ),
     ],
 )

@@ -106,7 +106,8 @@ def test_settings_and_watermarks_go_to_the_parts_that_need_them(
     topic = config.feed_topic(stream)
     make_feed(cluster, topic)
     low, close = FeedDestination(EVENTS, LOW), FeedDestination(NEAR, CLOSE)
-    none = [("events", (100, [])), ("near", (800, [])), ("dbscan", (200_000, []))]
+    none = {op: (op, (kind.held_limit(config.limits, 0), [])) for op, kind in feed_kinds().items()}
+    assert (none["events"], none["near"]) == (("events", (100, [])), ("near", (800, [])))
     expected = [[] for _ in range(PARTS)]
     writer = writer_of(config, cluster)
     own = part_of(NEAR.name)
@@ -121,8 +122,8 @@ def test_settings_and_watermarks_go_to_the_parts_that_need_them(
     try:
         assert not writer.has_queries
         # After a start every part gets all of it, and the claim before.
-        first_ones = [("time", {}), none[0], ("near", (800, ["close"])), none[2], ("time", {TIME: 6_500_000})]
-        begins([close], 9_000_000, others=first_ones)
+        ones = {**none, "near": ("near", (800, ["close"]))}
+        begins([close], 9_000_000, others=[("time", {}), *ones.values(), ("time", {TIME: 6_500_000})])
         assert writer.has_queries
         begins([close], 9_000_000, others=[])
         begins([close], 9_500_000, near_part=[("time", {TIME: 7_000_000})], others=[])
@@ -133,9 +134,9 @@ def test_settings_and_watermarks_go_to_the_parts_that_need_them(
         farther = replace(close, query=replace(CLOSE, id="far"))
         begins([close, farther, low], 9_600_000, near_part=[("near", (400, ["close", "far"]))], others=[])
         # Parts that had queries forget them.
-        begins([low], 9_600_000, near_part=[none[1]], others=[])
+        begins([low], 9_600_000, near_part=[none["near"]], others=[])
         writer.forget()
-        begins([], None, others=none)
+        begins([], None, others=[*none.values()])
         assert not writer.has_queries
     finally:
         writer.close()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from asc.operators.near.ticks import Ticks
+from broker.operators.kinds import feed_kinds
 from tools.fuzz.feed import FeedTarget
+from tools.fuzz.feed_messages import messages_of
 from tools.fuzz.target import Violation
 from tools.fuzz.trials import generate_round
 
@@ -20,6 +23,12 @@ def given(kind: str, *messages: str) -> bytes:
 
 def test_made_messages_are_read_or_counted() -> None:
     generate_round(FeedTarget(), FeedTarget().check, inputs=20, seed=1)
+
+
+@pytest.mark.parametrize("op", feed_kinds())
+def test_messages_of_every_kind_are_read_or_counted(op: str) -> None:
+    messages = messages_of(random.Random(2), op, 60)
+    FeedTarget().check(given(op, *(message.decode("latin-1") for message in messages)))
 
 
 def test_a_message_of_a_later_form_may_end_its_reader() -> None:
