@@ -1,5 +1,5 @@
 """A process that compiles the kernels as set-up does, then evaluates a catalogue of predicates, as streams do, and
-windows of DBSCAN queries.
+outputs of the operators that have kernels.
 
 It prints, as JSON, the compiled functions that the catalogue had to compile besides: there should be none. The
 catalogue has each type of column in each form of term, shapes of every kind, and pairs of these terms. They are
@@ -17,11 +17,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+import asc.operators
 from asc.evaluation.evaluation_errors import queries_with_errors
 from asc.evaluation.executor import match
 from asc.evaluation.regions import region_ids
@@ -36,7 +40,6 @@ from monitor.macro import macro_sequence
 from monitor.refinement import refined
 from monitor.sample import Sample
 from monitor.statistics import dropping_ratio, walked
-from tests.broker.runtime.dbscan_catalogue import evaluate_windows
 
 UTC = dt.timezone.utc
 
@@ -185,6 +188,13 @@ def signatures() -> dict[str, set[str]]:
     }
 
 
+def catalogues_of_operators() -> Iterator[tuple[str, Any]]:
+    """Yield the operators whose kernels are compiled at set-up, each with the catalogue among the tests of its kind."""
+    for package in iter_modules(asc.operators.__path__):
+        if package.ispkg and find_spec(f"{asc.operators.__name__}.{package.name}.warm_up") is not None:
+            yield package.name, import_module(f"tests.asc.operators.{package.name}.kernel_catalogue")
+
+
 def main(*, pairs: bool) -> None:
     """Print the functions that the catalogue compiled after set-up."""
     compile_kernels()
@@ -193,11 +203,11 @@ def main(*, pairs: bool) -> None:
     for plan in plans(pairs=pairs):
         evaluate(plan)
         count += len(plan.query_ids)
-    windows = evaluate_windows()
+    outputs = {name: catalogue.evaluate_kernels() for name, catalogue in catalogues_of_operators()}
     now = signatures()
     new = {name: len(types - before.get(name, set())) for name, types in now.items()}
     compiled = {name: number for name, number in new.items() if number}
-    print(json.dumps({"predicates": count, "windows": windows, "compiled": compiled}))
+    print(json.dumps({"predicates": count, "outputs": outputs, "compiled": compiled}))
 
 
 if __name__ == "__main__":

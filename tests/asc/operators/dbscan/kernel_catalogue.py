@@ -15,7 +15,7 @@ _BATCHES = (0, 1, 2, 60, 200)
 """Points that come between two watermarks."""
 
 
-def evaluate_windows() -> int:
+def evaluate_kernels() -> int:
     """Compute windows by pairs and by cells, with kept neighbours and labels and without, from the state as from the
     bytes that it was read from; return the number of records.
     """
