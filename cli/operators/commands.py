@@ -1,11 +1,27 @@
-"""The table of the commands of all operator kinds, one group for each kind."""
+"""The commands of all operator kinds, one group for each kind, found by the names of the modules of this package."""
 
 from __future__ import annotations
 
-from cli.operators.cube.commands import cube
-from cli.operators.dbscan.commands import dbscan
-from cli.operators.events import events
-from cli.operators.near import near
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 
-OPERATOR_COMMANDS = (events, near, dbscan, cube)
-"""The command group of each operator kind, in the order of the table of kinds."""
+import click
+
+import cli.operators
+
+
+def _groups() -> Iterator[click.Group]:
+    """Yield the group of each kind: the group ``NAME`` of the module ``NAME``, or of ``NAME.commands`` if ``NAME`` is a
+    package.
+    """
+    for each in iter_modules(cli.operators.__path__):
+        name = f"{cli.operators.__name__}.{each.name}"
+        group = getattr(import_module(f"{name}.commands" if each.ispkg else name), each.name, None)
+        # Other modules have what the kinds share.
+        if isinstance(group, click.Group):
+            yield group
+
+
+OPERATOR_COMMANDS = tuple(_groups())
+"""The command group of each operator kind, in the order of their names."""

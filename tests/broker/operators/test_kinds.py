@@ -57,13 +57,13 @@ def test_every_kind_is_whole(name: str) -> None:
         assert (ROOT / package / "__init__.py").is_file()
 
 
-def shared_modules() -> list[Path]:
-    """The modules of the product that are no kind's own. Demos are users: what they compare are outputs."""
-    names = "|".join(OPERATORS)
-    own_place = rf"(broker(/http(/console)?)?|asc|cli)/operators/({names})(/|\.py|_\w+\.py)"
-    own = re.compile(rf"{own_place}|broker/operators/kinds\.py|cli/demo/")
-    paths = [path for package in ("asc", "broker", "monitor", "cli") for path in (ROOT / package).rglob("*.py")]
-    return [path for path in paths if not own.match(str(path.relative_to(ROOT)))]
+OF_A_KIND = re.compile(
+    rf"(broker(/http(/console)?)?|asc|cli)/operators/(?P<kind>{'|'.join(OPERATORS)})(/|\.py|_\w+\.py)"
+)
+"""The modules of a kind."""
+
+OTHERS = re.compile(r"broker/operators/kinds\.py|cli/demo/")
+"""The table of kinds, and demos. These are users: what they compare are outputs."""
 
 
 @dataclass
@@ -122,15 +122,53 @@ def _class_names(node: ast.expr) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def mentions() -> list[Mentions]:
-    places = {path: str(path.relative_to(ROOT)) for path in shared_modules()}
-    return [Mentions.of(place, path.read_text("utf-8")) for path, place in places.items() if place not in ALLOWED]
+def modules() -> dict[str, Mentions]:
+    """The modules of the product, by their places."""
+    paths = [path for package in ("asc", "broker", "monitor", "cli") for path in (ROOT / package).rglob("*.py")]
+    places = {str(path.relative_to(ROOT)): path for path in paths}
+    return {place: Mentions.of(place, path.read_text("utf-8")) for place, path in places.items()}
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_no_shared_module_knows_a_kind(name: str, mentions: list[Mentions]) -> None:
+def test_no_shared_module_knows_a_kind(name: str, modules: dict[str, Mentions]) -> None:
     """A kind is imported, tested for, or its name compared or said, in its own packages and in the table alone."""
-    assert [found for own in mentions for found in own.of_kind(name)] == []
+    shared = [own for place, own in modules.items() if not OF_A_KIND.match(place) and not OTHERS.match(place)]
+    assert [found for own in shared if own.place not in ALLOWED for found in own.of_kind(name)] == []
+
+
+def reached(modules: dict[str, Mentions], package: str) -> set[str]:
+    """The places of the modules that those of a package import, directly or not."""
+    known = {place.removesuffix(".py").removesuffix("/__init__").replace("/", "."): place for place in modules}
+    found = {place for place in modules if place.startswith(f"{package}/")}
+    ahead = list(found)
+    while ahead:
+        for _, name in modules[ahead.pop()].imports:
+            # What a module has is imported by its name as well.
+            place = known.get(name) or known.get(name.rpartition(".")[0])
+            if place is not None and place not in found:
+                found.add(place)
+                ahead.append(place)
+    return found
+
+
+@pytest.mark.parametrize("package", [f"{layer}/operators/{name}" for layer in ("asc", "broker") for name in OPERATORS])
+def test_the_packages_of_two_kinds_do_not_import_each_other(package: str, modules: dict[str, Mentions]) -> None:
+    others = {
+        place
+        for place in reached(modules, package)
+        if (own := OF_A_KIND.match(place)) and not package.endswith(f"/{own['kind']}")
+    }
+    assert others == set()
+
+
+def test_an_import_by_way_of_another_module_is_found() -> None:
+    imports = {
+        "broker/operators/near/kind.py": "import broker.shared",
+        "broker/shared.py": "from asc import x",
+        "asc/x.py": "",
+    }
+    modules = {place: Mentions.of(place, source) for place, source in imports.items()}
+    assert reached(modules, "broker/operators/near") == set(imports)
 
 
 @pytest.mark.parametrize(
