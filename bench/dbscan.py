@@ -115,12 +115,17 @@ def figures(result: Mapping[str, Any]) -> dict[str, Figure]:
     return figure_by_goal
 
 
+def page_table(result: Mapping[str, Any]) -> str:
+    """Return the table of the documentation: the goals with their figures, as Markdown."""
+    return goals_table(figures(result))
+
+
 def table(result: dict[str, Any]) -> str:
     """Return the result as text: the goals with their figures, the work that each time includes, and the results of
     each case and row.
     """
     lines = ["sizes that measure nothing", ""] if result["quick"] else []
-    lines += [goals_table(figures(result)), ""]
+    lines += [page_table(result), ""]
     lines += [f"one thread each: {', '.join(result['threads'])} = 1; warm-up: {result['warm_ups']}"]
     lines += [f"{what}: {included}" for what, included in result["times"].items()]
     for name, case in result.get("paper", {}).items():

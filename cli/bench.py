@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,6 +14,7 @@ import click
 from cli.bench_all import run_each
 from cli.command import Group, examples
 from cli.failure import CommandError
+from cli.operators.commands import OPERATOR_COMMANDS
 from cli.output import json_option, print_json
 
 RESULTS = Path("bench") / "results"
@@ -69,24 +70,46 @@ def benchmark(
     """
 
     def command(described: Callable[[], None]) -> click.Command:
-        def work(output_dir: Path, as_json: bool, quick: bool, scale: float | None = None, **more: Any) -> None:
-            size = {"quick": quick} if scale is None else {"scale": QUICK_SCALE * scale if quick else scale}
-            measured = import_module(module)
-            result = measured.run(output_dir=output_dir, **size, **more)
-            plots = "results and plots" if find_spec("matplotlib") else "results (plots need matplotlib)"
-            click.echo(f"{plots} are in {output_dir}", err=True)
-            if as_json:
-                print_json(result)
-            else:
-                click.echo(measured.table(result))
-
-        decorated: Callable[..., None] = json_option(work)
-        last_first: tuple[Decorator, ...] = (_OUTPUT, *reversed(options))
-        for option in last_first:
-            decorated = option(decorated)
-        return bench.command(described.__name__, help=described.__doc__, epilog=examples(*lines))(decorated)
+        return _command(described.__name__, described.__doc__ or "", module, lines, options)
 
     return command
+
+
+def _command(
+    name: str, help_text: str, module: str, lines: Sequence[str], options: Sequence[Decorator]
+) -> click.Command:
+    def work(output_dir: Path, as_json: bool, quick: bool, scale: float | None = None, **more: Any) -> None:
+        size = {"quick": quick} if scale is None else {"scale": QUICK_SCALE * scale if quick else scale}
+        measured = import_module(module)
+        result = measured.run(output_dir=output_dir, **size, **more)
+        plots = "results and plots" if find_spec("matplotlib") else "results (plots need matplotlib)"
+        click.echo(f"{plots} are in {output_dir}", err=True)
+        if as_json:
+            print_json(result)
+        else:
+            click.echo(measured.table(result))
+
+    decorated: Callable[..., None] = json_option(work)
+    last_first: tuple[Decorator, ...] = (_OUTPUT, *reversed(options))
+    for option in last_first:
+        decorated = option(decorated)
+    return bench.command(name, help=help_text, epilog=examples(*lines))(decorated)
+
+
+def add_operator_benchmarks(names: Iterable[str]) -> None:
+    """Add the command of each operator kind that has a module ``bench.NAME`` and no command yet. Its help is the
+    docstring of the module. ``names``: the names of the kinds.
+    """
+    for name in names:
+        module = f"bench.{name}"
+        spec = find_spec(module)
+        if name in bench.commands or spec is None or spec.origin is None:
+            continue
+        # Not imported: benchmarks load Spark and the kernels.
+        _, _, source = Path(spec.origin).read_text("utf-8").partition('"""')
+        text = " ".join(source.partition('"""')[0].split())
+        lines = (f"asc bench {name}", f"asc bench {name} --quick --output /tmp/results")
+        _command(name, f"Measure {text[:1].lower()}{text[1:]}", module, lines, (_QUICK,))
 
 
 def benchmark_names() -> list[str]:
@@ -299,19 +322,6 @@ def console() -> None:
     """
 
 
-@benchmark("bench.events", "asc bench events", "asc bench events --quick --output /tmp/results")
-def events() -> None:
-    """Measure enter and exit events of 20,000 objects with the state in sixteen parts, and with a state per object.
-
-    Both states are in Spark's state store; the functions alone are measured too. Takes about two minutes.
-    """
-
-
-@benchmark("bench.near", "asc bench near", "asc bench near --quick --output /tmp/results")
-def near() -> None:
-    """Measure a tick: the pairs of 1,000 to 100,000 objects within five nautical miles, beside shapely's tree."""
-
-
 _ROWS = click.option(
     "--row",
     "rows",
@@ -357,6 +367,9 @@ def dbscan() -> None:
     measured, and its goals say so. Points are aircraft, recorded ones of the folder or simulated ones, and generated
     heaps. Takes about forty minutes.
     """
+
+
+add_operator_benchmarks(str(command.name) for command in OPERATOR_COMMANDS)
 
 
 @benchmark("bench.latency", "asc bench latency", "asc bench latency --quick --output /tmp/results")

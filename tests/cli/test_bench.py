@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from cli.bench import RESULTS, bench, benchmark_names
+from cli.bench import RESULTS, add_operator_benchmarks, bench, benchmark_names
 
 Run = Callable[..., Result]
 
@@ -34,6 +34,30 @@ def functions_of(path: Path) -> set[str]:
 def test_the_page_lists_the_commands_in_their_order() -> None:
     page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
     assert re.findall(r"^\| `asc bench (\w+)` \|", page, re.MULTILINE) == benchmark_names()
+
+
+def test_the_benchmark_of_a_further_kind_is_found_by_its_name(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """\"\"\"The cost of echoes,
+beside silence.
+\"\"\"
+
+
+def run(*, quick, output_dir):
+    return {"quick": quick}
+
+
+def table(result):
+    return f"quick: {result['quick']}"
+"""
+    (tmp_path / "echo.py").write_text(source)
+    monkeypatch.setattr("bench.__path__", [*importlib.import_module("bench").__path__, str(tmp_path)])
+    monkeypatch.setattr(bench, "commands", dict(bench.commands))
+    add_operator_benchmarks(["near", "silent", "echo"])
+    assert benchmark_names()[-1] == "echo"
+    assert "Measure the cost of echoes, beside silence." in run("bench", "echo", "--help").output
+    assert run("bench", "echo", "--quick", "--output", tmp_path).stdout == "quick: True\n"
 
 
 def test_make_runs_all_of_them() -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 
 from bench.cube_goals import goals_of, goals_table
+from broker.operators.kinds import OPERATORS
 from tools.figures.results import Results
 from tools.figures.table import Column, listed, table, times
 
@@ -68,20 +72,27 @@ def _cube_causes(results: Results) -> str:
     return listed(columns, row)
 
 
-def _dbscan(results: Results) -> str:
-    if "dbscan" not in results:
-        return "No full run is kept: `asc bench dbscan` leaves one in `bench/results`."
-    # This import takes seconds, and no other table needs it.
-    from bench.dbscan import figures
-    from bench.dbscan_goals import goals_table as dbscan_table
+def _table_of_kind(name: str, results: Results) -> str:
+    """Return the table that ``page_table`` of the module ``bench.NAME`` makes of the result of a kind's benchmark."""
+    if name not in results:
+        return f"No full run is kept: `asc bench {name}` leaves one in `bench/results`."
+    # Imported where a result is kept: benchmarks load Spark and the kernels, which takes seconds.
+    page: str = import_module(f"bench.{name}").page_table(results[name])
+    return page
 
-    return dbscan_table(figures(results["dbscan"]))
 
-
-TABLES: Mapping[str, Callable[[Results], str]] = {
+_OWN: Mapping[str, Callable[[Results], str]] = {
     "events": _events,
     "near": _near,
     "cube": _cube,
     "cube-causes": _cube_causes,
-    "dbscan": _dbscan,
+}
+
+TABLES: Mapping[str, Callable[[Results], str]] = {
+    **_OWN,
+    **{
+        name: partial(_table_of_kind, name)
+        for name in OPERATORS
+        if name not in _OWN and find_spec(f"bench.{name}") is not None
+    },
 }

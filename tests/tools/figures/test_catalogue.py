@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from broker.operators.kinds import OPERATORS
 from tools.figures import changes, glance, machines, matching, monitors, operators, paper, rivals, scaling, streams
 from tools.figures.catalogue import TABLES
 from tools.figures.results import ResultFolder
@@ -14,7 +15,7 @@ RESULTS = ResultFolder(Path(__file__).parents[3] / "bench" / "results")
 TOPICS = (changes, glance, machines, matching, monitors, operators, paper, rivals, scaling, streams)
 
 
-TEXTS = {"cluster", *({"dbscan"} - set(RESULTS))}
+TEXTS = {"cluster", *(set(OPERATORS) - set(RESULTS))}
 """Of lines that are not a table of Markdown."""
 
 
