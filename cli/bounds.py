@@ -11,6 +11,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from broker.operators.kinds import OPERATORS
 from broker.toml_text import parse_toml
 
 HEAD = """# Limits
@@ -33,7 +34,8 @@ class Bound:
     ``place``: the location of the bound in the code, ``module:NAME`` for a constant or ``module:Class.field`` for a
     default. ``unit``: the unit in the plural; bytes are shown in the largest unit that gives a whole number.
     ``beyond``: the answer to an input that exceeds the bound. ``test``: the test that exceeds the bound. ``key``: the
-    key of the configuration that sets the bound, if any.
+    key of the configuration that sets the bound, if any. ``meaning``: the text about the key in the table of the keys
+    of operators.
     """
 
     measure: str
@@ -42,6 +44,7 @@ class Bound:
     beyond: str
     test: str
     key: str | None = None
+    meaning: str | None = None
 
     @property
     def value(self) -> float:
@@ -85,6 +88,17 @@ def bound_groups(path: Path) -> list[BoundGroup]:
 def limits_page(groups: Sequence[BoundGroup]) -> str:
     """Return the page of all bounds, as Markdown."""
     return "\n".join([HEAD.rstrip("\n"), *(line for group in groups for line in _section(group)), ""])
+
+
+def operator_keys_table(groups: Sequence[BoundGroup]) -> str:
+    """Return the table of the configuration keys that bound the queries of each kind of operator, as Markdown. Raise
+    KeyError if a key has no bound in the groups.
+    """
+    by_key = {bound.key: bound for group in groups for bound in group.bounds if bound.key is not None}
+    keys = dict.fromkeys(key for kind in OPERATORS.values() for key in kind.limits)
+    bounds = {key: by_key[f"limits.{key}"] for key in keys}
+    rows = (f"| `{key}` | `{bound.value}` | {bound.meaning or bound.measure} |" for key, bound in bounds.items())
+    return "\n".join(["| key | default | meaning |", "|---|---|---|", *rows])
 
 
 def _section(group: BoundGroup) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""``python -m cli.reference``: generates docs/cli.md from the commands, docs/operate/limits.md, and the tables of
-docs/reference/functions.md and docs/metrics.md.
+"""``python -m cli.reference``: generates docs/cli.md from the commands, docs/operate/limits.md, and tables of
+docs/reference/functions.md, docs/metrics.md and docs/configuration.md.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from cli.bounds import bound_groups, limits_page
+from cli.bounds import bound_groups, limits_page, operator_keys_table
 
 HEAD = """# Command line
 
@@ -55,6 +55,11 @@ def with_metrics(page: str) -> str:
     return _between(page, "metrics", "\n".join(["| metric | kind | labels | meaning |", "|---|---|---|---|", *rows]))
 
 
+def with_operator_keys(page: str) -> str:
+    """Return a page with the table of the keys that bound operators inserted between the two marks of the table."""
+    return _between(page, "operators", operator_keys_table(bound_groups(BOUNDS)))
+
+
 def limits() -> str:
     """Return the page of the bounds of all inputs."""
     return limits_page(bound_groups(BOUNDS))
@@ -71,9 +76,14 @@ if __name__ == "__main__":
     docs = Path(__file__).parent.parent / "docs"
     (docs / "cli.md").write_text(reference(), encoding="utf-8")
     (docs / "operate" / "limits.md").write_text(limits(), encoding="utf-8")
-    for name, with_table in (("reference/functions.md", with_functions), ("metrics.md", with_metrics)):
+    tables = {
+        "reference/functions.md": with_functions,
+        "metrics.md": with_metrics,
+        "configuration.md": with_operator_keys,
+    }
+    for name, with_table in tables.items():
         page = docs / name
         page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
     # Nothing on stdout, which could be sent into the very page.
-    tables = "tables of docs/reference/functions.md and docs/metrics.md"
-    click.echo(f"docs/cli.md, docs/operate/limits.md, {tables} written", err=True)
+    pages = ", ".join(f"docs/{name}" for name in tables)
+    click.echo(f"docs/cli.md, docs/operate/limits.md, and tables of {pages} written", err=True)

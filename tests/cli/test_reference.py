@@ -10,6 +10,7 @@ import click
 import pytest
 
 import cli.reference
+from broker.operators.kinds import OPERATORS
 from cli.main import main
 
 ROOT = Path(cli.reference.__file__).parent.parent
@@ -29,6 +30,13 @@ def test_the_table_of_the_metrics_is_up_to_date() -> None:
 def test_the_page_of_limits_is_up_to_date() -> None:
     page = (ROOT / "docs" / "operate" / "limits.md").read_text(encoding="utf-8")
     assert page == cli.reference.limits(), "make it again: python -m cli.reference"
+
+
+def test_the_table_of_the_keys_of_operators_is_up_to_date() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert page == cli.reference.with_operator_keys(page), "make it again: python -m cli.reference"
+    for kind in OPERATORS.values():
+        assert all(f"| `{key}` | `" in page for key in kind.limits)
 
 
 def test_the_alerts_on_the_page_are_those_of_the_rules() -> None:
