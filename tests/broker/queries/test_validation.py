@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -102,6 +103,31 @@ def test_who_may_write_more_than_a_topic_takes_is_warned(resting: Resting) -> No
     assert warned(registrar.rehearsed([*map(Put, queries)])) == wanted
     assert warned(registrar.apply([*map(Put, queries)])) == wanted
     registrar.apply([Remove(query.id) for query in queries])
+
+
+def test_at_a_limit_of_operators_a_query_is_renamed_in_one_step(resting: Resting) -> None:
+    registrar, own = resting.registrar(), resting.stream("json")
+    most = resting.config.limits.stream_near_queries
+
+    def near(name: str, *, paused: bool = False) -> Put:
+        definition = NearDefinition("s", 500, 30, 10, position="ST_Point(d, n)")
+        return Put(RegisteredQuery(name, own, "n > 1", "renamed", paused=paused, operator=definition))
+
+    left = most - len(list(registrar.standing.walk(streams=[own], operator="near")))
+    names = [f"renamed-{i}" for i in range(left)]
+    try:
+        registrar.apply([near(name) for name in names]).raised()
+        assert f"has {most} already" in str(registrar.apply([near("renamed-new")]).refused[0])
+        renaming = [near("renamed-new"), Remove(names[0])]
+        assert registrar.rehearsed(renaming).refused == {}
+        outcome = registrar.apply(renaming)
+        assert (set(outcome.registered), set(outcome.removed)) == ({0}, {1})
+        assert registrar.apply([near("renamed-more"), near(names[1], paused=True)]).refused == {}
+        # Where the change that frees the place is refused, there is none.
+        refused = registrar.apply([near("renamed-last"), Put(replace(near(names[2]).query, topic="a/b"))]).refused
+        assert set(refused) == {0, 1}
+    finally:
+        registrar.apply([Remove(query.id) for query in registrar.standing.walk("renamed-")])
 
 
 def test_of_a_load_no_more_is_read_than_may_stand(resting: Resting) -> None:
