@@ -61,8 +61,8 @@ _FORMS: tuple[tuple[MetricForm, _Values], ...] = (
             "asc_operator_excluded_total",
             "counter",
             "Records that were excluded from the operator, by reason; unreadable and replaced_writer count messages of "
-            "the feed, too_many_pairs counts ticks. A record counts once for each track; late and capacity of near, "
-            "and each reason of cube, once for each query",
+            "the feed, too_many_pairs counts ticks. A record counts once for each track or, for some reasons, once for "
+            "each query",
             (*_BY_OPERATOR, "reason"),
         ),
         lambda status: {(reason,): count for reason, count in sorted(status.excluded.items())},
