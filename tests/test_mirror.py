@@ -66,7 +66,10 @@ WITHOUT_TESTS = {
         "is a protocol, which every kind of the table meets",
     ),
     **dict.fromkeys(
-        [f"broker/operators/cube/{name}.py" for name in ("cube_state", "folding", "partial", "saving", "stepping")],
+        [
+            f"broker/operators/cube/{name}.py"
+            for name in ("cube_state", "current_snapshot", "folding", "partial", "restored", "saving", "stepping")
+        ],
         "is what tests/broker/operators/cube/test_keeper.py and test_keeper_model.py run on",
     ),
     "broker/client/cubes.py": "is asked by tests/broker/http/operators/test_cube.py",
@@ -75,11 +78,12 @@ WITHOUT_TESTS = {
         "meets the contract of tests/asc/operators/dbscan/test_labels.py",
     ),
     **dict.fromkeys(
-        [f"asc/operators/dbscan/{name}.py" for name in ("evaluation", "progress", "records", "track")],
+        ["asc/operators/dbscan/progress.py"],
         "is what tests/asc/operators/dbscan/test_clusters.py runs on",
     ),
     "asc/operators/dbscan/window_kernels.py": "is run by tests/asc/operators/dbscan/test_identity.py",
     "asc/operators/dbscan/grid_kernels.py": "is run by tests/asc/operators/dbscan/test_grid.py",
+    "cli/operators/dbscan/part_files.py": "is run by tests/cli/operators/dbscan/test_record_file.py",
     "cli/operators/cube/dump.py": "is run by tests/broker/http/operators/test_cube.py, over cubes that hold records",
     **dict.fromkeys(
         (

@@ -181,13 +181,13 @@ def _heard(rng: np.random.Generator, number: int, plane: Aircraft, duration_s: f
     return tuple(column[heard] for column in columns)
 
 
-def _way(own: Aircraft, flight_s: float, climb_s: float) -> tuple[Doubles, Doubles]:
+def _way(aircraft: Aircraft, flight_s: float, climb_s: float) -> tuple[Doubles, Doubles]:
     """Return two arrays: times of a leg in seconds since departure, and the share of the leg's distance that the
     aircraft has covered at each time.
     """
     times = np.linspace(0, flight_s, 400)
     share = np.clip(np.minimum(times, flight_s - times) / climb_s, 0, 1)
-    speed = _SLOW_KT + (own.cruise_kt - _SLOW_KT) * share
+    speed = _SLOW_KT + (aircraft.cruise_kt - _SLOW_KT) * share
     way = np.concatenate([[0.0], np.cumsum((speed[1:] + speed[:-1]) / 2 * np.diff(times))])
     return times, way / way[-1]
 

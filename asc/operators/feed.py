@@ -241,13 +241,13 @@ def _of_kind(plain: Mapping[str, Any], query_of: Callable[[QuerySettings], objec
     return Observation.of_plain(plain)
 
 
-def text_or_none(given: Any) -> str | None:
+def text_or_none(value: Any) -> str | None:
     """Return the value if it is None, or a text that UTF-8 can encode. Raise ValueError or AttributeError for other
     values.
     """
-    if given is not None and not given.isascii():
-        given.encode()
-    return given  # type: ignore[no-any-return]
+    if value is not None and not value.isascii():
+        value.encode()
+    return value  # type: ignore[no-any-return]
 
 
 def _name(given: Any) -> str:
@@ -265,13 +265,13 @@ def names(given: Any) -> tuple[str, ...]:
     return tuple(map(_name, given))
 
 
-def whole(given: Any, bits: int = 63) -> int:
+def whole(value: Any, bits: int = 63) -> int:
     """Return the value if it is an integer of at most ``bits`` bits plus the sign. Raise ValueError for other
     values.
     """
-    if type(given) is not int or not -(1 << bits) <= given < 1 << bits:
-        raise ValueError(f"{str(given)[:50]} is no whole number of {bits} bits")
-    return given
+    if type(value) is not int or not -(1 << bits) <= value < 1 << bits:
+        raise ValueError(f"{str(value)[:50]} is no whole number of {bits} bits")
+    return value
 
 
 def whole_between(given: Any, least: int, most: int = (1 << 63) - 1) -> int:

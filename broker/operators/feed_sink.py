@@ -178,14 +178,14 @@ class FeedSink:
         from broker.operators.feed_task import FeedTally
 
         by_kind = Counter[str]()
-        for own in too_large:
-            by_kind[own.kind] += own.outputs
-            if own.query not in self._warned:
-                self._warned.add(own.query)
+        for group in too_large:
+            by_kind[group.kind] += group.outputs
+            if group.query not in self._warned:
+                self._warned.add(group.query)
                 LOG.warning(
                     "stream '%s': query '%s': a record of %d bytes is not written, because topic '%s' takes at most "
                     "%d: raise its max.message.bytes, and max.request.size in [kafka.options] if that is less",
-                    *(self._stream, own.query, own.largest_bytes, own.topic, self._limits[own.topic]),
+                    *(self._stream, group.query, group.largest_bytes, group.topic, self._limits[group.topic]),
                 )
         taken_back = {kind: -count for kind, count in by_kind.items()} if are_counted else {}
         tallies.add(FeedTally(excluded={OUTPUT_TOO_LARGE: by_kind.total()}, outputs=taken_back))

@@ -22,7 +22,7 @@ def test_some_rows_leave_a_file_of_their_own(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["cube-commit.json"]
     assert result == json.loads((tmp_path / "cube-commit.json").read_text("utf-8"))
     assert result["versions"].keys() >= {"duckdb", "polars"}
-    assert "| commit of 3 x 100 cells, median |" in bench.cube.table(result)
+    assert "| time to commit 3 x 100 cells, median |" in bench.cube.table(result)
 
 
 @pytest.mark.nightly

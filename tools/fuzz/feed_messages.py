@@ -72,13 +72,13 @@ def _plain(rng: random.Random, op: str, second: int) -> Any:
 
 def _settings(rng: random.Random, op: str) -> dict[str, Any]:
     queries = [_query(rng, op, name) for name in rng.sample(("over", "slow", "close"), rng.randint(1, 3))]
-    own = {
+    settings = {
         "source": "flights",
         "planar": rng.random() < 0.2,
         "limit": rng.choice((0, 3, 1_000, 1_000, 1_000)),
         "queries": queries,
     }
-    return {"v": 2, "op": op, "settings": own}
+    return {"v": 2, "op": op, "settings": settings}
 
 
 def _query(rng: random.Random, op: str, name: str) -> dict[str, Any]:

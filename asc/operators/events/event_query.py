@@ -50,10 +50,10 @@ class EventQuery:
         """Return the query that settings describe. Raise KeyError, TypeError or ValueError if they do not describe an
         event query.
         """
-        own = settings.definition
+        definition = settings.definition
         if OF_SHAPE in settings.id:
             # The names of runs have the shape after it.
             raise ValueError(f"{settings.id[:50]} is no id")
         own_names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
-        dwell_us, lost_after_us = duration_us(own["dwell_us"]), duration_us(own["lost_after_us"], 1)
-        return EventQuery(*own_names, names(own["events"]), dwell_us, lost_after_us, since_of(own))
+        dwell_us, lost_after_us = duration_us(definition["dwell_us"]), duration_us(definition["lost_after_us"], 1)
+        return EventQuery(*own_names, names(definition["events"]), dwell_us, lost_after_us, since_of(definition))

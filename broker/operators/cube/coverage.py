@@ -150,14 +150,14 @@ def _meeting(own: Intervals, interval: Interval) -> Intervals:
     return own[slice(*_span(own, interval))]
 
 
-def _with(own: Intervals, added: Sequence[Interval]) -> Intervals:
-    """Return the disjoint, ascending intervals ``own``, extended by the intervals ``added``. Intervals before all added
-    ones are unchanged.
+def _with(before: Intervals, added: Sequence[Interval]) -> Intervals:
+    """Return the disjoint, ascending intervals ``before``, extended by the intervals ``added``. Intervals that precede
+    all added intervals are unchanged.
     """
     if not added:
-        return own
-    start = max(0, bisect_right(own, min(added)) - 1)
-    return (*own[:start], *merged((*own[start:], *added)))
+        return before
+    start = max(0, bisect_right(before, min(added)) - 1)
+    return (*before[:start], *merged((*before[start:], *added)))
 
 
 def merged(intervals: Iterable[Interval]) -> Intervals:

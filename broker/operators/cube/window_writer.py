@@ -80,13 +80,17 @@ class WindowWriter:
 
     def _go_on(self, cube: CubeId) -> None:
         state = self._keeper.snapshot.cubes.get(cube)
-        own = None if state is None else state.windows
-        if state is None or own is None or not _is_writable(state):
+        windows = None if state is None else state.windows
+        if state is None or windows is None or not _is_writable(state):
             return
-        if state.parked is not None and (cube in self._refused or not own.changes):
+        if state.parked is not None and (cube in self._refused or not windows.changes):
             return
-        left = own.touched() if state.parked is None else replace(own, is_due=own.is_due or bool(own.changes))
-        if own.has_left and left is not own:
+        left = (
+            windows.touched()
+            if state.parked is None
+            else replace(windows, is_due=windows.is_due or bool(windows.changes))
+        )
+        if windows.has_left and left is not windows:
             # Before a row is sent: a process that is killed then sends the rows again before the next commit.
             self._keeper.note(cube, left, _NONE)
         self._write(cube)

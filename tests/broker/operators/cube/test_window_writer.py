@@ -212,6 +212,8 @@ def test_a_damaged_piece_and_whatever_else_fails_park_the_cube_alone(
     with monkeypatch.context() as patch:
         patch.setattr(Windows, "rows", failing)
         assert rig.writer.write([LATE]) == {"late": "its windows cannot be computed, ValueError: odd"}
+    assert rig.keeper.snapshot.cube(LATE).parked == "its windows cannot be computed, ValueError: odd"
+    rig.keeper.resume(LATE)
     rig.keeper._store.execute("UPDATE pieces SET data = zeroblob(8) WHERE pane = ?", (BASE_US // MINUTE_US,))
     rig.start_again()
     (told,) = rig.writer.write([LATE]).values()

@@ -105,7 +105,7 @@ def test_the_example_of_the_page_prints_what_the_page_shows(tmp_path: Path, monk
         ((*MEASURES, "--by", "carrier"), 1, "by 'carrier': is no dimension"),
         ((*MEASURES, "--from", "2013-07-01"), 1, "from '2013-07-01': the cube has no time"),
         ((*MEASURES, "--limit", "0"), 1, "limit 0: give a number of rows"),
-        ((*MEASURES, "--where", ""), 1, "EMPTY"),
+        ((*MEASURES, "--where", ""), 1, "predicate '': write a Spark SQL boolean expression"),
         ((), 2, "--measures"),
     ],
 )
