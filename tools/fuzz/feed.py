@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _MESSAGES = 60
+_WARM_INPUTS = 5
 
 
 class FeedTarget(Target):
@@ -39,7 +40,8 @@ class FeedTarget(Target):
     def __enter__(self) -> Self:
         # What numba compiles on first use is no input's time.
         for op in feed_kinds():
-            _read(op, messages_of(random.Random(0), op, _MESSAGES), ())
+            for seed in range(_WARM_INPUTS):
+                _check(op, messages_of(random.Random(seed), op, _MESSAGES))
         return self
 
     def inputs(self) -> SearchStrategy[bytes]:

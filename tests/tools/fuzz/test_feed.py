@@ -22,7 +22,8 @@ def given(kind: str, *messages: str) -> bytes:
 
 
 def test_made_messages_are_read_or_counted() -> None:
-    generate_round(FeedTarget(), FeedTarget().check, inputs=20, seed=1)
+    with FeedTarget() as target:
+        generate_round(target, target.check, inputs=20, seed=1)
 
 
 @pytest.mark.parametrize("op", feed_kinds())
