@@ -12,6 +12,7 @@ from asc.errors import AscError
 from asc.operators.exclusions import OUTPUT_TOO_LARGE
 from broker.batch_failure import ShortFailing
 from broker.failure import text_of
+from broker.kafka.producer_batches import with_batches_within
 from broker.operators.feed_outputs import records_of
 
 if TYPE_CHECKING:
@@ -132,7 +133,8 @@ class FeedSink:
         """
         written, too_large = self._divided(outputs) if self._must_compare() else (outputs, ())
         try:
-            records_of(written).write.format("kafka").options(**self._options).save()
+            options = with_batches_within(self._options, self._limits.values())
+            records_of(written).write.format("kafka").options(**options).save()
         except Exception as error:
             # Here, for only the beginning of its text reaches the reader.
             self.failed(error)

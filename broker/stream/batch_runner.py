@@ -15,6 +15,7 @@ from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.formats.decoder import Decoder, as_records
 from broker.kafka.cluster import KafkaCluster
+from broker.kafka.producer_batches import with_batches_within
 from broker.monitoring.stream_monitor import StreamMonitor
 from broker.operators.feed_destination import FeedDestination, destinations_in, routed_topics
 from broker.operators.feed_projection import FeedProjection
@@ -248,7 +249,9 @@ class BatchRunner:
             self._shipped.release()
 
     def _write(self, outgoing: DataFrame) -> None:
-        outgoing.write.format("kafka").options(**self._sink).save()
+        limits = {} if self._limits is None else self._limits[1]
+        options = with_batches_within(self._sink, limits.values())
+        outgoing.write.format("kafka").options(**options).save()
 
     def _pipeline_of(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
         limits, usual = self._limits_of(shipped.plan)

@@ -243,3 +243,20 @@ def test_records_over_a_mebibyte_are_delivered_and_what_a_topic_cannot_take_is_a
     reason = dict(letter.headers)["asc-error"] or b""
     assert reason.startswith(f"record for topic {small} takes 3000".encode())
     assert reason.endswith(b"over the limit of 100000")
+
+
+def test_a_topic_that_takes_less_than_a_batch_gets_all_records(site: Site) -> None:
+    from kafka.admin import KafkaAdminClient
+
+    tiny = site.topic("tiny")
+    admin = KafkaAdminClient(bootstrap_servers=site.bootstrap_servers)
+    settings = {"max.message.bytes": "2000"}
+    admin.create_topics({tiny: {"num_partitions": 1, "replication_factor": 1, "configs": settings}})
+    while not admin.describe_topics([tiny])[0]["partitions"]:
+        time.sleep(0.1)
+    admin.close()
+    site.register("tiny", "n = 434343", tiny)
+    offsets = site.publish([json.dumps({"n": 434343, "s": "x" * 100}).encode() for _ in range(200)])
+    site.drain()
+    assert sorted(record.offset for record in site.read(tiny)) == sorted(offsets)
+    assert site.client.delete("/v1/queries/tiny").status_code == 200

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from kafka.admin import KafkaAdminClient
 from sklearn.cluster import DBSCAN
 
 from broker.config.config import Config, parse_config
@@ -302,6 +303,46 @@ def test_lists_are_checked_together_and_belong_to_one_new_query(crowd: Site) -> 
     resumed = crowd.client.put("/v1/queries/wide", json={"paused": False})
     assert "raise limits.stream_dbscan_points" in resumed.json()["error"]["message"]
     assert crowd.client.delete("/v1/queries/wide").status_code == 200
+
+
+def test_a_topic_that_takes_too_little_stops_no_other_query(crowd: Site) -> None:
+    for query_id in ("dense.1", "dense.2", "counted"):
+        crowd.client.delete(f"/v1/queries/{query_id}")
+    wide, narrow = crowd.topic("wide"), crowd.topic("narrow")
+    before = crowd.client.get("/v1/plan").json()["streams"][crowd.stream("json")]["operators"].get("dbscan", {})
+    crowd.register("wide", "n >= 0", wide, operator=asked("wide", wide)["operator"])
+    admin = KafkaAdminClient(bootstrap_servers=crowd.bootstrap_servers)
+    settings = {"max.message.bytes": "1200"}
+    admin.create_topics({narrow: {"num_partitions": 1, "replication_factor": 1, "configs": settings}})
+    while not admin.describe_topics([narrow])[0]["partitions"]:
+        time.sleep(0.1)
+    admin.close()
+    operator = asked("narrow", narrow, attributes=["x * 2", *["y"] * 7], eps=1.5, sample=1_000)["operator"]
+    added = crowd.register("narrow", "n >= 0", narrow, operator=operator)
+    assert added["warnings"] == [
+        f"topic '{narrow}' takes records of at most 1,200 bytes, and those of this query may take 214,096: larger ones "
+        "are counted and not written, unless you raise its max.message.bytes"
+    ]
+    rows = rows_of(range(1_000, 1_100))
+    publish(crowd, rows)
+    for second in (1_200, 1_201):
+        publish(crowd, [{"name": "later", "ts": (BEGIN + timedelta(seconds=second)).isoformat(), "n": -1}])
+    check_windows(rows, await_window(crowd, wide, {"wide"}, 1_100), "wide", 3)
+    deadline = time.monotonic() + 120
+    while True:
+        status = crowd.client.get("/v1/plan").json()["streams"][crowd.stream("json")]["operators"]["dbscan"]
+        if status["excluded"].get("output_too_large") and status["lag_records"] == 0:
+            break
+        assert time.monotonic() < deadline, status
+        time.sleep(0.3)
+    # Its clusters and members are small; of its windows only those without points are.
+    found = records_in(crowd, narrow)
+    assert {"cluster", "member"} <= {own["record"] for own in found}
+    assert all(own["points"] < 20 for own in found if own["record"] == "window")
+    assert status["failures"] == before.get("failures", 0)
+    assert 'operator="dbscan",reason="output_too_large"' in crowd.client.get("/metrics").text
+    for query_id in ("wide", "narrow"):
+        assert crowd.client.delete(f"/v1/queries/{query_id}").status_code == 200
 
 
 def test_a_worker_compiles_before_the_first_batch(spark: SparkSession) -> None:
