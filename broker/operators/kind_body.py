@@ -19,7 +19,7 @@ class KindBody(Body):
     """The body of an operator; each has its ``name``, and the fields of its definition.
 
     ``examples``: operators of the kind, for the API's document and for tests. The first one has the required fields
-    alone. Those of kinds with the handoff ``feed`` read the columns of the recorded aircraft.
+    alone. It reads only columns of the recorded aircraft, as do all examples of kinds with the handoff ``feed``.
     """
 
     model_config = ConfigDict(json_schema_extra=_with_examples)

@@ -8,9 +8,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from broker.operators.kind import OperatorKind
+from broker.operators.kinds import OPERATORS
+
 STREAM = "moves"
 SOURCE = "moves-in"
-DDL = "k STRING, x DOUBLE, y DOUBLE"
+DDL = "k STRING, x DOUBLE, y DOUBLE, icao24 STRING, longitude DOUBLE, latitude DOUBLE, altitude DOUBLE"
+"""The columns: those of the queries here, and those of the first example of each kind of operator."""
+
 COLUMNS: Mapping[str, str] = MappingProxyType({"k": "VARCHAR", "x": "DOUBLE", "y": "DOUBLE"})
 """The DuckDB type of each column of a record."""
 
@@ -49,7 +54,7 @@ _DBSCAN = {
 }
 _NEAR = {"name": "near", "key": "k", "time": _TIME, "position": "ST_Point(x, y)", "window_s": 2.0, "every_s": 0.5}
 
-QUERIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+_OWN: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "east": {"where": "x > 2", "operator": _EVENTS},
         "north": {"where": "y > 0 AND k <> 'o3'", "operator": {**_EVENTS, "dwell_s": 0.3}},
@@ -62,8 +67,24 @@ QUERIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
     }
 )
-"""The queries by id, without their topics. Their outputs depend only on the order of the records, because all records
-are in one partition with ascending times.
+"""The queries of the kinds that are known here, by id."""
+
+
+def example_queries(kinds: Mapping[str, OperatorKind[Any]]) -> dict[str, dict[str, Any]]:
+    """Return a query of each kind by id: the first example of the kind, with the event time of the records."""
+    return {
+        f"example-{name}": {"where": "TRUE", "operator": {**kind.body.examples[0], "time": _TIME}}
+        for name, kind in kinds.items()
+    }
+
+
+_KNOWN = {query["operator"]["name"] for query in _OWN.values()}
+
+QUERIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {**_OWN, **example_queries({name: kind for name, kind in OPERATORS.items() if name not in _KNOWN})}
+)
+"""The queries by id, without their topics: at least one of each kind. Their outputs depend only on the order of the
+records, because all records are in one partition with ascending times.
 """
 
 
@@ -71,5 +92,6 @@ def move_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]]:
     """Return key, value and headers of the record with this number: the position of a moving object."""
     own = number % _OBJECTS
     turn = number / (700 + 90 * own)
-    x, y = (4 + own / 3) * math.sin(turn), (9 - own / 2) * math.cos(1.7 * turn)
-    return None, json.dumps({"k": f"o{own}", "x": round(x, 4), "y": round(y, 4)}).encode(), []
+    x, y = round((4 + own / 3) * math.sin(turn), 4), round((9 - own / 2) * math.cos(1.7 * turn), 4)
+    aircraft = {"icao24": f"o{own}", "longitude": x, "latitude": y, "altitude": 1_000.0 * own}
+    return None, json.dumps({"k": f"o{own}", "x": x, "y": y, **aircraft}).encode(), []
