@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -93,6 +94,18 @@ def test_what_a_stream_would_not_decode_is_left_out_and_said(
     assert "3 rows cannot be decoded" in result.stderr
 
 
+@pytest.fixture
+def zone_of_the_run() -> Iterator[None]:
+    """Gives the session of the run its time zone again, which a command with another configuration has changed."""
+    from pyspark.sql import SparkSession
+
+    yield
+    session = SparkSession._instantiatedSession
+    if session is not None:
+        session.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+@pytest.mark.usefixtures("zone_of_the_run")
 def test_a_streams_options_decode_its_times(files: Files) -> None:
     (files / "flights.ddl").write_text("n INT, at TIMESTAMP", encoding="utf-8")
     (files / "queries.json").write_text(json.dumps({"later": "at > TIMESTAMP '2013-01-31 09:59:00'"}), encoding="utf-8")

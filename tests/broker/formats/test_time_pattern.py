@@ -45,7 +45,9 @@ TIMES = [
 
 def test_it_writes_what_spark_writes(spark: SparkSession) -> None:
     """The session is in UTC; ``date_format`` is given the pattern as the parser is."""
-    frame = spark.createDataFrame([(time,) for time in TIMES], "at TIMESTAMP")
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    frame = session.createDataFrame([(time,) for time in TIMES], "at TIMESTAMP")
     quoted = ['"' + pattern.replace("\\", "\\\\").replace('"', '\\"') + '"' for pattern in PATTERNS]
     for time, row in zip(
         TIMES, frame.selectExpr(*(f"date_format(at, {text})" for text in quoted)).collect(), strict=True
