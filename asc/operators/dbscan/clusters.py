@@ -22,7 +22,8 @@ from asc.operators.feed import Message, Observation, Settings, Watermarks
 from asc.operators.feed_claim import ClaimedFeed
 from asc.operators.times import LAST_US, is_watermark
 
-_FORM = 1
+_FORM = 2
+"""The form of the state. Form 1 has the positions of dropped points, form 2 their windows."""
 
 _TIMES_KEPT = 1_000
 """The most time expressions whose watermarks are remembered. If there are more, only the expressions with the latest
@@ -196,12 +197,12 @@ class Clusters:
         keeps_neighbours: bool = True,
         on_labels: OnLabels | None = None,
     ) -> Clusters:
-        """Return the clusters that :meth:`to_bytes` wrote. Raise FeedFormError if the bytes have another form."""
+        """Return the clusters that :meth:`to_bytes` wrote. Raise FeedFormError if the bytes have an unknown form."""
         parts = _parts(content)
         plain: dict[str, Any] = json.loads(next(parts))
         form = plain.get("form")
-        if form != _FORM:
-            remedy = f"run the version that wrote it: {_FORM} is known"
+        if form not in (1, _FORM):
+            remedy = f"run the version that wrote it: 1 and {_FORM} are known"
             raise FeedFormError("form of the state of DBSCAN queries", form, remedy)
         clusters = Clusters(label_bytes=label_bytes, keeps_neighbours=keeps_neighbours, on_labels=on_labels)
         clusters._feed.writer = plain["writer"]
@@ -220,7 +221,7 @@ class Clusters:
             track.selections = Selections.of_plain(selections)
             for listed, own_ids in zip(queries, ids, strict=True):
                 query = track.queries[listed[0]].query
-                track.queries[query.id] = QueryProgress.of_plain(query, listed, own_ids)
+                track.queries[query.id] = QueryProgress.of_plain(query, listed, own_ids, form)
         return clusters
 
 

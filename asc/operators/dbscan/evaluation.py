@@ -193,9 +193,9 @@ class Evaluation:
         progress = due.progress
         rows = self._rows(due)
         newest = [self._points.place(int(rows[-1]))] if len(rows) else []
-        if progress.lost is not None:
+        if progress.dropped is not None:
             # A point that was dropped is older than those that are held.
-            newest = newest or [progress.lost[2]]
+            newest = newest or [progress.dropped.newest]
         progress.newest = max(newest, default=progress.newest)
         progress.ids = None
         progress.told = due.number, None, None

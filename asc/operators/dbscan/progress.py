@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from asc.operators.dbscan.dbscan_query import DbscanQuery
+from asc.operators.dbscan.dropped import Dropped
 from asc.operators.dbscan.identity import HeldIds
 from asc.operators.dbscan.points import Ints, Place, Points
+from asc.operators.dbscan.schedule import Schedule
 from asc.operators.dbscan.selections import Selections
 from asc.operators.times import time_text
 
@@ -72,7 +74,7 @@ class QueryProgress:
     window is compared with nothing. ``newest``: the newest point of the query's windows. ``numbered``: if the windows
     count points, the number of points that have a number.
 
-    ``lost``: the first and the last position, along the axis, of dropped points, and the newest of these points.
+    ``dropped``: the windows after ``done`` that contained dropped points; None if there is none.
     ``told``: the number of the last window that was output, and the numbers of its clusters and noise points; these are
     None if the window was skipped.
     """
@@ -85,7 +87,7 @@ class QueryProgress:
     ids: HeldIds | None = None
     newest: Place | None = None
     numbered: int = 0
-    lost: tuple[int, int, Place] | None = None
+    dropped: Dropped | None = None
     told: tuple[int, int | None, int | None] | None = None
 
     @staticmethod
@@ -113,48 +115,56 @@ class QueryProgress:
         while self.done < last:
             number = self.done + 1
             if self.is_quiet:
-                place = self._place_from(view, schedule.bounds(number)[0])
-                number = last + 1 if place is None else max(number, schedule.first_with(place))
+                next_number = self._next_with_point(view, number)
+                number = last + 1 if next_number is None else next_number
             if number > last:
                 self.done = last
                 return
             begin, end = schedule.bounds(number)
             low, high = view.before(begin), view.before(end)
-            has_lost = self.lost is not None and begin <= self.lost[1] and self.lost[0] < end
-            yield DueWindow(self, number, view, low, high, has_lost or high - low > points_max)
-            self.done, self.is_quiet = number, high == low and not has_lost
-            if self.lost is not None and self.lost[1] < schedule.bounds(number + 1)[0]:
-                self.lost = None
+            has_dropped = self.dropped is not None and self.dropped.next_from(number) == number
+            yield DueWindow(self, number, view, low, high, has_dropped or high - low > points_max)
+            self.done, self.is_quiet = number, high == low and not has_dropped
+            if self.dropped is not None:
+                self.dropped = self.dropped.after(number)
 
-    def _place_from(self, view: View, begin: int) -> int | None:
-        """Return the first position from ``begin`` on that has a point, even a dropped one. Return None if there is
-        none.
+    def _next_with_point(self, view: View, number: int) -> int | None:
+        """Return the number of the first window from a window on that has a point, even a dropped one. Return None if
+        there is none.
         """
-        row = view.before(begin)
-        places = [int(view.places[row])] if row < len(view.places) else []
-        if self.lost is not None and begin <= self.lost[1]:
-            places.append(max(begin, self.lost[0]))
-        return min(places, default=None)
+        schedule = self.query.schedule
+        row = view.before(schedule.bounds(number)[0])
+        numbers = [max(number, schedule.first_with(int(view.places[row])))] if row < len(view.places) else []
+        dropped = None if self.dropped is None else self.dropped.next_from(number)
+        return min(numbers if dropped is None else [*numbers, dropped], default=None)
 
-    def lose(self, first: int, last: int, newest: Place) -> None:
-        """Record that the points from one position to another were dropped. ``newest``: the last of these points."""
-        if self.lost is not None:
-            first, newest = min(first, self.lost[0]), max(newest, self.lost[2])
-            last = max(last, self.lost[1])
-        self.lost = first, last, newest
+    def drop(self, places: Ints, newest: Place) -> None:
+        """Record that points were dropped, for a query whose windows are by time. ``places``: their times, at least
+        one, in any order. ``newest``: the last of these points.
+        """
+        self._drop(Dropped.at(places, self.query.schedule, self.done, newest), int(places.max()))
+
+    def drop_numbered(self, count: int, newest: Place) -> None:
+        """Record that the points with a number below ``count`` were dropped, for a query whose windows count points.
+        ``newest``: the last of these points.
+        """
+        self._drop(Dropped.between(0, count - 1, self.query.schedule, self.done, newest), count - 1)
+
+    def _drop(self, dropped: Dropped, last: int) -> None:
+        self.dropped = dropped if self.dropped is None else self.dropped.merged(dropped)
         if self.ids is not None and last >= self.needed_from:
             # The window to compare with cannot be computed again.
             self.ids = None
 
-    def lose_unheld(self, places: Iterable[Place]) -> None:
+    def drop_unheld(self, places: Iterable[Place]) -> None:
         """Record points that were dropped on arrival, for a query whose windows count points. ``places``: positions in
         the order of arrival, none before the watermark, and all before the points that the track holds.
 
         A point gets the next number if all dropped points of the query are before it. Any other point may be a repeat
         of a dropped point, and gets no number. The windows that would contain it contain a dropped point with a number.
         """
-        # Points whose windows are all written are no longer in ``lost``. Then none of them is after ``newest``.
-        known = [self.newest, None if self.lost is None else self.lost[2]]
+        # Points whose windows are all written are no longer in ``dropped``. Then none of them is after ``newest``.
+        known = [self.newest, None if self.dropped is None else self.dropped.newest]
         newest = max((place for place in known if place is not None), default=None)
         before = self.numbered
         for place in places:
@@ -162,17 +172,22 @@ class QueryProgress:
                 newest = place
                 self.numbered += 1
         if newest is not None and self.numbered > before:
-            self.lose(0, self.numbered - 1, newest)
+            self.drop_numbered(self.numbered, newest)
 
     def plain(self) -> list[Any]:
         """Return the progress as a JSON list, without the ids."""
         own = (self.query.id, self.since, self.done, self.first_us, self.is_quiet, self.newest, self.numbered)
-        return [*own, self.lost, self.told, None if self.ids is None else len(self.ids)]
+        dropped = None if self.dropped is None else self.dropped.plain()
+        return [*own, dropped, self.told, None if self.ids is None else len(self.ids)]
 
     @staticmethod
-    def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: HeldIds | None) -> QueryProgress:
-        """Return the progress from the JSON list that :meth:`plain` returned, and from the ids."""
-        _, since, done, first_us, is_quiet, newest, numbered, lost, last_window, _ = plain
+    def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: HeldIds | None, form: int) -> QueryProgress:
+        """Return the progress from the JSON list that :meth:`plain` returned, and from the ids. ``form``: the form of
+        the state that has the list.
+        """
+        _, since, done, first_us, is_quiet, newest, numbered, dropped, last_window, _ = plain
+        if dropped is not None:
+            dropped = Dropped.of_plain(dropped) if form > 1 else _dropped_of_form_1(dropped, query.schedule, done)
         return QueryProgress(
             query,
             since,
@@ -182,7 +197,7 @@ class QueryProgress:
             ids,
             None if newest is None else Place(*newest),
             numbered,
-            None if lost is None else (lost[0], lost[1], Place(*lost[2])),
+            dropped,
             None if last_window is None else (last_window[0], last_window[1], last_window[2]),
         )
 
@@ -197,6 +212,12 @@ class QueryProgress:
         end = self.query.schedule.bounds(number)[1]
         figures = {"clusters": clusters, "noise": noise, "end": time_text(end) if self.query.is_timed else end}
         return figures if clusters is not None else {**figures, "skipped": "capacity"}
+
+
+def _dropped_of_form_1(plain: Sequence[Any], schedule: Schedule, done: int) -> Dropped:
+    """Return the windows between the positions of the first and the last dropped point, which form 1 has."""
+    first, last, newest = plain
+    return Dropped.between(first, last, schedule, done, Place(*newest))
 
 
 class Views:

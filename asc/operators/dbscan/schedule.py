@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
+
+from asc.operators.dbscan.points import Ints
+
+Position = TypeVar("Position", int, Ints)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +33,13 @@ class Schedule:
         """Return the number of the last window whose end is at or before a mark."""
         return (mark - self.window) // self.slide
 
-    def first_with(self, place: int) -> int:
-        """Return the number of the first window that contains a position."""
+    def first_with(self, place: Position) -> Position:
+        """Return the number of the first window that contains a position, or each position of an array."""
         return (place - self.window) // self.slide + 1
+
+    def last_with(self, place: Position) -> Position:
+        """Return the number of the last window that contains a position, or each position of an array."""
+        return place // self.slide
 
     def late_before(self, mark: int) -> int:
         """Return the position before which a point is late at a mark. All windows that would contain such a point are

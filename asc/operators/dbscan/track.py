@@ -134,7 +134,7 @@ class Track:
         if self.dropped is not None:
             is_before = _until(come, self.dropped)
             excluded["capacity"] += int(np.count_nonzero(is_before))
-            self._lose(come.take(is_before))
+            self._drop_unheld(come.take(is_before))
             come = come.take(~is_before)
         self.points, new = self.points.merged(come, self.arrived)
         self.arrived += len(new)
@@ -185,27 +185,28 @@ class Track:
                 continue
             newest = self.points.place(int(rows[dropped_rows - 1]))
             if progress.query.is_timed:
-                progress.lose(int(times_us[0]), newest.time_us, newest)
+                progress.drop(times_us[:dropped_rows], newest)
             else:
                 # All points before the watermark have a number, and those that are dropped get one.
                 numbered = int(np.searchsorted(times_us, self.watermark_us))
                 progress.numbered += max(dropped_rows - numbered, 0)
-                progress.lose(0, progress.numbered - max(numbered - dropped_rows, 0) - 1, newest)
+                progress.drop_numbered(progress.numbered - max(numbered - dropped_rows, 0), newest)
         self.points = self.points.take(slice(count, None))
 
-    def _lose(self, come: Points) -> None:
+    def _drop_unheld(self, come: Points) -> None:
         """Record points as dropped that arrived after later points had been dropped, in the order of arrival."""
         if not come.count:
             return
         places = [come.place(row) for row in range(come.count)]
         for progress in self.queries.values():
-            accepted = [places[row] for row in np.flatnonzero(self._own(progress, come)).tolist()]
-            if not accepted:
+            rows = np.flatnonzero(self._own(progress, come))
+            if not len(rows):
                 continue
+            accepted = [places[row] for row in rows.tolist()]
             if progress.query.is_timed:
-                progress.lose(min(accepted).time_us, max(accepted).time_us, max(accepted))
+                progress.drop(come.time_us[rows], max(accepted))
             else:
-                progress.lose_unheld(accepted)
+                progress.drop_unheld(accepted)
 
     # -- windows
 

@@ -551,7 +551,7 @@ def test_garbage_is_counted_and_processing_continues() -> None:
 
 
 def test_a_state_of_another_form_names_the_remedy() -> None:
-    state = Clusters().to_bytes().replace(b'"form":1', b'"form":9')
+    state = Clusters().to_bytes().replace(b'"form":2', b'"form":9')
     with pytest.raises(FeedFormError, match="run the version that wrote it"):
         Clusters.of_bytes(state)
 
