@@ -113,7 +113,7 @@ class FeedSink:
         """
         self._writes_directly = not self._must_compare()
         if self._writes_directly:
-            return records_of(outputs).writeStream.format("kafka").options(**self._options)
+            return records_of(outputs).writeStream.format("kafka").options(**self._sink_options())
 
         def write(batch: DataFrame, batch_id: int) -> None:
             # The state is read and written once; its outputs are read several times.
@@ -133,8 +133,7 @@ class FeedSink:
         """
         written, too_large = self._divided(outputs) if self._must_compare() else (outputs, ())
         try:
-            options = with_batches_within(self._options, self._limits.values())
-            records_of(written).write.format("kafka").options(**options).save()
+            records_of(written).write.format("kafka").options(**self._sink_options()).save()
         except Exception as error:
             # Here, for only the beginning of its text reaches the reader.
             self.failed(error)
@@ -143,10 +142,14 @@ class FeedSink:
             self._count(too_large, tallies, are_counted=are_counted)
         return written
 
+    def _sink_options(self) -> Mapping[str, str]:
+        return with_batches_within(self._options, self._limits.values())
+
     def _must_compare(self) -> bool:
         topics = self._topics()
         if topics is not self._known_topics:
             self._learn(topics)
+            self._limits = {topic: self._limits[topic] for topic in topics}
             self._known_topics = topics
         return self._was_refused or min((self._request_bytes, *self._limits.values())) < _LARGEST_BYTES
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -118,7 +118,7 @@ class BatchRunner:
         self._decoder = decoder
         self._monitor = monitor
         self._phases = phases
-        self._sink = sink_options(config, cluster)
+        self._sink: Mapping[str, str] = sink_options(config, cluster)
         self._shipped: ShippedPlan | None = None
         self._plans_shipped = 0
         self._tallies: tuple[int, Any] | None = None
@@ -249,8 +249,10 @@ class BatchRunner:
             self._shipped.release()
 
     def _write(self, outgoing: DataFrame) -> None:
-        limits = {} if self._limits is None else self._limits[1]
-        options = with_batches_within(self._sink, limits.values())
+        options = self._sink
+        if self._limits is not None:
+            usual, others = self._limits[2]
+            options = with_batches_within(options, [usual, *others.values()])
         outgoing.write.format("kafka").options(**options).save()
 
     def _pipeline_of(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:

@@ -203,3 +203,28 @@ def test_a_refusal_by_kafka_is_the_last_one(
     assert not sink.is_outdated
     assert (identities(cluster, wide), identities(cluster, narrow)) == (["a:1"], ["b:2"])
     assert (tallies.value.excluded, tallies.value.outputs) == ({OUTPUT_TOO_LARGE: 1}, {"window": 2})
+
+
+def test_a_writer_that_compares_no_sizes_fills_no_batch_that_a_topic_refuses(
+    spark: SparkSession, cluster: KafkaCluster, topics: tuple[str, str], tmp_path: Path
+) -> None:
+    from broker.operators.feed_task import feed_accumulator
+
+    wide, _ = topics
+    (tmp_path / "outputs").mkdir()
+    lines = [json.dumps(dict(zip(NAMES, output(wide, "a", number, 100_000), strict=True))) for number in range(30)]
+    (tmp_path / "outputs" / "first.json").write_text("\n".join(lines), "utf-8")
+    outputs = spark.readStream.schema(DDL).json(str(tmp_path / "outputs"))
+    options = {**options_of(cluster), "kafka.batch.size": str(4 << 20), "kafka.linger.ms": "500"}
+    # Kafka would refuse the same batch until its delivery times out.
+    options |= {"kafka.delivery.timeout.ms": "8000", "kafka.request.timeout.ms": "4000"}
+    sink = FeedSink(
+        *("s", options),
+        request_bytes=REQUEST_BYTES,
+        topics=lambda: frozenset({wide}),
+        limits_of=cluster.record_limits,
+    )
+    started: Any = sink.writer(outputs, feed_accumulator(spark.sparkContext))
+    started = started.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    started.trigger(availableNow=True).start().awaitTermination()
+    assert len(identities(cluster, wide)) == 30
