@@ -145,7 +145,7 @@ def _send(connection: Connection, bootstrap_servers: str, topic: str, rate: floa
     producer.partitions_for(topic)
     start, begun, count = time.monotonic(), time.time(), 0
     while (elapsed := time.monotonic() - start) < seconds:
-        for _ in range(int(elapsed * rate) - count):
+        for _ in range(int(elapsed * rate) + 1 - count):
             due = begun + count / rate
             producer.send(topic, next(made))
             count += 1
