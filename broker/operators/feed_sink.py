@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+    from broker.operators.feed_task import FeedTally, Figures
+
 LOG = logging.getLogger("asc.operators")
 
 _BYTES = "__asc_bytes"
@@ -55,6 +57,10 @@ class FeedSink:
     their topics. Sizes are compared too once Kafka has refused a record as too large. So neither a topic that nobody
     knew nor a limit that was lowered stops the reader for good.
 
+    The figures of the last outputs (:meth:`figures`) are those of outputs that were sent. Tasks that write their
+    outputs themselves count them afterwards. Before a comparison the tasks have counted outputs that are not sent yet.
+    So the figures of a batch are then taken after it was sent, and a batch that fails changes none.
+
     Cost of a comparison: the outputs of a batch, once in memory or on disk, and a Spark job.
     """
 
@@ -82,11 +88,13 @@ class FeedSink:
         self._known_topics: Collection[str] | None = None
         self._was_refused = False
         self._writes_directly = False
+        self._sent_figures: Figures = {}
         self._warned: set[str] = set()
 
     def begin_anew(self) -> None:
         """Forget the limits of topics, which may have changed, before the reader starts."""
         self._limits, self._known_topics, self._writes_directly = {}, None, False
+        self._sent_figures = {}
 
     def failed(self, error: BaseException) -> None:
         """Compare sizes from the next start on, if the error of a reader is a record that Kafka refused."""
@@ -106,6 +114,13 @@ class FeedSink:
         except AscError:
             return False
 
+    def figures(self, tally: FeedTally) -> Figures:
+        """Return the figures of the last outputs that were sent, by part and query, from the counts of all tasks.
+
+        There are none of parts whose outputs were not sent since the start of the writer.
+        """
+        return tally.latest if self._writes_directly else self._sent_figures
+
     def writer(self, outputs: DataFrame, tallies: Any) -> DataStreamWriter:
         """Return the writer that sends outputs to their topics. The tasks have counted the outputs. Raise KafkaError.
 
@@ -120,6 +135,7 @@ class FeedSink:
             batch.persist()
             try:
                 self.write(batch, tallies, are_counted=True)
+                self._sent_figures = tallies.value.latest
             finally:
                 batch.unpersist()
 

@@ -39,6 +39,10 @@ STATE_DDL = "bucket BINARY"
 """The state of a part in Spark's state store, as bytes."""
 
 
+Figures = Mapping[int, Mapping[str, Mapping[str, Any]]]
+"""By part of the feed, the figures of the last output of each query of the part."""
+
+
 @dataclass(frozen=True, slots=True)
 class FeedTally:
     """The counts of a kind: objects held by each part of the feed, observations, exclusions by reason, and outputs by
@@ -52,7 +56,7 @@ class FeedTally:
     observations: int = 0
     excluded: Mapping[str, int] = field(default_factory=dict)
     outputs: Mapping[Kind, int] = field(default_factory=dict)
-    latest: Mapping[int, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    latest: Figures = field(default_factory=dict)
 
     def merged(self, later: FeedTally) -> FeedTally:
         """Return the sum of both tallies. The held objects of a part and the figures of its queries are those of the

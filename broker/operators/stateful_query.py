@@ -153,7 +153,7 @@ class StatefulQuery:
         return self._held.total
 
     def latest(self, query_id: str) -> Mapping[str, Any] | None:
-        """Return the figures of the last output of a query. Return None if there are none."""
+        """Return the figures of the last output of a query that was sent. Return None if there are none."""
         return self._latest.of(query_id)
 
     def warm_up(self, *, is_rehearsal: bool = False) -> None:
@@ -263,7 +263,7 @@ class StatefulQuery:
             self.problem = None
             if self.tally is not None:
                 self._held.keep(self.tally.held)
-                self._latest.keep(self.tally.latest)
+                self._latest.keep(self._sink.figures(self.tally))
 
     def _started(self) -> StreamingQuery:
         from pyspark.sql import functions as sf

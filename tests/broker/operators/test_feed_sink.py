@@ -18,6 +18,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_sink import FeedSink
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from broker.kafka.embedded import EmbeddedKafka
@@ -228,3 +229,44 @@ def test_a_writer_that_compares_no_sizes_fills_no_batch_that_a_topic_refuses(
     started = started.option("checkpointLocation", str(tmp_path / "checkpoint"))
     started.trigger(availableNow=True).start().awaitTermination()
     assert len(identities(cluster, wide)) == 30
+
+
+@pytest.mark.parametrize("request_bytes", [REQUEST_BYTES, 50_000])
+def test_figures_are_those_of_outputs_that_were_sent(
+    spark: SparkSession, cluster: KafkaCluster, topics: tuple[str, str], tmp_path: Path, request_bytes: int
+) -> None:
+    """Whether tasks write their outputs themselves, or the sizes of outputs are compared first."""
+    from broker.operators.feed_task import FeedTally, feed_accumulator
+
+    wide, _ = topics
+    (tmp_path / "outputs").mkdir()
+    line = json.dumps(dict(zip(NAMES, output(wide, "a", 1), strict=True)))
+    (tmp_path / "outputs" / "first.json").write_text(line, "utf-8")
+    tallies = feed_accumulator(spark.sparkContext)
+    latest = {3: {"a": {"end": 7}}}
+
+    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches
+        tallies.add(FeedTally(latest=latest))
+
+    outputs = spark.readStream.schema(DDL).json(str(tmp_path / "outputs")).mapInArrow(counted, DDL)
+    reached = options_of(cluster)
+    # Nothing listens on this port.
+    options = {**reached, "kafka.bootstrap.servers": "127.0.0.1:9", "kafka.max.block.ms": "500"}
+    own = frozenset({wide})
+    sink = FeedSink("s", options, request_bytes=request_bytes, topics=lambda: own, limits_of=cluster.record_limits)
+
+    def run() -> None:
+        sink.begin_anew()
+        started: Any = sink.writer(outputs, tallies).option("checkpointLocation", str(tmp_path / "checkpoint"))
+        started.trigger(availableNow=True).start().awaitTermination()
+
+    with pytest.raises(Exception, match="TimeoutException"):
+        run()
+    # Tasks that do not write their outputs themselves have counted them.
+    assert tallies.value.latest == ({} if request_bytes == REQUEST_BYTES else latest)
+    assert sink.figures(tallies.value) == {}
+    options.update(reached)
+    run()
+    assert sink.figures(tallies.value) == latest
+    assert identities(cluster, wide) == ["a:1"]
