@@ -127,11 +127,12 @@ class Expression:
     def _check_key(self, analyser: RecordAnalyser) -> None:
         """Raise QueryError for a key of bytes."""
         try:
-            read = analyser.normalise(f"({self.sql}) IS NOT NULL").read
+            # Not by a null test: it reads of an expression that may throw whether it is NULL, and not the bytes.
+            value_type = read_operand(self.sql, analyser.attributes, analyser.time_zone).type
         except PredicateError:
             # The text with the cast is refused as well, with the remedy of that.
             return
-        if len(read) == 1 and read[0].type == pa.binary():
+        if value_type == pa.binary():
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], BINARY_KEY_REMEDY)
 
     def _check_number(self, analyser: RecordAnalyser) -> None:

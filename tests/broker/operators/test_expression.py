@@ -44,6 +44,9 @@ def test_a_position_is_read_as_its_parts() -> None:
         ("key", "nope", "operator.field 'nope': unknown column 'nope': "),
         ("key", "raw", "operator.field 'raw': is BINARY: use hex() or base64() of it, or CAST it to STRING"),
         ("key", "coalesce(raw, raw)", "operator.field 'coalesce(raw, raw)': is BINARY"),
+        # Of these, a null test reads whether they are NULL.
+        ("key", "encode(s, 'UTF-8')", "operator.field 'encode(s, 'UTF-8')': is BINARY"),
+        ("key", "unbase64(s)", "operator.field 'unbase64(s)': is BINARY"),
         ("value", "1 + 1", "operator.field '1 + 1': is the same for every record: name columns that differ"),
         ("position", "n", "operator.field 'n': not a shape or position"),
         ("position", "ST_Point(1, 2)", "operator.field 'ST_Point(1, 2)': is the same for every record"),
