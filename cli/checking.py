@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -123,6 +123,7 @@ def checked_offline(where: str, operator: Json | None, schema_file: Path, time_z
 def _expressions(operator: Json, attributes: Schema, time_zone: str) -> OperatorExpressions:
     # Imported for operators alone: the kinds load the kernels.
     from broker.config.sections import LimitsConfig
+    from broker.errors import QueryError
     from broker.operators.expression import NO_EXPRESSIONS
     from broker.operators.kinds import definition_of, kind_of
     from broker.operators.schema_analyser import SchemaAnalyser
@@ -132,6 +133,8 @@ def _expressions(operator: Json, attributes: Schema, time_zone: str) -> Operator
         return NO_EXPRESSIONS
     kind = kind_of(definition)
     found = kind.read(definition, SchemaAnalyser(attributes, time_zone))
-    # A daemon may have other limits.
     excess = kind.excess(definition, LimitsConfig())
-    return found if excess is None else replace(found, warnings=(*found.warnings, f"with the default limits: {excess}"))
+    if excess is not None:
+        # These are the default limits, and a daemon may have others.
+        raise QueryError(excess.subject, excess.value, f"{excess.remedy} and check with --stream")
+    return found

@@ -48,14 +48,16 @@ def test_types_ends_and_warnings_are_shown(tmp_path: Path) -> None:
     assert (len(found["window_ends"]), found["queries"]) == (10, ["dense.1", "dense.2", "dense.3", "dense.4"])
 
 
-def test_a_window_over_the_default_limit_is_warned_of(tmp_path: Path) -> None:
+def test_a_window_over_the_default_limit_is_refused(tmp_path: Path) -> None:
     plain = ("--attributes", "x", "--eps", "0.5", "--min-samples", "2,3")
     ran = check(tmp_path, *plain, "--window", "200000", "--slide", "1000")
-    assert "limits" not in ran.output
-    ran = check(tmp_path, *plain, "--window", "200001", "--slide", "1000")
     assert ran.exit_code == 0, ran.output
-    said = "warning: with the default limits: operator.window_points 200001: is more than the 200,000 points"
-    assert said in ran.output
+    ran = check(tmp_path, *plain, "--window", "200001", "--slide", "1000")
+    assert ran.exit_code == 1
+    assert ran.stderr == (
+        "error: operator.window_points 200001: is more than the 200,000 points of a window: shorten it, or raise "
+        "limits.stream_dbscan_points and check with --stream\n"
+    )
 
 
 @pytest.mark.parametrize(
