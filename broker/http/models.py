@@ -386,7 +386,7 @@ def plain_line(line: bytes) -> Any:
 
 AnyBody = TypeVar("AnyBody", bound=BaseModel)
 
-_TYPE = re.compile(r"(?:list|dict|tuple|nullable|function-[a-z]+)\[")
+_TYPE = re.compile(r"(?:list|dict|tuple|nullable|function-[a-z]+)\[|constrained-")
 """A pattern of the names of types that pydantic inserts among the names of fields."""
 
 
@@ -425,11 +425,10 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
 def _fields(location: Sequence[str | int]) -> list[str]:
     """Return the names of fields on the path to a value.
 
-    pydantic also lists the name of the operator, and the types that a field may have; these are omitted.
+    pydantic also lists the types that a field may have; these are omitted.
     """
     parts = [str(part) for part in location if part not in ("body", "query", "path")]
-    parts = [part for part in parts if not _TYPE.match(part)]
-    return [part for place, part in enumerate(parts) if not (place == 1 and parts[0] == "operator")]
+    return [part for part in parts if not _TYPE.match(part)]
 
 
 def _name(text: str) -> str:

@@ -224,12 +224,10 @@ def _eps(value: object, *, is_metres: bool) -> float:
 
 
 def _count(name: str, value: object, least: int, what: str, most: int = COUNT_MAX) -> int:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if type(value) is not int or not least <= value <= most:
-        upto = "" if most == COUNT_MAX else f", at most {most:,}"
-        raise DbscanError(f"operator.{name}", value, f"give a whole number from {least}{upto}: {what}")
-    return value
+    count = int(value) if isinstance(value, float) and value.is_integer() else value
+    if type(count) is not int or not least <= count <= most:
+        raise DbscanError(f"operator.{name}", value, f"give a whole number from {least} to {most:,}: {what}")
+    return count
 
 
 def _windows(plain: Mapping[str, Any]) -> tuple[bool, float, float]:

@@ -61,7 +61,7 @@ class NumbersType(_Type):
         # JSON has no other.
         if not math.isfinite(number):
             self.fail(f"{text!r} is no number: write one as 0.05, or several as 0.05,0.1", param, ctx)
-        return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else number
+        return int(text) if re.fullmatch(r"[0-9]{1,30}", text) else number
 
 
 def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:

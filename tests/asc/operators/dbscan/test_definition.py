@@ -82,6 +82,10 @@ def test_defaults() -> None:
             ({**TIMED, "min_samples": least}, "operator.min_samples")
             for least in (0, 2.5, "5", None, True, COUNT_MAX + 1)
         ),
+        *(
+            ({**TIMED, "min_samples": 2**63 * more}, "give a whole number from 1 to 9,223,372,036,854,775,807: ")
+            for more in (1, 1.0, 10**30)
+        ),
         ({**TIMED, "window_points": 5}, "cannot both be"),
         ({**COUNTED, "slide_points": None}, "operator.slide_points: give a whole number"),
         ({**COUNTED, "slide_points": 5_001}, "is longer than the window"),
@@ -92,7 +96,7 @@ def test_defaults() -> None:
         ({**TIMED, "window_s": LONGEST_S + 1}, "86,400"),
         ({name: own for name, own in TIMED.items() if name != "window_s"}, "operator.window_s: give seconds"),
         ({**TIMED, "members": "some"}, "give one of none, changes, all"),
-        ({**TIMED, "sample": SAMPLE_MAX + 1}, "at most 1,000"),
+        ({**TIMED, "sample": SAMPLE_MAX + 1}, "give a whole number from 0 to 1,000: "),
         ({**TIMED, "sample": -1}, "give a whole number from 0"),
         ({**TIMED, "time": " "}, "give an expression"),
         ({**TIMED, "key": 5}, "give an expression"),
