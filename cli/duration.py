@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,15 +27,20 @@ class Duration(_Type):
         self._bounds_s = bounds_s
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the seconds of a duration such as ``5min``. Raise BadParameter if the text is no duration or exceeds a
-        bound.
+        """Return the seconds of a duration such as ``5min``. Raise BadParameter if the text is no duration, is no whole
+        number of microseconds, or exceeds a bound.
         """
         if isinstance(value, (int, float)):
             return value
-        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h|d)\s*", value)
+        found = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*(ms|s|min|h|d)\s*", value)
         if found is None:
             self.fail(f"{value!r} is no duration: write a number and ms, s, min, h or d, as 30s", param, ctx)
-        seconds = round(float(found[1]) * _SECONDS[found[2]], 6)
+        microseconds = Fraction(found[1]) * round(_SECONDS[found[2]] * 1_000_000)
+        if microseconds.denominator > 1:
+            self.fail(
+                f"{value!r} is no whole number of microseconds: write at most six decimals of a second", param, ctx
+            )
+        seconds = float(microseconds / 1_000_000)
         if self._bounds_s is not None:
             least_s, most_s = self._bounds_s()
             if not least_s <= seconds <= most_s:
