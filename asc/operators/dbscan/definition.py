@@ -215,9 +215,8 @@ def _eps(value: object, *, is_metres: bool) -> float:
     except OverflowError:
         eps = float("inf")
     if is_metres and eps > HALF_EARTH_M:
-        raise DbscanError(
-            "operator.eps", value, f"is more than half around the earth: give at most {HALF_EARTH_M:,.0f} m"
-        )
+        remedy = f"is more than half around the earth: give at most {int(HALF_EARTH_M):,} m"
+        raise DbscanError("operator.eps", value, remedy)
     if not has_area(chord(eps) if is_metres else eps):
         raise DbscanError("operator.eps", value, f"give {what} above 0 whose square is neither 0 nor infinite")
     return int(eps) if eps.is_integer() and isinstance(value, int) else eps
