@@ -124,7 +124,7 @@ def _widened(data_type: pa.DataType) -> pa.DataType:
 
 def _slices(data: Part) -> Iterator[Part]:
     for start in range(0, max(1, data.num_rows), PART_ROWS):
-        # A table without columns would have as many rows as it is asked for.
+        # A slice of a table without columns would have any requested number of rows.
         yield data.slice(start, min(PART_ROWS, data.num_rows - start))
 
 
@@ -147,7 +147,7 @@ def _next(reader: pa.RecordBatchReader, name: str) -> pa.RecordBatch | None:
     except StopIteration:
         return None
     except Exception as error:
-        # Whatever the library that makes the rows stumbles over: a division in a query of DuckDB, a file that is cut.
+        # The library that produces the rows may raise any error: a division in a query of DuckDB, or a truncated file.
         raise PlanError("table of type", name, f"cannot be read to its end: {_first_line(error)}") from error
     return batch
 

@@ -34,10 +34,10 @@ def wkt_levels(text: str) -> int:
 
 
 def _levels(text: str, opening: bytes, closing: bytes) -> int:
-    # A byte of no ASCII is part of no bracket.
+    # A byte outside of ASCII is never a bracket.
     marks = text.encode("utf-8", "surrogatepass").translate(
         bytes.maketrans(opening + closing, b"\x01" * len(opening) + b"\xff" * len(closing)),
         bytes(set(range(256)) - set(opening + closing)),
     )
-    # Each is a step of 1 or -1, by its sign.
+    # The sign of an entry says whether it opens or closes a bracket.
     return max(accumulate(memoryview(marks).cast("b")), default=0)

@@ -101,7 +101,7 @@ class Schema:
             return cls.from_arrow(value)
         if isinstance(value, str):
             return cls.from_json(value) if value.lstrip().startswith("{") else cls.from_ddl(value)
-        # Who has a StructType has imported it already; here is no Spark.
+        # A caller with a StructType has imported PySpark already. Do not import PySpark for other callers.
         types = sys.modules.get("pyspark.sql.types")
         if types is not None and isinstance(value, types.StructType):
             return cls.from_json(value.json())

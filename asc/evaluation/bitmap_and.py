@@ -56,7 +56,7 @@ def and_short(
     regions, slots, bases = chunk.regions, sequence.slots, sequence.bases
     matrix, grb = block.matrix, scratch.grb
     words = matrix.shape[1]
-    # Unsigned, or each index would be looked at for being negative.
+    # Signed indices would each be tested for being negative.
     at, first = np.uint64(row), np.uint64(start)
     i = 0
     left = _ONE
@@ -107,7 +107,7 @@ def and_narrow(
         these = rows_at + np.uint64(i * 8)
         for line in range(lines):
             if left >> line & 1:
-                # The last line overlaps the one before it, where the row is no whole number of them.
+                # If a row is no whole number of lines, its last line overlaps the line before it.
                 byte = np.uint64(min(line * LINE, words - LINE) * 8)
                 line_at = grb_at + byte
                 union: Any = and_lines(line_at, line_at, matrix_at + byte, these, _FOUR)  # type: ignore[call-arg]
@@ -165,7 +165,7 @@ def write_wide(
         group = np.int64(trailing_zeros(left))  # type: ignore[call-arg]
         left &= left - _ONE
         for first in range(group * span, min((group + 1) * span, words), LINE):
-            # The last line of a row that is no whole number of them overlaps the one before it.
+            # If a row is no whole number of lines, its last line overlaps the line before it.
             at = min(first, words - LINE)
             byte, kept_bytes = np.uint64(at * 8), np.uint64(number * 8)
             so_far = start_at + byte

@@ -55,7 +55,8 @@ def _holds(conjunct: int, row: int, chunk: ChunkArrays, table: TableArrays) -> b
         if chunk.has_null:
             inside |= regions[slot, row] == null_regions[slot]
         i += 1
-        # One look ahead tells the end of a constraint and of them all, and is twice as fast as a loop in a loop.
+        # The next entry shows both the end of a constraint and the end of all constraints: twice as fast as a nested
+        # loop.
         bits = np.int64(code[i]) if i < end else 0
         if bits & (INEXACT | SLOT_MASK) != INEXACT | slot:
             if not inside:

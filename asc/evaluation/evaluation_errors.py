@@ -53,7 +53,8 @@ def queries_with_errors(plan: Plan, columns: Sequence[pa.Array], errors: Mapping
     """
     tuples = len(next(iter(errors.values())))
     counts = np.zeros(len(plan.ranks), dtype=np.int64)
-    # What could not be evaluated matches no pattern, and is not to rule out the queries that ask for one.
+    # A value with an error matches no pattern, so it is NULL here. Otherwise, a pattern could exclude a query whose
+    # error has to be counted.
     known_columns = [
         pc.if_else(pa.array(errors[slot]), pa.scalar(None, attribute.type), column)
         if attribute.is_matched and slot in errors

@@ -152,9 +152,10 @@ class Sweeps:
     def __init__(self, plan: Plan, rows: int, most: int = sys.maxsize, *, count_cost: bool = False) -> None:
         slots = len(plan.p_attributes)
         self.plan, self.most = plan, most
-        # What listed blocks alone read has no regions.
+        # P-attributes that only listed blocks read have no regions.
         self.slots = sorted({slot for block in plan.blocks for slot in block.slots.tolist()})
-        # Keys are read again by verification alone: without it one column is written over and over.
+        # Only the verification reads keys again. Without it, all p-attributes share one column, which each of them
+        # overwrites.
         self.keeps_keys = any(block.table.has_inexact for block in plan.blocks)
         # Padded rows: columns a power of two apart would fall into the same sets of the cache.
         self.keys = np.empty((slots if self.keeps_keys else 1, rows + _PAD), dtype=np.int64)

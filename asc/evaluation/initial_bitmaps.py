@@ -119,7 +119,7 @@ class InitialBitmaps:
         scratch[0] = block.live & np.bitwise_and.reduce(of_block.base, axis=0)
         if self.bitmap_rows is self._zeros:
             self.bitmap_rows = np.empty_like(self._zeros)
-        # Read-only as a block's matrix is, or the kernels would be compiled once more.
+        # Read-only like the matrix of a block: numba would compile the kernels again for a writable array.
         self.bitmaps = scratch.view()
         self.bitmaps.setflags(write=False)
         self._posted = self._places_in(of_block)
@@ -272,7 +272,7 @@ def write_initial(
         for slot in range(places.size):
             value = values[places[slot], tuple_]
             if value < 0:
-                # The construct knows what NULL does.
+                # The construct excludes conjuncts for NULL.
                 continue
             begin, end = first_hit[value], first_hit[value + 1]
             for word in range(words):

@@ -144,7 +144,7 @@ class ListedTuples:
             elif kinds[slot] == _POSITION:
                 x[slot], y[slot] = coordinates(values.values.slice(start, size))
                 x[slot, nulls[slot]] = np.nan
-        # As Arrow's are, or the kernels would be compiled for both.
+        # Read-only like Arrow's arrays: numba would compile the kernels again for a writable array.
         frozen(x)
         frozen(y)
         return ListedTuples(block, columns, start, kinds, keys, x, y, nulls, np.zeros((slots, 0), dtype=np.bool_))
@@ -211,7 +211,7 @@ class ListedTuples:
         table = self.block.table
         rows, conjuncts = pairs[doubtful] >> 32, pairs[doubtful] & CONJUNCT
         keep = np.ones(len(pairs), dtype=np.bool_)
-        # The position itself is known, or nothing would be listed for it.
+        # The tuple has a position: a tuple without one has no list.
         alone = np.diff(table.first)[conjuncts] == 1
         if alone.any():
             numbers = np.searchsorted(self.block.first, conjuncts[alone], side="right") - 1

@@ -57,7 +57,7 @@ def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array, 
         ends[(pairs[i] >> 32) - begin + 1] += 1
     for row in range(1, ends.size):
         ends[row] += ends[row - 1]
-    # From here on where the next pair of each row goes, at last where they end.
+    # At first the place of each row's next pair, at last the end of each row's pairs.
     for i in range(pairs.size):
         row = (pairs[i] >> 32) - begin
         place = ends[row]

@@ -114,9 +114,9 @@ def write_labels(
     offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8], dictionary: Dictionary, out: Keys
 ) -> None:
     """Write the label of each byte string ``data[offsets[i]:offsets[i + 1]]`` into ``out``."""
-    # Imported late: what only parses predicates does not wait for the kernels.
+    # Imported late: a caller that only parses predicates does not load the kernels.
     from asc.keys.key_kernels import bytes_keys
 
-    # Buffers that came by IPC are read-only, those made in Python are not: the kernel is compiled for one of them.
+    # Buffers from IPC are read-only, buffers made in Python are writable. The kernel is compiled for one kind only.
     ends, content = frozen(offsets), frozen(data)
     bytes_keys(ends, content, dictionary.offsets, dictionary.data, dictionary.heads, dictionary.labels, out)

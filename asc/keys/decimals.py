@@ -80,7 +80,7 @@ class ShortDecimals(Decimals):
         return self._text(key)
 
     def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
-        # Two's complement of 128 bits: what fits 18 digits is its low word.
+        # The value has 128 bits in two's complement. Up to 18 digits fit into its low word.
         low = np.frombuffer(values.buffers()[1], dtype=np.int64)[::2]
         out[:] = low[values.offset : values.offset + len(values)]
 

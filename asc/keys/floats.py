@@ -60,7 +60,7 @@ class Floats(KeySpace):
         return repr(float_of_key(key))
 
     def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
-        # Imported late: what only parses predicates does not wait for the kernels.
+        # Imported late: a caller that only parses predicates does not load the kernels.
         from asc.keys.key_kernels import float_keys
 
         numbers = fixed_width(values, np.float32 if self._is_single else np.float64)

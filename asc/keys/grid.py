@@ -80,7 +80,7 @@ class Grid:
         as it occurs.
 
         The least cut is a boundary and, if there are at least three regions, the greatest cut too. So values beyond all
-        constants have regions of their own.
+        constants have separate regions.
         """
         distinct = np.unique(cuts)
         if len(distinct) >= regions:

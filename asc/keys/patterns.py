@@ -151,11 +151,11 @@ class PatternSet:
         The offsets int64[texts + 1] say where the labels of each text begin, and where the last ones end. The labels
         are sorted for each text.
         """
-        # Imported late: what only parses predicates does not wait for the kernels.
+        # Imported late: a caller that only parses predicates does not load the kernels.
         from asc.keys.pattern_kernels import SearchArrays, WaitingArrays, find_patterns
 
         _, offsets, data = texts.buffers()
-        # Some of Arrow's buffers can be written, and the kernels would be compiled for both.
+        # Some of Arrow's buffers are writable; numba would compile the kernels for both kinds.
         places = frozen(np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1])
         content = frozen(np.frombuffer(data if data is not None else b"", dtype=np.uint8))
         seen, quiet, head_of = np.zeros((3, len(self.lengths)), dtype=np.int64)

@@ -98,7 +98,7 @@ def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple
 
     Each pair occurs once. The pairs are in no particular order.
     """
-    assert len(x) < 1 << 27  # What the search packs into a word.
+    assert len(x) < 1 << 27  # the search packs a row and more into one word
     keys = index.cell_keys(x, y)
     order = np.argsort(keys, kind="stable")
     keys, x, y = keys[order], x[order], y[order]
@@ -121,7 +121,7 @@ def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple
         keep[unsure[~holds]] = False
         numbers, rows = np.where(numbers < 0, ~numbers, numbers)[keep], rows[keep]
     if index.has_turns:
-        # At two turns of the earth a shape may be met twice.
+        # In two turns of the earth, a position may find the same shape twice.
         pairs = np.unique(rows << 32 | numbers)
         rows, numbers = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
     return order[rows], numbers

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-# Read-only as those of a block are, or the kernels would be compiled once more.
+# Read-only like the arrays of a block: numba would compile the kernels again for a writable array.
 _NO_MASKS = VerificationMasks(frozen_int32(np.empty(0)), frozen(np.empty((0, 0), dtype=np.uint64)))
 
 

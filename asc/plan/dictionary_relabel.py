@@ -54,7 +54,7 @@ def _relabelled(plan: Plan, slot: int, dictionary: Dictionary) -> Plan:
         )
         table = ConjunctTable(wide.first, wide.code, low, high, wide.owner).compact()
         at_home = block.homes.slots == slot
-        # Where values of all sizes are admitted there is no first key to move.
+        # A home that admits values without a bound has no first key to translate.
         at_home &= (block.homes.keys > KEY_MIN) & (block.homes.keys < KEY_MAX)
         keys = np.where(at_home, translated(block.homes.keys), block.homes.keys)
         blocks.append(replace(block.with_table(table), homes=Homes(block.homes.slots, frozen(keys))))

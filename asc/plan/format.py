@@ -88,7 +88,7 @@ def strings_of(content: npt.NDArray[np.uint8]) -> pa.StringArray:
 
 def _view(view: memoryview, start: int, dtype: str, shape: list[int], offset: int) -> npt.NDArray[Any]:
     if dtype not in _DTYPES:
-        # numpy reads a dtype's text by a grammar of its own, and lets its exceptions through
+        # NumPy would parse the text by its own grammar, and raise exceptions of many types.
         raise ValueError(f"array of {dtype!r}")
     count = int(np.prod(shape, dtype=np.int64))
     array = np.frombuffer(view, dtype=dtype, count=count, offset=start + offset).reshape(shape)

@@ -132,7 +132,7 @@ def grouped(
         bits = np.full(int(ends[high - 1]) - int(block[low]) * size, len(table), dtype=np.int64)
         places = _side_by_side(starts[low:high] - int(block[low]) * size, lengths[order[low:high]])
         bits[places] = _side_by_side(heads[order[low:high]], lengths[order[low:high]])
-        # A bit that stays free is at home where the one before it is.
+        # A free bit gets the home of the bit before it.
         known = np.maximum.accumulate(np.where(bits < len(table), np.arange(len(bits)), places[0]))
         yield padded.take(bits), homes.take(bits[known])
 

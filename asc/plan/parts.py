@@ -265,7 +265,7 @@ def _pages(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
     known = {str(page.says["first"]): page for page in before}
     for low, high in pairwise(_cuts(firsts, len(plan))):
         ids = plan.query_ids.slice(low, high - low)
-        # Copies: a view would keep the whole tables of a plan that is gone.
+        # These are copies: a view would keep the complete tables of a plan that is no longer used.
         tables = {"handles": handles, "topics": plan.topic_of, "destinations": plan.destinations.of_query}
         arrays: Arrays = {
             "ids": message(ids),
@@ -294,14 +294,14 @@ def _cuts(firsts: Sequence[int], count: int) -> list[int]:
 
 
 def _topics(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
-    # Names are added at the end alone, so all pages but the last stay.
+    # Names are only added at the end, so all pages but the last stay.
     for number, low in enumerate(range(0, len(plan.topic_names), PAGE)):
         arrays = {"names": message(plan.topic_names.slice(low, PAGE))}
         yield _same_or_new(before[number] if number < len(before) else None, {"kind": "topics"}, arrays)
 
 
 def _destinations(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
-    # As topics: entries are added at the end.
+    # As for topics: entries are only added at the end.
     for number, low in enumerate(range(0, len(plan.destinations.entries), _DESTINATIONS_PAGE)):
         arrays = {"texts": message(plan.destinations.texts(low, low + _DESTINATIONS_PAGE))}
         yield _same_or_new(before[number] if number < len(before) else None, {"kind": "destinations"}, arrays)

@@ -25,7 +25,7 @@ class PatternPostings(OfArrays):
     """The conjuncts of a block that LIKE patterns constrain, by pattern (``asc.keys.patterns``).
 
     A value matches a set of patterns, which is not a region. So the constructs hold these conjuncts only for NULL. Each
-    tuple starts with a GRB of its own: the block's ``live`` ANDed with a copy of ``base`` for each of the ``slots``. In
+    tuple starts with a separate GRB: the block's ``live`` ANDed with a copy of ``base`` for each of the ``slots``. In
     that copy the matching patterns have set or cleared the bits of their postings. ``base`` uint64[slots, words]: the
     conjuncts that admit a value that matches no pattern. ``labels`` int32[m]: the patterns, ascending in a slot; slot i
     has ``first_label[i]`` to ``first_label[i + 1]``. ``bits`` int32: the conjuncts of each pattern, from ``first_bit``.
@@ -61,11 +61,11 @@ class PatternPostings(OfArrays):
         base = np.ones((len(slots), words * 64), dtype=np.bool_)
         not_at_first = asks | (low > high)
         base[place[not_at_first], conjunct[not_at_first]] = False
-        # One posting for the patterns that a conjunct asks for: that which the fewest ask for.
+        # Of the patterns that a conjunct requires, it is listed by the pattern that the fewest conjuncts require.
         pattern = place.astype(np.int64) << 32 | np.where(low > high, 0, high & 0xFFFFFFFF)
         _, number, users = np.unique(pattern, return_inverse=True, return_counts=True)
         group = place.astype(np.int64) << 32 | conjunct
-        # What is to be NULL matches nothing, whatever else it asks for.
+        # A conjunct that requires NULL matches no value, so a pattern that it also requires needs no posting.
         asked = np.flatnonzero(asks & ~np.isin(group, group[low > high]))
         group = group[asked]
         order = np.lexsort((users[number[asked]], group))

@@ -122,7 +122,7 @@ class _FreeBits:
         block and the first bit.
         """
         bits = len(self.free[-1]) if self.free else self._limit * WORD
-        # What completes a line belongs to its home.
+        # A line that another home has started is not completed: the query begins on the next line.
         begin = bits if not self.free or self._nowhere[-1][-1] else -(-bits // _BITS) * _BITS
         words = words_of(begin + length)
         if words > self._limit:

@@ -261,7 +261,7 @@ def by_values(
     wide = table.wide()
     conjuncts, asks = wide.conjuncts, wide.slots == slot
     index = ValueIndex.of(wide.low[asks], conjuncts[asks])
-    # What a conjunct is listed under comes first, for it need not be looked at again.
+    # The constraint by which a conjunct is listed comes first: a hit satisfies it, so the evaluation skips it.
     order = np.argsort(conjuncts * 2 + ~asks, kind="stable")
     ordered = ConjunctTable(wide.first, wide.code[order], wide.low[order], wide.high[order], wide.owner)
     repeats = len(np.unique(wide.owner)) < len(wide.owner)
@@ -289,13 +289,14 @@ def _by_shapes(
     dictionary = dictionaries[slot]
     asks = np.flatnonzero((wide.slots == slot) & (wide.low == wide.high))
     conjuncts = wide.conjuncts
-    # Of several shapes that are asked for, one: the first, which is as good as another while nothing is known of them.
+    # If a conjunct requires several shapes, the first one drives it: nothing is known that would make another one
+    # better.
     _, places = np.unique(conjuncts[asks], return_index=True)
     driving = asks[places]
     shape = np.searchsorted(dictionary.labels, wide.low[driving])
     is_driving = np.zeros(len(conjuncts), dtype=np.bool_)
     is_driving[driving] = True
-    # The driving constraint comes first, for what is known of it need not be looked at again.
+    # The driving constraint comes first: a hit satisfies it, so the evaluation skips it.
     order = np.argsort(conjuncts * 2 + ~is_driving, kind="stable")
     ordered = ConjunctTable(wide.first, wide.code[order], wide.low[order], wide.high[order], wide.owner)
     by_shape = np.lexsort((wide.owner, shape))
