@@ -115,7 +115,8 @@ def box_of(words: Array, reals: Array, base: int, box: Array) -> bool:
         up = math.degrees(angle)
         low, high = box[2] - up, box[3] + up
         wide = math.sin(angle) / math.cos(math.radians(box[2]))
-        # Where it is about 1, of a cap that next to touches a pole or is half the earth, its arc is not told.
+        # If the sine of the cap's width is about 1, rounding makes its arc useless: the cap nearly touches a pole, or
+        # is half of the earth.
         if low <= -90.0 or high >= 90.0 or angle >= math.pi / 2 or wide >= 1 - 1e-9:
             box[0], box[1] = -180.0, 180.0
         else:
@@ -157,7 +158,8 @@ def cover_shape(
     least_y, greatest_y = max(box[2], square[2]), min(box[3], square[3])
     if least_x > greatest_x or least_y > greatest_y:
         return count
-    # What was moved may be rounded: a cell more to either side is looked at, and mostly left out.
+    # A shape that was moved by a turn has rounded coordinates, so one more cell on each side is tested; few of these
+    # are covered.
     slack = 1 if turn > 0 else 0
     first = max(0, cell_of(least_x, square[4], square[5]) - slack)
     last = min(SIDE - 1, cell_of(greatest_x, square[4], square[5]) + slack)
@@ -181,8 +183,8 @@ def cover_shape(
             if is_cap:
                 x, y = (x0 + x1) / 2, (y0 + y1) / 2
                 far, _ = sphere_distance_m(reals[base + HEAD_WORDS + 1], reals[base + HEAD_WORDS + 2], x, y)
-                # No position in the cell is farther from its middle than along the degrees of a plane. At the antipode
-                # half a metre is rounded off, of what is small next to nothing.
+                # No position in the cell is farther from its middle than on a plane with these degrees. The added terms
+                # cover rounding: half a metre at the antipode, next to nothing for a small distance.
                 reach = EARTH_RADIUS_M * math.radians(math.hypot(x1 - x, y1 - y)) + 1e-6 * metres + 1e-5
                 if far > metres + reach:
                     continue

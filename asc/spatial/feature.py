@@ -72,7 +72,7 @@ def _properties(document: Mapping[str, Any], rules: Rules) -> Mapping[str, Any]:
     properties = document.get("properties")
     if properties is not None and not isinstance(properties, dict):
         raise ShapeError("properties of a Feature", str(properties)[:80], "write an object, or null")
-    rules.properties.values(properties or {})  # raises for one that is of no type that predicates name
+    rules.properties.values(properties or {})  # raises for a value whose type predicates do not have
     return properties or {}
 
 
@@ -86,7 +86,7 @@ def features_of(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError
     import shapely
 
     features: list[Feature | ShapeError] = []
-    # What is nested too deep is not given to GEOS.
+    # A recursion of GEOS could overflow the stack, so GEOS gets no deeply nested text.
     shallow_texts = [text if json_levels(text) <= JSON_LEVELS_MAX else None for text in texts]
     # A number beyond a double is infinite, and refused below.
     with np.errstate(over="ignore"):

@@ -172,7 +172,8 @@ def _square(shapes: Shapes, wanted: Integers) -> Reals:
         return _degrees()
     sides = [_side(boxes[:, 2 * axis], boxes[:, 2 * axis + 1]) for axis in (0, 1)]
     far = [max(abs(start), abs(start + width)) for start, width in sides]
-    # Of what has next to no extent the cells are no smaller than what is rounded, nor their scale beyond a double.
+    # Shapes without extent, such as one point, still need cells that are larger than rounding errors, and a finite
+    # scale.
     scales = [SIDE / max(width, 1e-12 * own, _LEAST_WIDTH) for (_, width), own in zip(sides, far, strict=True)]
     ends = boxes[:, 0].min(), boxes[:, 1].max(), boxes[:, 2].min(), boxes[:, 3].max()
     return np.array([*ends, sides[0][0], scales[0], sides[1][0], scales[1], *_slack(scales, *far)])
@@ -189,7 +190,7 @@ def _side(least: Reals, greatest: Reals) -> tuple[float, float]:
     start, width = float(least.min()), float(greatest.max() - least.min())
     middles = np.sort(least / 2 + greatest / 2)
     quarter, rest = middles[[len(middles) // 4, 3 * len(middles) // 4]].tolist()
-    # Of points, how far they are apart says how far they are to be told apart.
+    # The median length of points is 0. Then the mean distance between them is the usual length.
     usual = max(float(np.median(greatest - least)), (rest - quarter) / len(middles))
     longest = usual * _USUAL_SIDES
     if width <= longest:

@@ -127,7 +127,7 @@ def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> in
     odd, uncertain = np.int64(0), np.int64(0)
     next_x, next_y = reals[begin] - x, reals[begin + 1] - y
     is_above = reals[begin + 1] > y
-    # An unsigned place is not tried for being negative, which would be a branch.
+    # Indexing with a signed number would need a branch for negative numbers.
     for vertex in range(np.uint64(1), np.uint64(end - begin >> 1)):
         place = np.uint64(begin) + np.uint64(2) * vertex
         height = reals[place + np.uint64(1)]
@@ -255,7 +255,7 @@ def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) 
     begin, least, size = vertices, np.inf, 0.0
     for ring in range(rings):
         end = vertices + 2 * (words[base + HEAD_WORDS + ring] >> 1)
-        # A point is an edge to itself; of a line are asked its edges alone, as GEOS does.
+        # A point is an edge with two equal ends. For a line, only its edges count, as in GEOS.
         for place in range(min(begin + 2, end - 2), end, 2):
             last = max(begin, place - 2)
             ax, ay, bx, by = reals[last], reals[last + 1], reals[place], reals[place + 1]
@@ -291,7 +291,7 @@ def sphere_distance_m(x1: float, y1: float, x2: float, y2: float) -> tuple[float
     across, up = math.sin(math.radians(x2 - x1) / 2), math.sin((high - low) / 2)
     half = up * up + math.cos(low) * math.cos(high) * across * across
     far = 2 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(half)))
-    # A micrometre: of two places that are one the distance is as good as rounded.
+    # Below a micrometre, the distance of two equal places may be a rounding error.
     return far, _AT_ANTIPODE_M if half > _FAR_HALF else 1e-6
 
 
@@ -364,7 +364,7 @@ def holds_by_edges(
             end = base + edges[number]
             on = is_on(reals[end - back], reals[end - back + 1], reals[end], reals[end + 1], x, y)
             if on != NO:
-                # Which points of a line are its boundary, GEOS says.
+                # A line does not contain its boundary, and GEOS decides which of its points are the boundary.
                 return YES if on == YES and (kind == POINTS or relation == INTERSECTS) else UNSURE
         return NO
     least, size, is_unclear, is_inside = np.inf, max(abs(x), abs(y)), False, inside
@@ -380,7 +380,7 @@ def holds_by_edges(
     by_distance = _by_distance(least, reals[base + DISTANCE_WORD], size, False)
     if by_distance == YES or kind != POLYGONS:
         return by_distance
-    # Where an edge is touched on the way, all of the rings tell more.
+    # If the line to the position touches an edge, only all rings together decide.
     if is_unclear:
         return _within_distance(words, reals, base, x, y)
     return YES if is_inside else by_distance

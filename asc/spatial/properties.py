@@ -95,7 +95,7 @@ def _number(value: Any) -> int | float | Decimal:
 def _integer(value: Any, bits: int) -> int:
     number = _number(value)
     if isinstance(number, Decimal) and number.adjusted() > _DIGITS_MAX:
-        # Python would write out all of its digits.
+        # Python would write all digits of this number.
         raise ValueError
     integer = int(number)
     if integer != number or not -(1 << (bits - 1)) <= integer < 1 << (bits - 1):
@@ -111,13 +111,13 @@ def _double(value: Any) -> float:
 
 
 def _single(value: Any) -> float:
-    # What is beyond the range raises OverflowError.
+    # A value beyond the range of float32 raises OverflowError here.
     return float(struct.unpack("<f", struct.pack("<f", _double(value)))[0])
 
 
 def _decimal(value: Any, precision: int, scale: int) -> Decimal:
     number = _number(value)
-    # The shortest text of a double is what the JSON had, if that had up to fifteen digits.
+    # For up to fifteen digits, the shortest text of a double equals the text in the JSON.
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
     # Arithmetic with a large exponent overflows.
     if not exact.is_finite() or (exact and exact.adjusted() >= precision - scale):
@@ -162,7 +162,7 @@ def _local_micros(given: Any) -> int:
 
 def _iso(given: Any) -> str:
     text = _text(given)
-    # Python 3.10 knows no Z.
+    # Python 3.10 does not parse ``Z``.
     return text[:-1] + "+00:00" if text.endswith(("Z", "z")) else text
 
 

@@ -216,7 +216,7 @@ def _check_coordinates(shape: BaseGeometry, rules: Rules) -> None:
 def _check_effort(shape: BaseGeometry, count: int) -> None:
     if count <= _PLAIN_VERTICES or shape.geom_type not in ("Polygon", "MultiPolygon"):
         return
-    # Compiled loops, which few need who parse alone.
+    # These import compiled loops, which a caller that only parses does not need.
     from asc.spatial.validity_effort import validity_effort
 
     effort = validity_effort(shape)

@@ -175,7 +175,7 @@ def entry_holds(shapes: ShapeArrays, index: IndexArrays, base: int, flags: int, 
     near_first, edges, spots, inside = index.near_first, index.edges, index.spots, index.inside
     turn = flags >> TURN_BITS & 3
     if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:
-        # On the sphere every turn is the same place.
+        # On the sphere, a position is the same after each turn.
         x += 360.0 if turn == 1 else -360.0
     near = 0 if flags & PARTED else flags >> NEAR_BITS
     if near == 0:
@@ -190,7 +190,7 @@ def entry_holds(shapes: ShapeArrays, index: IndexArrays, base: int, flags: int, 
         end = base + edges[place]
         crossed = crosses(reals[end - 2], reals[end - 1], reals[end], reals[end + 1], x, y, to_x, to_y)
         if crossed == 2:
-            # Where only that one edge is unclear, or touched, all of the ring tells more.
+            # The position is on this edge, or too near to it to decide. The whole shape decides.
             return holds_in_plane(words, reals, base, x, y)
         is_inside ^= crossed == 1
     return YES if is_inside else NO

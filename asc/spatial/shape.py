@@ -85,7 +85,7 @@ class Asked:
         head = struct.pack(">Q", middle) + struct.pack(
             "<qdqq", self.relation, self.distance, kind | self.crs << 8, len(ends)
         )
-        # One zero: a position equals it whichever sign it has, and so do shapes.
+        # Positive and negative zero are equal for positions, so shapes must not differ in the sign either.
         return head + ends.astype("<i8").tobytes() + (vertices + 0.0).astype("<f8").tobytes()
 
     @staticmethod
@@ -146,7 +146,8 @@ class Asked:
         elif self.relation == INTERSECTS:
             met = shapely.intersects(self.geometry, points)
         else:
-            # What is too far to be squared is infinitely far; of an edge too short to be squared there is no distance.
+            # A position whose squared distance overflows is infinitely far. The squared length of a very short edge is
+            # 0, and GEOS divides by it.
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                 met = shapely.dwithin(self.geometry, points, self.distance)
         return np.asarray(met, dtype=np.bool_)

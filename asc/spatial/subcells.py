@@ -8,7 +8,7 @@ sixteenth of the size would be four times as many. Three quarters of the entries
 decided without reading the fence.
 
 Cost: an edge costs a few comparisons for each sixteenth along it. This is some 3 us for a fence of 18 vertices when it
-is registered. The states take no memory of their own.
+is registered. The states take no additional memory.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def fill_subcells(
             place = up * width + across
             if parts[place] == PARTLY:
                 continue
-            # No edge parts two that lie side by side and have none.
+            # No edge separates two adjacent sixteenths without edges, so both have the same state.
             if across > 0 and parts[place - 1] != PARTLY:
                 parts[place] = parts[place - 1]
             elif up > 0 and parts[place - width] != PARTLY:
@@ -141,7 +141,8 @@ def _mark(
         least, greatest = min(ax, bx), max(ax, bx)
         if ay != by:
             from_y, to_y = ax + _share(y0, ay, by) * (bx - ax), ax + _share(y1, ay, by) * (bx - ax)
-            # What is added to cells is as much as is rounded of what is in the square, not of what goes on beyond it.
+            # The margin of cells covers rounding inside the square only, so an edge that goes beyond it needs its own
+            # margin.
             rounded = 1e-15 * (abs(ax) + abs(bx))
             least, greatest = min(from_y, to_y) - rounded, max(from_y, to_y) + rounded
         left = (cell_of(least - moved - 2 * square[8], square[4], square[5]) >> size) - first - 1

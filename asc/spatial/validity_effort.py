@@ -47,7 +47,7 @@ def validity_effort(shape: BaseGeometry) -> int:
     vertices, ring = shapely.get_coordinates(rings, return_index=True)
     x1, y1, x2, y2 = shapely.bounds(rings).T
     sizes = np.bincount(ring, minlength=len(rings))
-    # As GEOS, without the vertices that repeat the one before.
+    # GEOS also ignores vertices that repeat the previous one.
     is_edge = (ring[1:] == ring[:-1]) & (vertices[1:] != vertices[:-1]).any(axis=1)
     first, second, own = vertices[:-1][is_edge], vertices[1:][is_edge], ring[1:][is_edge]
     begins = vertices[np.cumsum(sizes) - sizes]
@@ -72,7 +72,7 @@ def _pairs_of_pieces(first: Boxes, second: Boxes, ring: Array) -> int:
     while True:
         pieces = np.flatnonzero(place % size == 0)
         boxes = np.hstack([np.minimum.reduceat(low, pieces), np.maximum.reduceat(high, pieces)])
-        # Two chains that were whole before were held against each other then.
+        # Two chains that were whole at the previous size were compared then.
         was_whole = np.repeat(lengths, -(-lengths // size)) <= size // _CUT
         pairs += meeting_pairs(boxes) - meeting_pairs(boxes[was_whole])
         if size >= lengths.max():
@@ -101,7 +101,7 @@ def _passed_for_shells(first: Boxes, second: Boxes, begins: Boxes, sizes: Array,
     if len(own) == 1:
         return 0
     edges = np.hstack([np.minimum(first, second), np.maximum(first, second)])
-    # Every shell begins in the boxes of two edges of its own, the first and the last one.
+    # Each shell begins in the boxes of its own first and last edge. These meetings do not count.
     met = meeting_pairs(np.vstack([edges, own])) - meeting_pairs(edges) - meeting_pairs(own) - 2 * len(own)
     return max(0, met) * int(np.bincount(polygon, weights=sizes).max())
 
