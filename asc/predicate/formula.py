@@ -5,7 +5,7 @@ mask. The statement "the node's value is in this outcome" is two-valued. For AND
 ORs of the same statement about the node's parts.
 
 The expansion follows Kleene's logic: AND is TRUE if all parts are TRUE, not FALSE if no part is FALSE, and so on. For
-an atom the statement is a constraint. So NOT, IS NULL, IS TRUE and <=> need no rules of their own at any depth.
+an atom the statement is a constraint. So NOT, IS NULL, IS TRUE and <=> need no separate rules at any depth.
 """
 
 from __future__ import annotations

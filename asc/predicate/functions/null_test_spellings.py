@@ -113,7 +113,7 @@ def _table() -> dict[str, Spelling]:
         **dict.fromkeys(("bit_get", "getbit"), _arguments((1, _SMALL))),
         "array_join": _arguments((1, _CHARACTER), (2, _CHARACTER)),
         "array_repeat": _arguments((1, _SMALL)),
-        # NULL where the separator is, and only there.
+        # The result is NULL exactly if the separator is.
         "concat_ws": lambda call: f"concat_ws({call.args[0].sql})",
         "sequence": _ends,
         "str_to_map": lambda call: f"str_to_map(left({call.args[0].sql}, 0))",

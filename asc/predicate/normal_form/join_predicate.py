@@ -205,7 +205,7 @@ class JoinPredicate:
         types = self._properties.types
         constants = {name: constant(value, types[name]) for name, value in values.items()}
         tree = self._written(self._tree, shape, constants, typed)
-        # Each row has warnings of its own.
+        # Each shape has separate warnings.
         source = Source(self._source.text)
         source.warnings.update(self._source.warnings)
         builder = FormulaBuilder(source, self._schema, self._time_zone, may_wait=self._may_wait)

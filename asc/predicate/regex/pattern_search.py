@@ -1,4 +1,4 @@
-"""How Spark searches a text for matches of a regular expression. The search takes time linear in the text's length.
+"""Search of a text by Spark for matches of a regular expression. The search takes time linear in the text's length.
 
 An expression is used as it is written if its number of steps is bounded. Otherwise it is rewritten as another
 expression that finds the same matches:

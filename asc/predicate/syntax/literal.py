@@ -87,7 +87,7 @@ def _integer(raw: str, digits: str) -> Literal:
 
 
 def _whole(digits: str) -> int:
-    # Python raises an error of its own for integers with more than 4,300 digits.
+    # Python's ``int`` raises another error for more than 4,300 digits.
     significant = digits.lstrip("-0")
     if len(significant) > 38:
         raise ValueError("more than 38 digits")

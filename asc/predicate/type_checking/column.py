@@ -79,7 +79,7 @@ def _unresolved(typer: ScopedTyper, node: Node, error: SchemaError) -> Exception
     problem, remedy = refusal(name.lower())
     if len(node.value) == 1 and problem.startswith("non-deterministic"):
         return typer.source.error_at(node, problem, remedy)
-    # From the front, where a schema ends after a few parts, whatever the name goes on with.
+    # The path is read from the front, because the schema may end before the name does.
     for length in range(1, len(node.value)):
         try:
             parent = typer.schema.resolve(node.value[:length])

@@ -331,7 +331,7 @@ def _count_growth(typer: ScopedTyper, node: Node, body: Node, made_of: Sequence[
 def _growth(typer: ScopedTyper, node: Node) -> float | None:
     if _is_no_longer(typer, node):
         return 1.0
-    # Also of structs of fixed width: one of two that have two and so on has a type that nobody reads to its end.
+    # This also covers nested structs: a struct of two structs of two, and so on, has a type too long to read.
     names = node.op == "call" and node.value == "named_struct"
     if node.op in ("struct", "row", "||") or (node.op == "call" and node.value in _JOINING):
         parts = [_growth(typer, arg) for arg in (node.args[1::2] if names else node.args)]
