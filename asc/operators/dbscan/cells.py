@@ -71,7 +71,7 @@ class Cells:
         grid = Grid.of(values, side, orders)
         low, high = np.empty((grid.cells, values.shape[1])), np.empty((grid.cells, values.shape[1]))
         bound(grid.values, grid.starts, low, high)
-        # Bins of equal values alone have no width: then no two of them are near.
+        # If all values of a bin are equal, the bin has no width, and no two bins are near each other.
         reach = int(reach_of(widest) / side * (1 + 1e-6)) + 1 if side > 0 else 1
         return Cells(widest, grid, low, high, reach)
 

@@ -49,7 +49,7 @@ class Clusters:
         self._settings = Settings(OP, "", True, 0, ())
         self._tracks: dict[TrackName, Track] = {}
         self._named: dict[str, list[Track]] = {}
-        # By time expression, also of those without a query: a query that comes anew repeats no windows.
+        # By time expression, also if no query uses it now: a query that is added again repeats no windows.
         self._watermarks: dict[str, int] = {}
         self._feed = ClaimedFeed(OP, DbscanQuery.of)
         self._labels = LabelCache(label_bytes)
@@ -214,7 +214,8 @@ class Clusters:
             points = Points.of_bytes(parts, track.name.attributes)
             ids = [None if listed[-1] is None else held_ids_of_bytes(next(parts)) for listed in queries]
             if not is_watermark(watermark_us):
-                # A watermark that is ignored now made all windows final: the track begins anew.
+                # An earlier version used a watermark that this version ignores, and made all windows final. The track
+                # begins anew.
                 continue
             track.watermark_us, track.arrived, track.points = watermark_us, arrived, points
             track.dropped = None if dropped is None else Place(*dropped)

@@ -136,7 +136,7 @@ class Points:
         low = self.before(int(come.time_us.min()))
         later = self.take(slice(low, None))
         both = _joined(later, come)
-        # A stable sort: of equal places the one that came first is first.
+        # The sort is stable: of points with equal places, the one that arrived first comes first.
         order = np.lexsort((both.offset, both.partition, both.time_us))
         columns = [column[order] for column in (both.time_us, both.partition, both.offset)]
         is_first = np.ones(len(order), dtype=np.bool_)
@@ -152,14 +152,14 @@ class Points:
             yield np.ascontiguousarray(getattr(self, name), dtype=kind).tobytes()
         keys: list[Any] = [] if self.keys is None else self.keys.tolist()
         shown = keys if any(key is not None for key in keys) else None
-        # Escapes of other letters than ASCII would triple their bytes.
+        # Escaping letters outside of ASCII would triple their bytes.
         yield json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()
 
     @staticmethod
     def of_bytes(parts: Iterator[bytes], attributes: int) -> Points:
         """Return the points from the byte strings that :meth:`to_bytes` yielded."""
         own: dict[str, Any] = {name: np.frombuffer(next(parts), dtype=kind) for name, kind in _COLUMNS.items()}
-        # Compiled loops are compiled for arrays that may be written.
+        # The kernels are compiled for writable arrays only, and an array over bytes is read-only.
         own["values"] = own["values"].reshape(-1, attributes).copy()
         keys = json.loads(next(parts))
         return Points(**own, keys=None if keys is None else _texts(keys))

@@ -120,7 +120,8 @@ class Track:
         come, self._come = self._come, []
         most, low = self.points_max * WINDOWS_HELD, 0
         while low < len(come):
-            # At most as many as there is room for: points are dropped at the same point of the feed in every cut.
+            # Add no more points than the capacity allows. Then points are dropped at the same place of the feed, in any
+            # cut of it.
             room = most + most // _SLACK + 1 - self.points.count
             self._hold(Points.arrived(come[low : low + room], self.watermark_us, self.name.attributes))
             low += room
@@ -187,7 +188,8 @@ class Track:
             if progress.query.is_timed:
                 progress.drop(times_us[:dropped_rows], newest)
             else:
-                # All points before the watermark have a number, and those that are dropped get one.
+                # All points before the watermark have numbers already. Of the dropped points, the others get their
+                # numbers now.
                 numbered = int(np.searchsorted(times_us, self.watermark_us))
                 progress.numbered += max(dropped_rows - numbered, 0)
                 progress.drop_numbered(progress.numbered - max(numbered - dropped_rows, 0), newest)
@@ -277,7 +279,7 @@ class Track:
             needed[view.rows[view.before(progress.needed_from) :]] = True
         least_us = min(progress.late_before(self.watermark_us) for progress in self.queries.values())
         if self.dropped is not None and self.dropped.time_us < least_us:
-            # What is before it is late from now on.
+            # From now on, records before the dropped point are late, so nothing needs the point.
             self.dropped = None
         if needed.all():
             return

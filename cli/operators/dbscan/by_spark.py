@@ -24,7 +24,7 @@ def columns_by_spark(path: Path, format_name: str, decoding: Decoding, asked: As
     }
     names = {own: f"_{number}" for number, own in enumerate(computed)}
     with decoded_rows([path], format_name, decoding, app_name="asc-dbscan", progress="reading", numbered=True) as rows:
-        # A row that could not be decoded has a place among the others, and no value.
+        # A row that could not be decoded keeps its place in the order, without values.
         columns = [sf.when(sf.col(IS_DECODED), sf.expr(sql)).alias(names[own]) for own, sql in computed.items()]
         table = rows.frame.select(NUMBER, IS_DECODED, *columns).toArrow().sort_by(NUMBER)
         seen = rows.seen

@@ -24,7 +24,7 @@ def show_check(check: Check, query_id: str, where: str, operator: Json, now: dat
 
     several = DbscanBody.combinations(query_id, operator)
     definitions = [StandingDbscan.parse(own) for _, own in several]
-    # A daemon judges all of them; of a schema alone the expressions count, which are the same.
+    # A daemon validates all queries. With only a schema, just the expressions are checked, which all queries share.
     found = check.found(where, operator if check.schema_file is None else several[0][1])
     names = [own for own, _ in several]
     ends = next_ends(definitions[0], now)

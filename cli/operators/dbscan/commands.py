@@ -181,8 +181,8 @@ def run(
     A window with more than 200,000 points is skipped; limits.stream_dbscan_points of --config sets another bound.
 
     At the end all rows are settled: full windows by counts are output, and windows by time that end at or before the
-    newest time. Where all expressions are plain columns and all values are plainly written, the rows are read without
-    Spark; else Spark is started, and the reason is said.
+    newest time. If all expressions are plain columns and all values are plainly written, the rows are read without
+    Spark. Otherwise, Spark is started, and the output says why.
     """
     from broker.files.input_checks import format_of
     from cli.decoding import decoding_of

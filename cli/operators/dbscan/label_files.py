@@ -69,11 +69,11 @@ class LabelFiles:
     def close(self) -> None:
         """Close and remove incomplete files."""
         for writer in self._writers.values():
-            # The end of a file cannot be written to a full disk now either.
+            # Closing writes the end of the file, which fails again on a full disk.
             with suppress(OSError):
                 writer.close()
         for name in self._names.values():
-            # Also of a file that could be opened, but not begun.
+            # Also the file of a writer that failed before its first row.
             with suppress(OSError):
                 part_of(name).unlink(missing_ok=True)
 

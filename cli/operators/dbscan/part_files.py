@@ -19,6 +19,6 @@ def unwritable(what: str, path: Path, error: OSError) -> CommandError:
     >>> str(unwritable("file of records", Path("out"), OSError(28, "Arrow's words")))
     "file of records 'out': cannot be written: No space left on device"
     """
-    # Arrow's errors have the system's words only in the middle of their own.
+    # Arrow's errors contain the words of the system only in the middle of Arrow's text.
     reason = os.strerror(error.errno) if error.errno else str(error)
     return CommandError(what, str(path), f"cannot be written: {reason}")

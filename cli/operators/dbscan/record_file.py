@@ -21,7 +21,7 @@ class RecordFile:
         self._path = path
         try:
             is_regular = path.is_file() or not path.exists()
-            # A link stays, and what it leads to is replaced.
+            # Replace the file that a link names, and not the link.
             self._final = Path(os.path.realpath(path)) if is_regular else None
             self._written = path if self._final is None else part_of(self._final)
             self._file = self._written.open("w", encoding="utf-8")
@@ -48,7 +48,7 @@ class RecordFile:
 
     def close(self) -> None:
         """Close the file, and remove it if it is incomplete."""
-        # What is buffered cannot be written to a full disk now either.
+        # Closing writes the buffered records, which fails again on a full disk.
         with suppress(OSError):
             self._file.close()
         if self._final is not None:
