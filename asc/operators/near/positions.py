@@ -172,7 +172,7 @@ class Positions:
         groups = self._groups(pa.concat_tables([self._rows, rows]))
         _, first, group = np.unique(groups, return_index=True, return_inverse=True)
         new = np.sort(first[first >= held])
-        # The new groups, in the order of their first rows, are held as far as the capacity reaches.
+        # New groups are added in the order of their first rows, up to the capacity.
         last = (
             new[capacity - held - 1]
             if 0 < capacity - held <= len(new)

@@ -48,14 +48,14 @@ def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> _Pa
     lon, lat = np.radians(x), np.radians(y)
     across = np.cos(lat)
     vectors = np.column_stack([across * np.cos(lon), across * np.sin(lon), np.sin(lat)])
-    # Beyond half a circle there is nothing.
+    # No two positions are farther apart than half a circle.
     angle = min(distance_m / EARTH_RADIUS_M, math.pi)
     chord = 2 * math.sin(angle / 2) * (1 + _DOUBT) + _DOUBTFUL_CHORD
-    # Counting far too many pairs by the tree is slow: at nodes that are partly near it compares each two positions.
+    # With far too many pairs, counting by the tree is slow: it compares all positions of nodes that are partly near.
     if _least_pairs(vectors, chord) > pairs_max:
         return None
     tree = cKDTree(vectors)
-    # Both ways, and each position with itself.
+    # The tree counts each pair twice, and each position with itself.
     if (int(tree.count_neighbors(tree, chord)) - len(x)) // 2 > pairs_max:
         return None
     found = tree.query_pairs(chord, output_type="ndarray").astype(np.int64)

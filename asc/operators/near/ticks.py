@@ -90,9 +90,9 @@ class Ticks:
         self._pairs_max = pairs_max
         self._settings = Settings(OP, "", True, 0, ())
         self._watches: dict[str, _Watch] = {}
-        # The accepted selections beside each query.
+        # The accepted selections of each query.
         self._by_track: dict[str, list[tuple[frozenset[str], _Watch]]] = {}
-        # By time expression, also of those without a query: a query that comes anew repeats no ticks.
+        # By time expression, also if no query uses it now: a query that is added again repeats no ticks.
         self._watermarks: dict[str, int] = {}
         self._feed = ClaimedFeed(OP, NearQuery.of)
         self.counts = FeedCounts()
@@ -211,7 +211,7 @@ class Ticks:
             if next_us > last_us or (watch.before is None and first_us is None):
                 break
             if watch.before is None and watch.positions.is_of_one:
-                # Who is alone is near nobody, at however many ticks.
+                # A single object has no pairs, so no tick needs to be computed.
                 watch.positions.passed(last_us, query.window_us)
                 break
             yield from self._tick(watch, next_us)
@@ -223,7 +223,7 @@ class Ticks:
         objects = watch.positions.passed(at_us, query.window_us)
         pairs = near_pairs(objects.x, objects.y, query.distance_m, self._pairs_max)
         if pairs is None:
-            # What was near before is compared with the next tick that has fewer.
+            # The next tick that does not exceed the bound is compared with the last tick before this one.
             self.counts.excluded["too_many_pairs"] += 1
             return
         now = PairTick(objects, pairs, self._settings.source_topic)
@@ -294,7 +294,8 @@ class Ticks:
             if is_watermark(watermarks.get(watch.query.time, done_us)):
                 watch.done_us = done_us
             else:
-                # A watermark that is ignored now made all ticks final. Those that follow decide again.
+                # An earlier version used a watermark that this version ignores, and made all ticks final. The next
+                # watermarks decide again.
                 watch.before = None
         return ticks
 
