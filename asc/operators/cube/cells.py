@@ -100,7 +100,7 @@ class Cells:
         bounds = [0, *(np.flatnonzero(np.diff(self.panes)) + 1).tolist(), self.count]
         for start, stop in pairwise(bounds):
             if start < stop:
-                # A slice would be written with what the buffers hold of its neighbours.
+                # Arrow would write the whole buffers of a slice, with cells of its neighbours.
                 own = self if stop - start == self.count else self.take(np.arange(start, stop))
                 arrays = [*(key.array() for key in own.keys), *own.states]
                 yield Piece(int(self.panes[start]), pa.RecordBatch.from_arrays(arrays, schema=layout.piece_schema))

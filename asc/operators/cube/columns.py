@@ -156,7 +156,7 @@ class Columns:
             column = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        # A measure of another type reads alone whether a value is NULL.
+        # A measure of another type only reads whether a value is NULL.
         if not has_keys:
             return column
         try:

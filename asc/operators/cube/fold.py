@@ -52,7 +52,7 @@ def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folde
     time, too_large = records - timed, timed - counted
     if not counted:
         return Folded(Cells.none(layout), 0, time, too_large)
-    # A view, for the caller's own array stays writeable.
+    # A view, so that the caller's array stays writable.
     rows = frozen(rows.view())
     digits = [(key.codes, key.radix) for key in keys]
     panes = None

@@ -109,7 +109,7 @@ def _base64(value: bytes) -> str:
 
 
 def _local_text(time_us: int) -> str:
-    # NumPy has every year, Python's datetime those from 1 to 9999 alone.
+    # Python's datetime only has the years from 1 to 9999, NumPy has all.
     text = str(np.datetime64(time_us, "us"))
     return text.removesuffix(".000000")
 

@@ -56,7 +56,7 @@ def _bodies(question: Question, cuboids: Iterator[list[str]], reserve: Reserve) 
     bodies: dict[tuple[str, ...], dict[str, Any]] = {}
     for names in cuboids:
         key = tuple(names)
-        # For one that is known as well: each takes time.
+        # Called for a known cuboid as well, because each takes time.
         reserve(0 if key in bodies else body_bytes(len(fields) + len(names)))
         if key not in bodies:
             bodies[key] = {"by": names, **fields}

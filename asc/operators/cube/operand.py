@@ -60,7 +60,7 @@ class OperandReader:
 
         ``is_alone``: false for a level of a hierarchy that has other levels.
         """
-        # The command line divides qty > 3 into levels, whether a comparison was meant or not.
+        # The command line divides ``qty > 3`` into levels, although it may be a comparison.
         found = self._read("dimension", sql, hint="" if is_alone else _COMPARISON_HINT)
         if not is_comparable(found.type):
             raise CubeError("dimension", sql, f"is {type_name(found.type)}: group by {_GROUPING}, or CAST it to one")

@@ -135,7 +135,7 @@ class _Span:
         versions = self._made.get(place)
         if versions is None:
             self._made[place] = versions = self._make(place)
-            # What the first window needs does not count: it is computed in any case.
+            # The first window does not count as work, because it is computed in any case.
             self._work.cells += versions.count if self._work.windows else 0
         before = versions.count
         found = versions.cells(number, -1), versions.cells(number, batch)

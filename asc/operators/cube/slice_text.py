@@ -38,7 +38,7 @@ def slice_text(layout: Layout, group: Mapping[str, Any]) -> str | None:
 
 
 def _name(name: str) -> str:
-    # A plain name was read as a column where the cube was defined, and so it is here.
+    # The cube's definition reads a plain name as a column, and so does this text.
     escaped = name.replace("`", "``")
     return name if _PLAIN_NAME.fullmatch(name) else f"`{escaped}`"
 

@@ -102,7 +102,7 @@ def needed(layout: Layout, read: Sequence[Cells], question: Question, reserve: R
     kept = tuple(sorted(columns))
     if len(question.cuboids) == 1:
         return source
-    # Where the groups may be as many as the cells, to merge these first would only be one pass more.
+    # If the groups are about as many as the cells, a merge here would only be one more pass.
     groups = _groups([part.rolled_up([places.index(place) for place in kept]) for part in parts], source.by_pane)
     return source.rolled_up(layout, kept, reserve) if _GROUP_CELLS * groups <= source.count else source
 

@@ -141,7 +141,7 @@ class CubeState:
         """
         if not self.batch:
             yield Gap(None, None, NO_BATCH)
-        # What was missing may have been read since.
+        # A gap from before the first batch is over if the cube has read those records since.
         yield from (gap for gap in self.gaps if gap.reason != NO_BATCH or not self.seen().begins_at_zero)
         is_stopped = self.parked is not None or self.stopped is not None
         if is_stopped or 0 < self.batch < last_batch or not self.reaches(ends):

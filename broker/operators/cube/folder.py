@@ -307,7 +307,7 @@ class CubeFolder:
         # A batch of a plan from before the park resumes nothing.
         served = [cube for cube in standing_cubes if standing is None or not standing.omits(cube.query)]
         self._resume(self._parked.intersection(served))
-        # What is left of the commit before is to be written from that one.
+        # Rows that the previous commit did not write are computed from that commit.
         refused = dict(writer.write(standing_cubes))
         partials: dict[CubeId, Partial] = {}
         newest: dict[str, Mapping[int, int]] = {}
@@ -346,7 +346,7 @@ class CubeFolder:
         """Let cubes fold again that were reported as parked, and that a later plan contains."""
         for cube in cubes:
             if cube in self.keeper.snapshot.cubes:
-                # Where its pieces do not fit the records it stays parked, and the commit says so.
+                # A cube whose pieces do not fit the records stays parked, and the commit reports it.
                 with suppress(QueryError):
                     self.keeper.resume(cube)
 

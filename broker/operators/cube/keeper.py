@@ -306,7 +306,7 @@ class Keeper:
             gone = None if own is None else next((each for each in own.changes if each.number == number), None)
             if state is None or own is None or gone is None:
                 return
-            # The rows that follow are not those of the revision that has begun.
+            # A partly written revision cannot be continued, because its later rows would differ: a new revision begins.
             begun = own.begun_by(gone)
             raised = {} if begun is None else {begun: self.revision(cube, *begun) + 1}
             after = state.with_damaged_change(gone, raised, self._gaps)

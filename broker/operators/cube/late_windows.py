@@ -24,7 +24,7 @@ class LateWindows:
         self._own = state
         self._layout = layout
         self._sliding = state.output.sliding
-        # By change a window that none of its own comes before, but for those that were asked for.
+        # For each change, its first window that the caller has not yet requested.
         self._least = [(change.first, place) for place, change in enumerate(state.changes)]
         heapify(self._least)
         self._kept: tuple[tuple[int, int], list[LateChange]] | None = None

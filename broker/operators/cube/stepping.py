@@ -130,7 +130,7 @@ class BatchSteps:
             except BrokerError:
                 raise
             except Exception as error:
-                # What one cube cannot do is no reason to stop the stream: it would fail for ever.
+                # The failure of one cube must not stop the stream, because it would repeat in every batch.
                 LOG.exception("cube %s is parked", state.id.query)
                 reason = f"a batch cannot be folded into it, {type(error).__name__}: {error}"
                 if outcome == "parked":
@@ -165,7 +165,7 @@ class BatchSteps:
             state = self._with_watermark(passed_state(state, self._batch, batch_time, self._gap_numbers), batch_time)
         elif outcome == "covered":
             state = replace(state, batch=batch_time.commit)
-        # Whatever it does with the batch, its panes close with those of the other cubes.
+        # The cube's panes close together with those of the other cubes, also if it does not fold the batch.
         merged = self._merger.merge(state, None, batch_time)
         return merged.kept_by(state), merged, NO_LATE_CHANGES
 

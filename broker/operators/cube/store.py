@@ -14,7 +14,7 @@ are:
 - ``gaps``: intervals of event time with records missing, and why;
 - ``counters``: records by what became of them;
 - ``windows``: the topic and output of a cube, the last window that is written, and whether others are left for the
-  next commit. How many were written, and how far the revisions are of those that late records have changed;
+  next commit. Also the number of written windows, and the progress of the revisions because of late records;
 - ``former_cells``: by batch the panes that its late records have changed, and Arrow bytes of their cells as some
   written windows have them, both with their CRC32;
 - ``revisions``: the last revision of each window and output cuboid that has one;

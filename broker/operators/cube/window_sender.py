@@ -95,7 +95,8 @@ class WindowSender:
             self._cluster.ensure_topics([topic], COMPACTED)
             limit = self._cluster.record_limits([topic])[topic]
             if limit < self._batch_bytes:
-                # What is larger as a whole is refused as a whole.
+                # Kafka refuses a batch as a whole if it exceeds the limit of one topic. So the rows before are sent
+                # first.
                 self._wait()
                 self._close()
                 self._batch_bytes = limit
@@ -132,5 +133,5 @@ class WindowSender:
         if producer is not None:
             with suppress(Exception):
                 producer.close(timeout=_CLOSED_WITHIN_S)
-        # What was under way has been reported as well.
+        # The close has reported the failures of pending rows, too.
         self._failed = None

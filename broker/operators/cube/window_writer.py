@@ -111,7 +111,7 @@ class WindowWriter:
             except BrokerError:
                 raise
             except Exception as error:
-                # What one cube cannot do is no reason to stop the stream: it would fail for ever.
+                # The failure of one cube must not stop the stream, because it would repeat in every batch.
                 LOG.exception("windows of cube %s cannot be computed", cube.query)
                 told = f"its windows cannot be computed, {type(error).__name__}: {error}"
                 refused[cube.query] = self._parked(cube, told.splitlines()[0])

@@ -193,8 +193,9 @@ def run(
     Needs no Kafka and no daemon. INPUT is CSV with a header, NDJSON or Parquet, by the end of its name. Without --time
     and --grain all records are in one pane.
 
-    In the table, a dimension that is rolled up is empty, and NULL is NULL. Where all expressions are plain columns and
-    all values are plainly written, the rows are read without Spark; else Spark is started, and the reason is said.
+    In the table, a dimension that is rolled up is empty, and NULL is NULL. If all expressions are plain columns and
+    all values are plainly written, the rows are read without Spark. Otherwise, Spark is started, and the output says
+    why.
     """
     if ("time" in operator) != ("grain_s" in operator):
         raise click.UsageError("give --time and --grain together, or neither: then all records are in one pane")

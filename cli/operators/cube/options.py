@@ -21,7 +21,7 @@ class Grain(Duration):
         """Return the seconds of a duration such as ``15min``. Raise BadParameter if it cannot be the length of
         a pane.
         """
-        # Imported where a grain is given, for a command that has none need not load the definition.
+        # Imported here, so that a command without a grain does not load the definition.
         from asc.errors import CubeError
         from asc.operators.cube.definition import checked_grain_s
 
@@ -98,7 +98,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
         emit: str | None,
         **others: Any,
     ) -> Any:
-        # By an empty name the cuboid of all records.
+        # The empty name means the cuboid of all records.
         cuboids = [divided(names, ",") for names in output]
         windows: Json = {"output": cuboids or None, "window_s": window, "slide_s": slide, "emit": emit}
         given = {name: value for name, value in windows.items() if value is not None}

@@ -92,7 +92,7 @@ def run_cube(
     click.echo(f"starting Spark: {why}", err=True)
     from cli.operators.cube.by_spark import fold_by_spark
 
-    # A new one: the one before may hold rows of files that were read until there was a doubt.
+    # A new cube, because the former one may contain rows of files that were read before the doubt arose.
     cube = Cube(definition, decoding.schema, time_zone=decoding.time_zone)
     found = fold_by_spark(cube, inputs, format_name, decoding, where)
     rolled = _rolled(cube, question, found.rows, "spark")
