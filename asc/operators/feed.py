@@ -107,7 +107,7 @@ class Settings:
             raise ValueError("two queries have the same id")
         if type(plain["planar"]) is not bool:
             raise ValueError("planar is neither true nor false")
-        # A version before wrote none.
+        # Earlier versions wrote no such field.
         lateness_us = duration_us(plain.get("lateness_us", 0))
         limit = whole_between(plain["limit"], 0)
         return Settings(op, _name(plain["source"]), plain["planar"], limit, queries, lateness_us)
@@ -124,7 +124,8 @@ class Watermarks:
         return json.dumps({**_head(writer), TIME_KEY: dict(sorted(self.by_time.items()))}, **_COMPACT)
 
 
-# Not frozen, though nothing changes one: each record of a feed makes one, which takes three times as long if frozen.
+# Not frozen, although nothing changes it: each record of a feed creates one, and a frozen one takes three times as
+# long.
 @dataclass(slots=True)
 class Observation:
     """A record, reduced to the expressions of one track.
@@ -176,7 +177,7 @@ class Observation:
         """
         get = plain.get
         time_us, carried = get("e"), get("c")
-        # A call for each field of each record costs more than what it checks.
+        # A call for each field of each record would cost more than the check itself.
         return Observation(
             plain["op"],
             text_or_none(plain["t"]) or "",
@@ -210,7 +211,7 @@ def parse(text: str | bytes, op: str, query_of: Callable[[QuerySettings], object
 
 def messages_of(plain: Any, op: str, query_of: Callable[[QuerySettings], object]) -> tuple[Message, ...]:
     """Return the messages in the parsed text of a record, as :func:`parse` does."""
-    # Form 1 has no tag, and another field ``v``.
+    # Form 1 has no tag, and field ``v`` has another meaning.
     if "op" not in plain and TIME_KEY not in plain:
         return tuple(_of_kind(own, query_of) for own in messages_of_form_1(plain, op))
     form, tag = plain["v"], plain.get("op", op)

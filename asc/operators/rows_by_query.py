@@ -32,7 +32,7 @@ def _scatter(rows: Any, places: Any, starts: Any, scattered: Any) -> None:
     """Write the rows to ``scattered``, sorted by query. ``starts`` int64[count + 2], initially zeros: receives the
     start of each query's rows, then the number of all rows.
     """
-    # Shifted by two, so that the scatter, which moves each start to its end, leaves the starts one place further.
+    # Shifted by two: the scatter moves each start to its end, which leaves the starts shifted by one.
     for i in range(places.size):
         starts[places[i] + 2] += 1
     for place in range(2, starts.size):

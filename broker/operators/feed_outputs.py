@@ -25,7 +25,7 @@ def outputs_of(feed: DataFrame, function: PartFunction, ddl: str) -> DataFrame:
 
     from broker.operators.feed_task import PACKED_DDL, STATE_DDL, packed
 
-    # What windows and pairs take never delays the routing of records.
+    # A separate interpreter with a low priority: the work for windows and pairs must not delay the routing of records.
     with own_interpreter(feed.sparkSession.sparkContext, yields=True):
         parts = feed.mapInArrow(packed, PACKED_DDL).groupBy("bucket")
         return parts.applyInPandasWithState(function, ddl, STATE_DDL, "append", GroupStateTimeout.NoTimeout)

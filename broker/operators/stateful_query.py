@@ -238,7 +238,7 @@ class StatefulQuery:
             # The cause is the last line before those of the JVM.
             text = one_line(whole.partition("\n\tat ")[0].strip().splitlines()[-1])
         if _FAILURE in whole:
-            # What the function of a batch raised is in the middle of what Spark says of it.
+            # Spark's text contains the error of the batch function in its middle.
             text = one_line(whole.rpartition(_FAILURE)[2])
         if "data may have been lost" in text or "OffsetOutOfRange" in text:
             remedy = f"stop the daemon and remove {self._folder}: what was known of objects is forgotten"

@@ -18,7 +18,7 @@ def _groups() -> Iterator[click.Group]:
     for each in iter_modules(cli.operators.__path__):
         name = f"{cli.operators.__name__}.{each.name}"
         group = getattr(import_module(f"{name}.commands" if each.ispkg else name), each.name, None)
-        # Other modules have what the kinds share.
+        # The other modules contain code that the kinds share.
         if isinstance(group, click.Group):
             yield group
 
