@@ -31,7 +31,7 @@ class TimedProtocol(H11Protocol):
 
     The head of a request has to be complete within ``receive_timeout_s``. For the first request, this time begins with
     the connection. For a later request on the same connection, it begins with the first byte of the request.
-    :class:`broker.http.guards.Guards` reads the body, with a time limit of its own. A client has to read an answer at a
+    :class:`broker.http.guards.Guards` reads the body, with a separate time limit. A client has to read an answer at a
     minimum pace. Bytes that are not HTTP are answered with an error, without an entry in the log. If ``refusal_of``
     returns an error for the descriptor of a connection, the state of its requests contains the error (``REFUSAL``).
     """

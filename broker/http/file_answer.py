@@ -54,10 +54,12 @@ class FileAnswer(Response):
                 part = await to_thread.run_sync(file.read, min(left_bytes, _PART_BYTES))
                 left_bytes -= len(part)
                 if not part or self._cancellation.reason is not None:
-                    # Nobody reads the rest, and no error can be told any more.
+                    # The client no longer reads, or the file is shorter than promised. After the headers no error can
+                    # be sent.
                     raise ClientDisconnect
                 if not left_bytes:
-                    # Before the client has it all, and may ask for the next one.
+                    # Closed before the last bytes are sent: a client that has the whole answer may request the next one
+                    # at once.
                     await to_thread.run_sync(file.close)
                 await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -216,7 +216,7 @@ class Guards:
             if len(body) > held.body_max_bytes:
                 wrong = BrokerError("body", f"over {held.body_max_bytes} bytes", held.remedy)
                 return _refused(413, wrong, {"Connection": "close"})
-            # One that brings nothing, as those about health, is not refused for what others sent.
+            # A request without a body, such as one for health, is not refused because of other requests' bodies.
             if chunk and held.held_bytes > held.max_bytes:
                 wrong = BrokerError("body", f"{len(body)} bytes", "others are as large: send it again in a moment")
                 return _refused(503, wrong, {"Connection": "close", "Retry-After": "1"})

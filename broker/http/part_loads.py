@@ -133,7 +133,7 @@ def part_load_routes(permitted_of: Callable[[Request], ScopedService], loads: Pa
 
     @router.post("", response_model=PartLoad, status_code=201)
     def begin(permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Begin a bulk load that comes in parts. One that nothing comes to for five minutes is forgotten."""
+        """Begin a bulk load that comes in parts. A load that gets no part for five minutes is discarded."""
         permitted.check_may_change()
         return {"id": loads.begin(permitted.caller), "parts": 0, "bytes": 0}
 

@@ -108,7 +108,7 @@ def _in_order(
         counted = (_counted(name, streams[name], figure, beginning, after) for name in names)
         for negative, query_id, name in merge(*counted):
             query = permitted.seen(query_id)
-            # The place of one that the caller does not see is not told either.
+            # The places of queries that the caller may not see are secret too.
             if query is not None and query.stream == name:
                 is_wanted = wanted.has(query) and figure_of(permitted, query, figure) > 0
                 yield Place(-negative, query_id), query if is_wanted else None

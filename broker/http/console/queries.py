@@ -171,8 +171,8 @@ def _form_values(permitted: ScopedService, form: Form, query_id: str | None) -> 
 
 def _constructs(permitted: ScopedService, query: RegisteredQuery) -> str | None:
     """Return a description of the constructs of a query in words, or the reason why there is none. Return None if the
-    caller may not see the constructs. Return None also for a join, because each of its shapes has constructs of its
-    own.
+    caller may not see the constructs. Return None also for a join, because each of its shapes has separate
+    constructs.
     """
     if not permitted.sees_whole_streams or query.join is not None:
         return None

@@ -30,7 +30,7 @@ _WITHIN_S = 5.0
 def trace_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/trace``.
 
-    The page for a record of the source topic has an address of its own; the page for a typed record has none.
+    The page for a record of the source topic has a separate address; the page for a typed record has none.
     """
     router = APIRouter()
     of_caller = Depends(permitted_of)

@@ -61,7 +61,8 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
         content: dict[str, Any] = {"look": None, "error": None}
         query, status = shown(permitted, cube.query), 200
         try:
-            # The file is opened by that: what keeps it from being opened is told, and not that nothing is kept.
+            # This opens the file of the cubes. If that fails, the page shows the reason, and not that the cube is
+            # empty.
             if cube.id in cube.folder.keeper.snapshot.cubes:
                 content = _looked(cube, view, permitted)
         except AscError as error:
