@@ -69,7 +69,7 @@ class Audit:
             file = self._opened(path)
             try:
                 if self._is_torn:
-                    # What a full disk left of a line is not to be the beginning of this one.
+                    # The disk was full, and cut the last line. This line must not continue it.
                     content = b"\n" + content
                 while written < len(content):
                     written += os.write(file, content[written:])

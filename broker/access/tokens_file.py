@@ -115,7 +115,7 @@ def parse_tokens(text: str, path: Path) -> dict[str, Scope]:
 
 
 def _as_toml(value: Any) -> str:
-    # What JSON writes of texts, lists of them, numbers and booleans is TOML as well, but for one character.
+    # JSON of texts, numbers, booleans and lists of texts is also TOML, except for the character DEL.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -234,7 +234,7 @@ def load_config(
         parsed, faults = _parsed(overlay)
         config, wrong_paths = _resolved(parsed, Path() if path is None else path.resolve().parent)
         config = _with_own_kafka(config) if embedded else config
-        # Where a stream's table cannot be read, that is what is wrong, not that there is none.
+        # If a stream's table cannot be read, report the fault in it, and not that there is no stream.
         has_streams = path is None or overlay.document.get("streams") or config.streams
         told = (of_variables(fault, overlay) for fault in chain(wrong_paths, config.faults()))
         _raise(faults, [] if has_streams else [_no_stream()], told)
@@ -328,7 +328,7 @@ def _fault(detail: ErrorDetails) -> ConfigError:
     location = _texts(detail)
     key = ".".join(location)
     if location[:2] in (("kafka", "options"), ("spark", "options")):
-        # Whatever stands there may be a secret; so may the parts of a dotted name that was not quoted.
+        # Any value here may be a secret, and so may the parts of a dotted name without quotes.
         remedy = 'is not text: write "its.name" = "value", the name in quotes when it has dots'
         return ConfigError("configuration key", ".".join(location[:3]), remedy)
     if detail["type"] == "extra_forbidden":

@@ -64,7 +64,7 @@ TopicName = Annotated[str, BeforeValidator(lambda value: _topic_name(value) if i
 
 
 class KafkaConfig(Section):
-    """Which Kafka to talk to. Without ``bootstrap_servers``: a single node of the daemon's own, in ``data_dir``."""
+    """The Kafka cluster that the daemon uses. Without ``bootstrap_servers``: a single node of the daemon's own, in ``data_dir``."""
 
     bootstrap_servers: str | None = None
     data_dir: Path = Path("asc-data/kafka")
@@ -183,7 +183,7 @@ class SchemaRegistryConfig(Section):
 
 
 class ApiConfig(Section):
-    """Where the HTTP API listens. Port 0 takes a free one."""
+    """The address of the HTTP API. Port 0 means any free port."""
 
     renamed: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"token_file": "root_token_file", "metrics_queries": "metrics_top_queries"}
@@ -227,7 +227,7 @@ class LogConfig(Section):
 
 
 class TracingConfig(Section):
-    """Where batches are sent as traces: a whole OTLP/HTTP address, as ``http://collector:4318/v1/traces``."""
+    """The OTLP/HTTP endpoint to which batches are sent as traces: a whole address, such as ``http://collector:4318/v1/traces``."""
 
     endpoint: str | None = None
 

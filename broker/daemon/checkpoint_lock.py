@@ -122,9 +122,9 @@ class CheckpointLock:
             lock = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.pwrite(lock, registry.encode(), 0)
-            # Whoever dies in the middle leaves a lock that the next one takes over as well, with all folders.
+            # If this daemon dies in the middle, the next one takes over its lock with all folders.
             take_folders(self._folder, streams)
-            # A daemon that is started here later is not to have the former holder's name in Kafka's group.
+            # A daemon that starts here later must not use the former holder's name in Kafka's group.
             (self._folder / "instance").unlink(missing_ok=True)
             aside.rename(self._path)
         except OSError as error:

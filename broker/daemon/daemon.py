@@ -324,9 +324,9 @@ class Daemon:
         from broker.runtime.spark import quiet_failures
 
         spark = self._given_spark or self._own_spark()
-        # Of a session that was given as well: no predicate reads variables of this process.
+        # Also for a session that the caller gave: no predicate may read variables of this process.
         spark.conf.set("spark.sql.variable.substitute", "false")
-        # A job that fails is told by its supervisor.
+        # The supervisor of a job logs its failures.
         quiet_failures(spark)
         return spark
 
@@ -377,12 +377,12 @@ class Daemon:
         version = f", at version {registrar.standing.version}" if registrar.standing.version >= 0 else ""
         LOG.info("registered queries: %d%s", len(registrar.standing), version)
         self._enter("starting the streaming jobs")
-        # What was rehearsed is warm, and records wait.
+        # A standby has warmed up while it waited, and records wait now.
         warm_up_s = 0.0 if self._stands_by else self.config.spark.warm_up_s / max(1, len(self._streams))
         for stream in self._streams.values():
             self._started.callback(stream.stop)
             stream.warm_up(warm_up_s)
-        # No stream has records while another one takes its time: a signal in the start ends no batch.
+        # No stream reads records while another one warms up, so a signal during the start interrupts no batch.
         for stream in self._streams.values():
             stream.start()
         self._registrar = registrar
@@ -419,10 +419,10 @@ class Daemon:
             thread.start()
             self._started.callback(thread.join, _UPKEEP_ENDS_S)
 
-        # The second takes long with many queries, and the first has others wait for it.
+        # In separate threads: the second work is slow with many queries, and requests wait for the first.
         often("removed or parked", self._remove_and_park)
         often("compiled or stored", self._renew_and_store)
-        # A thread of its own: it may wait for Kafka.
+        # In a separate thread, because it may wait for Kafka.
         often("written without a batch", lambda _: self._write_left())
         if self.config.layers:
             often("read of layers", lambda registrar: registrar.follow_layers())

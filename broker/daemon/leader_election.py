@@ -80,7 +80,7 @@ class LeaderElection:
             self._lock.mark(self._topic_id)
 
     def _await_leadership(self) -> None:
-        # One that was killed on another host is silent for so long before it is taken for dead.
+        # Kafka removes a killed member from the group only after the session timeout.
         if self._leadership.wait(SESSION_S + _FIRST_ROUND_S):
             return
         if not self._leadership.is_member:
@@ -128,7 +128,8 @@ class LeaderElection:
         if time.monotonic() < patient_until or self._topic_id is None or not self._lock.is_of(self._topic_id):
             time.sleep(_LOOK_S)
             return
-        # This one may have stood still itself, and another one lead and have the folder by now.
+        # This daemon may have been suspended too, and meanwhile another one may have become leader and taken the
+        # folder.
         if not self._leadership.confirmed(_CONFIRMED_WITHIN_S):
             return
         LOG.warning("the daemon that served stands still: its checkpoint folder is taken over")

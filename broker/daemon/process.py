@@ -98,7 +98,7 @@ def _start_beside(daemon: Daemon, signals: Signals) -> bool:
 
     The start of a standby may last for weeks, while its API answers.
     """
-    # In a thread of its own: PySpark takes SIGINT over where it is started in the main one.
+    # In a separate thread, because PySpark replaces the handler of SIGINT if it is started in the main thread.
     has_hung_up = False
     failures: list[BaseException] = []
 
