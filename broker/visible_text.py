@@ -66,7 +66,7 @@ def _shown(text: str, kept: str, shown: Callable[[str], str]) -> str:
     if text.isprintable():
         return text
     stays = _JOINERS + kept
-    # Each character is looked up once, however often it stands there: what others wrote may be long.
+    # Each distinct character is looked up once, because texts from outside may be long.
     hidden = [char for char in set(text) if char not in stays and unicodedata.category(char) in _HIDDEN]
     if len(hidden) > _FEW:
         text = text.translate({ord(char): shown(char) for char in hidden})

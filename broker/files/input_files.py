@@ -168,7 +168,7 @@ def check_line_lengths(paths: Iterable[Path]) -> None:
                 end = part.find(b"\n")
                 if length + (len(part) if end < 0 else end) > LINE_BYTES_MAX:
                     raise too_long(path)
-                # Within a part there is room for no line that is too long.
+                # A part is shorter than the longest permitted line, so only lines across two parts need a count.
                 length = length + len(part) if end < 0 else len(part) - part.rfind(b"\n") - 1
 
 

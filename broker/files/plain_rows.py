@@ -196,7 +196,7 @@ def _written(data_type: pa.DataType, name: str, is_needed: bool) -> pa.DataType:
     if types.is_boolean(data_type) or types.is_integer(data_type) or types.is_float64(data_type):
         return data_type
     if types.is_float32(data_type) and not is_needed:
-        # To which FLOAT a number is rounded is Spark's to say.
+        # Only Spark decides how a text is rounded to a FLOAT.
         return pa.float64()
     if types.is_decimal(data_type):
         return pa.decimal256(_DECIMAL_DIGITS_MAX, data_type.scale)

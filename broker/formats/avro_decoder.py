@@ -59,8 +59,8 @@ class AvroDecoder(FramedDecoder[AvroReading]):
             sf.expr(self._writer_sql()).alias(_WRITER),
             *kept,
         )
-        # Each reader has a column of its own, for what they give differs; it is used twice and more above, so that
-        # Spark leaves it where it is, and a value is read once.
+        # Each reader has a separate column, because readers return different types. The column is used more than once
+        # above, so Spark does not inline it, and decodes a value once.
         decoded = (
             sf.struct(*RECORD_FIELDS).alias(RECORD),
             *map(sf.col, (_UNREAD, _WRITER)),
@@ -132,11 +132,12 @@ class AvroDecoder(FramedDecoder[AvroReading]):
         for place, reading in readers:
             column = reading.columns[field.name]
             if column.value is not None:
-                # Text that is none is in no column, whoever looks at it.
+                # A text that is not valid must not become a column.
                 value = column.value if column.fault is None else f"IF({column.fault}, NULL, {column.value})"
                 cases.append(f"WHEN {_WRITER} = {place} THEN CAST({_of_place(value, place)} AS {ddl})")
         text = f"CASE {' '.join(cases)} END" if cases else f"CAST(NULL AS {ddl})"
-        # What has a lambda is held apart from the arguments of Python by a condition that hangs on chance.
+        # Spark must not move an expression with a lambda into the arguments of a Python function. A random condition
+        # prevents this.
         return f"if(rand() + 1D > 0D, {text}, NULL)" if "->" in text else text
 
     def _error_sql(self, readers: Sequence[tuple[int, AvroReading]]) -> str:

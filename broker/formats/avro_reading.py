@@ -135,7 +135,7 @@ class _Resolver:
         reading = self.part(self._own, mine["type"], None, column, depth)
         if isinstance(reading, _Unfit):
             return reading
-        # A union's default is of its first member, wherever NULL stands among those that are read.
+        # The default of a union is a value of its first member, so that member comes first, even before NULL.
         return _renamed(reading, {"name": name, "default": mine["default"]}, first_of=mine["type"])
 
     def part(self, schema: AvroSchema, part: Any, own: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
@@ -171,7 +171,7 @@ class _Resolver:
             wider = others[0] if len(others) == 1 else ("long" if "long" in kinds else "double")
             found = self.part(schema, wider, own_type, column, depth)
             if isinstance(found, _Unfit):
-                # What is NULL is NULL in any type.
+                # Values of another type are not read, but NULL can be read as any type.
                 return _all_null(schema, members) if nullable else found
             expected = [found.expected] if len(others) == 1 else others
             return _Reading([*nullable, *expected], found.value, found.fault)

@@ -205,7 +205,7 @@ class RecordDecoder(Decoder):
             *kept,
         )
         own_fields = self._record_in(sf.col(_DECODED))
-        # The attributes are read from a projection of their own, so that a value is parsed once, not once a field.
+        # A separate projection reads the attributes, so that Spark parses a value once, and not once for each field.
         attributes = (
             *(own_fields.getField(field.name).alias(field.name) for field in self.fields.arrow),
             *map(sf.col, (*RESERVED_ATTRIBUTES, RECORD)),
@@ -282,7 +282,8 @@ class RecordDecoder(Decoder):
         has_none = decoded.getField(field.name).isNull()
         if field.type.num_fields == 0:
             return has_none
-        # What is nested has a value though something in it has none. Only JSON has such fields, and has them as JSON.
+        # A nested field is not NULL if only something inside it is invalid. So its JSON is parsed again, alone. Only
+        # JSON has nested fields.
         ddl = f"v {ddl_of_type(field.type)}, {_CORRUPT} STRING"
         alone = sf.concat(sf.lit('{"v":'), text, sf.lit("}"))
         options = {name: text for name, text in self._parser_options().items() if name != "envelope"}

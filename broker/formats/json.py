@@ -91,7 +91,7 @@ class Json(TextFormat):
 
         def encode(texts: Sequence[pa.Array]) -> pa.Array:
             pieces: list[str | pa.Array] = []
-            # What is the same in every row, up to the next column.
+            # The text that is equal in every row, up to the next column.
             between = "{"
             for name, column in zip(names, texts, strict=True):
                 before, literal, after = _literals(column, types.get(name))

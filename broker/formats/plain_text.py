@@ -61,5 +61,5 @@ def json_text(value: Any) -> str:
 
 def quoted(text: str) -> str:
     """Return a text as a JSON string."""
-    # What json.dumps(text, ensure_ascii=False) does, without making an encoder for every field of every row.
+    # Equal to json.dumps(text, ensure_ascii=False), but without a new encoder for each field of each row.
     return encode_basestring(text)

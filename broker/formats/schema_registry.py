@@ -145,7 +145,7 @@ class SchemaRegistry:
         asking: _Asking,
     ) -> None:
         for subject, version, name in _references(found):
-            # One version may be imported by several names, each a file of its own to a compiler.
+            # One version may be imported by several names. To a compiler, each name is a separate file.
             if (subject, version, name) in texts:
                 continue
             if (subject, version) in above or len(above) + len(texts) >= _REFERENCES_MAX:

@@ -20,13 +20,13 @@ _HUGE_EXPONENT = (
     rf"|(?:(?<!\\)[\"']\s*+[:,\[][^\"']*?|[{{,]\s*+[\w$]++\s*+:[^\"':]*?){_ALONE}[-+]?[\p{{Nd}}.]++[eE][-+]?\p{{Nd}}{{4,}}"
     r"|[\"'][-+]?[\p{Nd}.,]++[eE][-+]?\p{Nd}[\p{Nd},]{3,}+[\"']"
 )
-# A number as a token of its own: digits with an e between them inside an identifier are none. A value of JSON is read
-# before it is seen that letters follow it. In a decimal's text, commas are left out.
+# A number that is a separate token: digits with an e inside an identifier are no number. Spark parses a JSON number
+# before it sees letters that follow. It ignores commas in a decimal's text.
 
 _DIGITS_MAX = 10_000
 _MORE_DIGITS = f"{{{_DIGITS_MAX + 1},}}+"
 _LONG_NUMBER = rf'(?<![\p{{Alnum}}_.-])[-+]?[\p{{Nd}}.GROUP]{_MORE_DIGITS}|"[-+]?[\p{{Nd}}.,]{_MORE_DIGITS}"'
-# Spark leaves commas out of a decimal; where they part the fields of a line, only those between quotes can be meant.
+# Spark ignores commas in a decimal. If commas separate fields, only a decimal between quotes can contain them.
 
 _EMPTY = "value is empty"
 _NO_TEXT = "value is not UTF-8 text"
@@ -47,10 +47,10 @@ class TextFormat(RecordFormat):
         if own is not None:
             reason = reason.when(own.isNotNull(), own)
         if _any_decimal(fields):
-            # A decimal is written out in full before it is found not to fit.
+            # Spark writes all digits of a decimal before it finds that they do not fit.
             group = "" if options.get("sep", options.get("delimiter", ",")) == "," else ","
             huge = sf.rlike(text, sf.lit(_HUGE_EXPONENT.replace("GROUP", group)))
-            # What Java takes for a decimal's digits grows with their square: half a minute for a million.
+            # Java's time to parse a decimal is quadratic in its digits: half a minute for a million digits.
             long = (sf.length(text) > _DIGITS_MAX) & sf.rlike(text, sf.lit(_LONG_NUMBER.replace("GROUP", group)))
             reason = reason.when(huge, _HUGE).when(long, _LONG)
         return reason

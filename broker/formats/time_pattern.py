@@ -90,7 +90,7 @@ def _parts(pattern: str, locale: str) -> Iterator[tuple[_Write, str]]:
         elif sign is not None and sign in _RESERVED:
             raise ValueError(sign)
         elif sign not in ("[", "]"):
-            # Brackets enclose what may be left out: it is written.
+            # Brackets enclose an optional part, which is always written.
             literal = "'" if quoted == "" else quoted.replace("''", "'") if quoted is not None else sign
             yield _constant(literal), re.escape(literal)
 
