@@ -95,7 +95,7 @@ class BatchSender:
             admin = AdminClient(options)
             self._reach(admin)
             limit = self._limit(admin)
-            # What is larger as a whole is refused as a whole.
+            # Kafka refuses a batch as a whole if it exceeds the limit, so a batch must not exceed it.
             batch_bytes = min(_BATCH_BYTES, limit)
             sizes = {"batch.size": batch_bytes, "message.max.bytes": max(1_000, limit)}
             self._producer = Producer({**_SETTINGS, **sizes, **options})
@@ -211,7 +211,7 @@ class BatchSender:
             (asked,) = admin.describe_configs([resource], request_timeout=self._kafka.timeout_s).values()
             return int(asked.result()[_LIMIT].value)
         except KafkaException:
-            # Whoever may write to a topic may not always look at its settings.
+            # A client with the right to write to a topic may lack the right to read its settings.
             return _RECORD_BYTES_MAX
 
     def _hear(self, error: Any) -> None:

@@ -55,10 +55,10 @@ _SETTINGS = {
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
-    # A node that was killed is taken back only when its last session is over.
+    # After a kill, the node can only register again when its last session has expired.
     "broker.session.timeout.ms": "5000",
     "broker.heartbeat.interval.ms": "1000",
-    # A topic that is not there is a mistake to be told, not a topic to be made.
+    # A missing topic is a mistake to report, so no topic is created implicitly.
     "auto.create.topics.enable": "false",
 }
 

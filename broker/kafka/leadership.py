@@ -126,7 +126,7 @@ class Leadership:
 
         class Listener(ConsumerRebalanceListener):  # type: ignore[misc, unused-ignore]
             def on_partitions_assigned(self, assigned: Collection[Any]) -> None:
-                # Nothing is read: the partition stands for the right to serve.
+                # No records are read. The assigned partition only means the right to serve.
                 consumer.pause(*assigned)
                 told(bool(assigned))
 
@@ -138,8 +138,9 @@ class Leadership:
             while not self._over.is_set() and not self.lost:
                 consumer.poll(timeout_ms=round(_POLL_S * 1000))
                 for partition in consumer.assignment():
-                    # One whose name another one bears is not told so by polling, but may note no place.
-                    # Nor is a round that began meanwhile a reason to leave: another one would be given the partition.
+                    # If another member has the same name, polling does not fail, but committing an offset does.
+                    # A rebalance that has started meanwhile is no reason to leave: Kafka would assign the partition to
+                    # another member.
                     with contextlib.suppress(
                         CommitFailedError, KafkaTimeoutError, RebalanceInProgressError, RetriableError
                     ):

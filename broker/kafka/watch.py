@@ -84,6 +84,6 @@ class KafkaWatch:
 
 def _close(client: Any) -> None:
     if client is not None:
-        # One that is broken may not even end in good order.
+        # Closing a broken client may fail, too.
         with contextlib.suppress(Exception):
             client.close()
