@@ -135,7 +135,7 @@ class _Descent:
         if not len(regions):
             return
         groups = self._measured(regions)
-        # In macro order, so that the first of equals is the one that comes first in it.
+        # In macro order, so that of equal constructs the first one of the macro-sequence wins.
         worst = np.iinfo(np.int64).max
         in_order = np.where(groups.candidates, groups.left, worst)[:, self.sequence]
         best = in_order.argmin(axis=1)

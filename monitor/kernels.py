@@ -81,7 +81,7 @@ def walk_sample(
     constructs = sequence.size
     dropped = 0
     micro_arrows = 0
-    # A construct is evaluated where its entry of the GEB is the number of the tuple: none has to be cleared.
+    # A construct counts as evaluated if its entry of the GEB is the number of the tuple, so the GEB is never cleared.
     geb[:] = -1
     for number in range(costs.size):
         any_left = np.uint64(0)

@@ -30,6 +30,6 @@ def dry_run(frame: DataFrame, attributes: Sequence[PAttribute]) -> None:
 
 def _discard(batches: Iterator[tuple[pd.Series, ...]]) -> Iterator[pd.Series]:
     for batch in batches:
-        # PySpark hands a lone argument over bare.
+        # PySpark passes a single argument without a tuple.
         first = batch[0] if isinstance(batch, tuple) else batch
         yield pd.Series(np.ones(len(first), dtype=bool))

@@ -41,7 +41,8 @@ class HostFiles:
                 file.close()
                 return shared
             shared.close()
-        # Nothing, or what led to an executor that is gone. Where it cannot be left, there is a copy more.
+        # There is no link, or it leads to the folder of a former executor. If no link can be made, the host has one
+        # more copy in memory.
         with suppress(OSError):
             link.unlink(missing_ok=True)
             link.symlink_to(path.absolute())

@@ -38,7 +38,7 @@ def differences(spark: SparkSession, pairs: Sequence[tuple[str, str]]) -> dict[i
 def pieces(sizes: Sequence[int], most: int) -> list[list[int]]:
     """Return the indexes of ``sizes``, cut into consecutive pieces whose sizes sum up to at most ``most``.
 
-    A single size above ``most`` is a piece of its own.
+    A single size above ``most`` is a separate piece.
 
     >>> pieces([3, 4, 9, 1, 1], 8)
     [[0, 1], [2], [3, 4]]
@@ -63,7 +63,7 @@ def _is_same(parser: Any, one: str, other: str) -> bool:
     try:
         return bool(parser.parseExpression(one).equals(parser.parseExpression(other)))
     except Exception:
-        return False  # asked again one by one, where the error is told
+        return False  # the caller tests each text alone, and reports the error
 
 
 def _difference(parser: Any, text: str, again: str) -> str | None:

@@ -339,7 +339,7 @@ class TaskTally:
             return None
         order = drawn[np.argsort(numbers[drawn])][: sampling.tuples]
         rows = pa.array(order)
-        # What is compared and matched with patterns as well is drawn once.
+        # An attribute that is both compared and matched with patterns is drawn once.
         by_text = dict(zip((attribute.sql for attribute in attributes), columns, strict=True))
         matched = {attribute.sql for attribute in attributes if attribute.is_matched}
         kept = {sql: _BYTES_MATCHED if sql in matched else _BYTES_KEPT for sql in by_text}

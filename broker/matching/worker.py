@@ -64,7 +64,8 @@ def matching_task(
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
         decoded, registered, destinations = parts.plan, parts.registered, parts.destinations
-        # What many queries of an operator accept alike is found once; ids that leave are of each query.
+        # Queries of an operator that accept the same records share one evaluation. The written ids are still those of
+        # each query.
         evaluated, alike = parts.evaluated if output == "deliveries" else (decoded, None)
         most, width = _PAIRS, len(decoded.p_attributes)
         pairs = pairs_a_piece(decoded, output, destinations=destinations)
@@ -74,7 +75,7 @@ def matching_task(
         match_s = 0.0
         for batch in batches:
             start_s = perf_counter()
-            # PySpark hands a lone argument over bare.
+            # PySpark passes a single argument without a tuple.
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
             columns, carried = columns[:width], columns[width:]
@@ -220,7 +221,7 @@ def _pieces(matches: Matches, pairs: int) -> Iterator[tuple[int, int]]:
     """
     first = 0
     while len(matches) and first < matches.tuples:
-        # The row of the first pair that has no room; a row alone is never divided.
+        # The row of the first pair beyond the limit. A single row is never divided.
         place = int(np.searchsorted(matches.rows, first)) + pairs
         last = max(first + 1, int(matches.rows[place])) if place < len(matches) else matches.tuples
         yield first, last

@@ -40,7 +40,7 @@ class BlockState:
         """Add a batch's counts to the counts since the last check, and apply the rule of section 5.2."""
         self.adaptation.thresholds = thresholds
         cause = self.adaptation.count(tuples, dropped, evaluated)
-        # What called first is what is told; nothing can call for what is being looked for already.
+        # Keep the first cause: it triggered the search that is under way, and later ones trigger nothing.
         self.cause = self.cause or cause
 
     def put_in_place(self, figures: Figures | None, measured: tuple[ConstructMeasure, ...] = ()) -> None:

@@ -133,7 +133,7 @@ class StreamMonitor:
     def ask_to_stop(self) -> None:
         """Request a stop: no further block is measured."""
         self._stopping.set()
-        # Where the queue is full the thread sees the flag when it is done with the batch in hand.
+        # If the queue is full, the thread sees the flag after the current batch.
         with contextlib.suppress(queue.Full):
             self._waiting.put_nowait(None)
 

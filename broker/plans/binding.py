@@ -231,7 +231,7 @@ def write_synced(path: Path, text: str, *copies: Path) -> None:
     """
     asides = {each: each.with_name(f".{each.name}.new") for each in (path, *copies)}
     for aside in asides.values():
-        # Not into a file that is there: a daemon that stands still may have it open, and write to it when it goes on.
+        # Create a new file: a suspended daemon may have the old one open, and write to it when it continues.
         aside.unlink(missing_ok=True)
         with naming(aside), aside.open("x", encoding="utf-8") as file:
             file.write(text)

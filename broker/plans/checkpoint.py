@@ -57,7 +57,7 @@ def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
         _remove(path)
         yield f"{path} is damaged: batch {path.name} is planned anew"
     last = max(ids_in(offsets), default=-1)
-    # What a batch was bound to is on the disk for sure, the entry before it maybe not.
+    # A binding is synchronised to disk, but Spark's entry of the same batch may be lost in a crash.
     last += last >= 0 and (bindings / str(last + 1)).exists()
     for path in (offsets / str(batch_id) for batch_id in range(last, max(last - _LAST, -1), -1)):
         state = "damaged" if path.exists() else "gone"

@@ -71,7 +71,7 @@ def take_folder(checkpoint_dir: Path, stream: str) -> Path:
     for _ in range(2):
         if former.is_dir():
             former.rename(taken)
-        # Where Spark was faster, it made folders in which nobody looks.
+        # If Spark creates the folder before the note exists, nothing reads that folder.
         with suppress(FileExistsError), former.open("x", encoding="utf-8") as note:
             note.write(f"another daemon has taken this folder over: see {taken.name}\n")
         if taken.is_dir() or former.is_file():
