@@ -151,7 +151,7 @@ class _Loading:
                     with content:
                         self._store(content, jar_set, jar)
                     del missing[entry.name]
-        # What tarfile raises over broken headers is not TarError alone.
+        # For damaged headers, tarfile raises other errors than TarError, too.
         except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
             if not is_bundle:
                 remedy = f"is none; name a file that {_MADE_BY} wrote"

@@ -64,7 +64,7 @@ if __name__ == "__main__":
     leave_archives()
     for name in _COMMON:
         import_module(name)
-    # What is imported stays, and workers share its pages for longer where their collections do not mark it.
+    # Imported objects stay, and the collector must not mark them: workers then share their pages longer.
     gc.freeze()
     from pyspark.daemon import manager
 

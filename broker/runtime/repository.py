@@ -47,7 +47,7 @@ class Repository:
         self._stop = threading.Event()
         self._connections = Connections()
         context = _system_certificates()
-        # What is compressed on the way would have another length than the lock says.
+        # A compressed answer would have another length than the lock file states.
         headers = {"Accept-Encoding": "identity"}
         try:
             self.client = httpx.Client(

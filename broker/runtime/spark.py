@@ -175,7 +175,8 @@ def _properties(
         # A worker takes seven times as much for a batch of long texts; 256 MB are the default.
         "spark.sql.execution.arrow.maxBytesPerBatch": "32m",
         "spark.sql.shuffle.partitions": "4",
-        # An executor with a task that does not end when it is told to is replaced; not so the driver, which is local.
+        # On a cluster, an executor is replaced if a cancelled task does not end. A local master has no executor but the
+        # driver.
         "spark.task.reaper.enabled": str(not master.startswith("local")).lower(),
         "spark.task.reaper.killTimeout": "60s",
         **({"spark.jars": ",".join(map(str, jars))} if jars else {}),
