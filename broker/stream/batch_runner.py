@@ -174,10 +174,10 @@ class BatchRunner:
             self._write(outgoing)
         if attempt is not None:
             with self._phases.timed("keep"):
-                # Before Spark commits the batch: what fails here has it run again.
+                # This runs before Spark commits the batch, so a failure here repeats the batch.
                 self._folds.commit(batch_id, batch, attempt, self._waiting.of(batch))
         tally: Tally | None = tallying.accumulator.value
-        # Of a batch that failed a task may come late, with counts of the plan before.
+        # A task of a failed batch may report late, with the counts of the former plan.
         if tally is not None and tally.plan != tallying.plan:
             tally = None
         if uses_feed:
@@ -222,7 +222,7 @@ class BatchRunner:
         while True:
             outgoing = self._pipeline_of(records, shipped, self._tallying(plan)).outgoing(records)
             if shipped.folding is not None:
-                # Of its own nonce, so that nothing of it is taken for records of a batch.
+                # This test write has a separate nonce, so that nothing counts it as records of a batch.
                 self._folds.begin(self._spark, outgoing)
             self._write(outgoing.filter(never))
             if time.monotonic() >= end or stopping.is_set():

@@ -24,7 +24,7 @@ _WITHIN = {"match": "run"}
 
 
 class BatchTraces:
-    """The exporter of finished batches to an OTLP/HTTP endpoint, in a thread of its own.
+    """The exporter of finished batches to an OTLP/HTTP endpoint, in a separate thread.
 
     OpenTelemetry takes all settings except ``endpoint`` from its environment variables: headers, certificate, timeout,
     sampler, ``OTEL_SERVICE_NAME``. Invariant: a batch never waits for the export; spans that cannot be sent are

@@ -88,9 +88,9 @@ class FeedWriter:
         if not messages:
             return
         if not destinations:
-            # Where the stream has no query with an operator any more, nothing else looks after the topic.
+            # The stream's last query with an operator is gone, so nothing else ensures that the topic exists.
             make_feed(self._cluster, self.topic)
-        # A batch that fails half way writes all of it again.
+        # If the batch fails in the middle, the next attempt writes everything again.
         self._written = None
         if not self._has_claimed:
             self._claim()
@@ -147,7 +147,7 @@ class FeedWriter:
             producer = client.producer(transactional_id=f"asc-claim-{self.topic}")
             try:
                 producer.init_transactions()
-                # A daemon that stood still before this line fences the leader, and is not fenced itself.
+                # A daemon that was suspended before this line would fence the leader, instead of being fenced itself.
                 self._check_folder()
                 producer.begin_transaction()
                 for part in range(PARTS):

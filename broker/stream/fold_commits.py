@@ -125,7 +125,7 @@ class FoldCommits:
 
         Raise FoldError to fail the batch. Raise BrokerError if another daemon has the states now.
         """
-        # A daemon that was suspended during the write is replaced: neither states nor outputs are its own any more.
+        # A daemon that was suspended during the write is replaced: it no longer owns the states and outputs.
         self._check_folder()
         planned = self._planned
         assert planned is not None
@@ -224,7 +224,7 @@ class FoldCommits:
         """Return the queries of a plan that failed in this batch or in an earlier one, with the reasons."""
         own = {name: query.in_plan().definition for name, query in planned.queries.items()}
         told = self._parks.finding
-        # One that was parked and is there again was registered anew.
+        # A query that was parked and is served again was registered anew.
         pending = {} if told is None else told.queries
         self._failed = {
             name: known for name, known in self._failed.items() if name in pending and own.get(name) == known[0]

@@ -315,14 +315,14 @@ class StreamJob:
                     self.problem = None
 
     def _cause(self, error: BaseException) -> str:
-        # Where tasks met it, Spark's own error is wrapped, and has a cause in Kafka's client that says less.
+        # If a task met the error, Spark wraps its own error, whose cause in Kafka's client says less.
         said = self._source.lost(f"{text_of(self._error)}\n{text_of(error)}")
         if said is not None:
             return said
         text = one_line(root_cause(self._error or error), 2_000)
         text = text.rpartition("terminated with exception: ")[2][:300]
         if _DISK_FULL in text:
-            # What Spark wrote is not said, and it writes to these two.
+            # Spark's error does not say which file was written. Spark writes to these two folders.
             folders = f"'{self._folder}' or Spark's temporary folder '{tempfile.gettempdir()}'"
             text = f"{text}: make room in {folders}"
         return text
@@ -466,7 +466,7 @@ class StreamJob:
             self._dead_letters.count(tally.dead_letters)
             self._evaluation_errors.count(batch.plan.version, tally.error_counts(batch.plan))
             self._figures.count(batch.plan, tally)
-            # A plan made for a replay has sequences of its own, which say nothing of those in place.
+            # A plan of a replay has other sequences, so its counts say nothing about the current sequences.
             if not batch.is_replay:
                 self._monitor.offer(batch.plan, tally)
         except Exception as error:

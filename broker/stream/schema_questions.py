@@ -79,7 +79,7 @@ class SchemaQuestions:
                     if stopping.wait(next(pauses, self._pauses_s[-1])):
                         raise
                 else:
-                    # What was given up once is given up at the next question without an answer.
+                    # A schema id that was given up once is given up again at the next request without an answer.
                     self._blames = Counter({i: times for i, times in self._blames.items() if times >= BLAMES_MAX})
                     return informed
         finally:

@@ -47,7 +47,7 @@ class SparkProgress:
                 if batch_id <= self._last_batch_id:
                     break
                 plain = json.loads(entry.json())
-                # Where there was nothing to do, the entry bears the number of the batch to come.
+                # If a trigger had no new records, its entry has the number of the next batch.
                 if "addBatch" not in plain["durationMs"]:
                     continue
                 newest = max(newest, batch_id)

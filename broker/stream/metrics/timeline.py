@@ -62,7 +62,7 @@ class Timeline:
         """Add a finished batch."""
         at_s = int(now_s // MOMENT_S) * MOMENT_S
         last = self._moments[-1] if self._moments else None
-        # Where the clock was set back, a batch counts for the last known moment.
+        # If the clock was set back, the batch counts for the last known moment.
         is_new = last is None or at_s > last.at_s
         moment = Moment(at_s) if last is None or is_new else last
         moment = moment.with_batch(records, accepted, written, dead_letters, latency)
