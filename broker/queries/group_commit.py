@@ -104,7 +104,7 @@ def companions(pending_changes: Sequence[PendingChange], standing: QuerySet) -> 
         ids = pending_change.ids()
         if pending_change.is_plain(standing) and taken.isdisjoint(ids):
             together.append(pending_change)
-        # One that changes the same query as an earlier pending one waits as well.
+        # A change waits if an earlier pending change of the same query does.
         taken.update(ids)
     return together
 

@@ -27,7 +27,8 @@ def with_since(candidate: ValidatedQuery, before: QuerySet) -> ValidatedQuery:
     stands = before.queries.get(query.id)
     goes_on = stands is not None and _kept_by(stands) == _kept_by(query)
     if stands is not None and stands.paused and name_of(query.operator) in feed_kinds():
-        # Where no record comes meanwhile, the reader of the feed sees nothing of the pause.
+        # If no record arrives during the pause, the reader of the feed does not notice the pause. So the state ends
+        # here.
         goes_on = False
     since = stands.since if stands is not None and goes_on else before.version
     return replace(candidate, query=replace(query, since=since))

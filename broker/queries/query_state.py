@@ -162,13 +162,13 @@ class QueryState:
         standing, plans = current
         changes = standing.version - self._stored_version
         is_old = time.monotonic() - self._stored_at_s > _SNAPSHOT_S
-        # A join counts as what plans hold of it.
+        # A join counts as the number of its members in the plans.
         queries = max(len(standing), sum(map(len, plans.values())))
         if queries < _SNAPSHOT_QUERIES or changes <= 0 or (changes < queries * _SNAPSHOT_SHARE and not is_old):
             return
         if time.monotonic() < self._not_stored_before_s:
             return
-        # Where it cannot be written, it is not tried again at once.
+        # If the write fails, the next attempt waits.
         self._not_stored_before_s = time.monotonic() + _SNAPSHOT_PAUSE_S
         self._snapshots.write(standing, plans)
         self._not_stored_before_s = float("-inf")

@@ -54,7 +54,8 @@ class UnservedQueries:
         limits = self._config.limits
         if query.stream in self._analysers and not query.paused:
             with suppress(AscError):
-                # One that exceeds a limit by itself is served beside no other, and keeps none from being served.
+                # A query that exceeds a limit alone can be served beside no other, so it must not use up the capacity
+                # for others.
                 check_alone(limits, [] if query.operator is None else [query.operator])
                 analyser = self._analysers[query.stream]
                 alone = ValidatedQuery.of(query, analyser, shapes, computed_max=limits.spark_attributes)

@@ -145,7 +145,7 @@ class ValidatedQuery:
         if is_bounded:
             join.check_effort(rows)
         elif query.paused:
-            # No plan holds it: it is judged again when it is resumed.
+            # No plan contains a paused query. Its members are validated when it is resumed.
             rows = {}
         most = None if query.paused else computed_max
         members = Members.of(join, rows, cancellation, computed_max=most, is_bounded=is_bounded)

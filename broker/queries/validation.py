@@ -80,7 +80,8 @@ class Validator:
             with refusing(refused, position):
                 scope.check_id(change.query_id)
                 if isinstance(change, Put):
-                    # Whatever is registered, no more of one load can be: the others are not read.
+                    # A load may not contain more ids than the broker may register in total. The remaining changes are
+                    # not read.
                     own_ids.add(change.query_id)
                     scope.check_number(len(own_ids))
                     candidates[position] = self._candidate(change.query, scope, standing, load.cancellation)
@@ -146,7 +147,7 @@ class Validator:
         if scope.max_queries is not None:
             self._refuse_by_number(candidates, refused, scope, len(removed))
         by_rules = set(refused)
-        # One that is paused needs no topic: to pause it may be what mends a stream.
+        # A paused query needs no topic, and pausing a query may be the repair of a stream.
         topics = {
             i: candidate.query.topic
             for i, candidate in candidates.items()
