@@ -11,8 +11,8 @@ class _WithExamples(click.Command):
     """A command whose help prints its epilog unwrapped under the heading Examples. -h is an alias of --help."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
-        # Click keeps the option that it makes first: were the names those of the group around it, they would depend on
-        # whether a command is first invoked within it.
+        # Click caches the help option that it creates first. With the names of the enclosing group, they would depend
+        # on whether a command was first invoked within it.
         settings["context_settings"] = {
             "help_option_names": ["-h", "--help"],
             **(settings.get("context_settings") or {}),

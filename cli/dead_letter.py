@@ -76,7 +76,7 @@ def list_letters(
     from cli.reason_counts import ReasonCounts
     from cli.record_output import record_json
 
-    # By time, for partitions are read one after the other; of each only what is shown is kept.
+    # Sorted by time, because partitions are read one after the other. Of each, only the shown records are stored.
     newest: list[tuple[int, int, int, Json]] = []
     reasons = ReasonCounts()
     with _letters(kafka_of(client, config_file), stream_of(client, stream), reason) as letters:

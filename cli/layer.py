@@ -94,7 +94,7 @@ def put(
         for piece in _pieces(upload.lines()):
             offsets = upload.put(client, name, piece) or offsets
             bar.update(len(piece))
-    # What is refused is in the file all the same: the shape that stands stays.
+    # A refused shape is in the file, so its former version in the layer must not be pruned.
     gone = (
         sorted({one["id"] for one in client.layers.shapes(name)}.difference(upload.ids, upload.refused))
         if prune

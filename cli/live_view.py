@@ -55,5 +55,5 @@ def _terminal_size() -> os.terminal_size | None:
         size = os.get_terminal_size(sys.stdout.fileno()) if is_screen else None
     except (OSError, ValueError):
         return None
-    # Some terminals do not say.
+    # Some terminals do not report their size.
     return size if size is None or (size.columns and size.lines) else os.terminal_size((80, 24))

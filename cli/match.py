@@ -78,8 +78,8 @@ def match(
     excluded too. A column of Parquet may be of another type than the schema's where its values fit; texts are read as
     fields of CSV are.
 
-    Where all predicates compare plain columns and all values are plainly written, the rows are matched without Spark,
-    in a moment; else Spark is started, and the reason is said.
+    If all predicates compare plain columns and all values are plainly written, the rows are matched without Spark,
+    in a moment. Otherwise, Spark is started, and the output says why.
     """
     from broker.backtest.backtest import run_backtest
     from broker.files.input_checks import format_of

@@ -151,7 +151,7 @@ def _judge(file: Path, schema: Schema, *, warned: bool, force: bool) -> Callable
     def judge(columns: Sequence[str], by_case: bool) -> None:
         if not force:
             check_shared(str(file), columns, schema, by_case=by_case)
-        # The lines of NDJSON need not be alike.
+        # Lines of NDJSON may have different fields.
         if warned:
             for warning in column_warnings(columns, schema):
                 click.echo(f"warning: {warning}", err=True)
@@ -195,7 +195,7 @@ def _sent(
         try:
             yield from batches
         except KeyboardInterrupt:
-            # What was read is on its way: it is waited for.
+            # The rows that were read are on their way, so wait for their acknowledgement.
             interrupted = True
 
     def say_silent() -> None:
@@ -222,7 +222,7 @@ def _sent(
         except KafkaError as error:
             raise KafkaError(error.subject, error.value, f"{error.remedy}{going_on()}") from error
         except (CommandError, InputError) as error:
-            # What is wrong with the file: the records before it are on their way.
+            # The file has a fault. Wait for the records before the fault, which are on their way.
             sender.flush()
             raise CommandError(error.subject, error.value, f"{error.remedy}{going_on()}") from None
         return sender.acknowledged, interrupted

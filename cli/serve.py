@@ -52,7 +52,7 @@ def serve(
 ) -> None:
     """Run the daemon: HTTP API and streaming jobs.
 
-    Where the configuration names no Kafka, it starts an embedded one.
+    If the configuration names no Kafka, it starts an embedded one.
     SIGTERM or Ctrl-C ends the running batch, commits and leaves.
     Ends with 3 once another daemon serves in its place.
     SIGHUP reads the file again and takes the section [monitor] from it, and tokens file and certificate anew.

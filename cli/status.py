@@ -104,7 +104,7 @@ def _looked(client: Client, ready: Ready) -> dict[str, Any]:
         known["kafka"] = answer["kafka"]
         known["streams"] = [{**stream, "plan": plans.get(stream["name"], {})} for stream in answer["streams"]]
     except RefusedError as error:
-        # One that starts, or stands by, has no streams yet; one whose stream failed has them all.
+        # A daemon that starts, or a standby, has no streams yet. A daemon with a failed stream reports all streams.
         if ready["ready"] or isinstance(error, UnauthorizedError):
             raise
     return known

@@ -75,5 +75,5 @@ def _asked(context: click.Context, read: Callable[[Client], Suggested]) -> Sugge
         with connected(server, given.get("token_file"), given.get("ca_file"), _PATIENCE_S) as client:
             return read(client)
     except Exception:
-        # Whatever it is: a message would end up in the line that is being typed.
+        # No error is reported: a message would appear in the line that the user types.
         return []

@@ -31,7 +31,7 @@ from cli.output import json_option, print_json
 def demo(what: str, picture: Path | None, as_json: bool) -> None:
     """Run the whole path on a packaged sample of flights, on simulated aircraft, or with a cube.
 
-    Starts a Kafka broker of its own, registers fourteen predicates through the HTTP API, publishes 20,000
+    Starts an embedded Kafka broker, registers fourteen predicates through the HTTP API, publishes 20,000
     flights, receives from every topic and compares each with what DataFrame.filter accepts. Then it publishes them
     again and again for some seconds, and says how many records a second went through. Ends with 1 if any topic
     differs.

@@ -23,7 +23,7 @@ def write_query_page(client: Client, query_id: str, path: Path) -> Explanation:
         answer = client.explain(query_id)
         stream = answer["query"]["stream"]
         block = None if answer["block"] is None else client.block(stream, answer["block"])
-        # Two requests: a query that was added or removed between them has the blocks numbered anew.
+        # The page needs two requests. A change of queries between them may have renumbered the blocks.
         if block is None or block["version"] == answer["version"]:
             with naming(path):
                 path.write_text(query_page(answer, block), encoding="utf-8")
