@@ -66,12 +66,12 @@ def _contest(
     seconds: dict[str, list[float]] = {name: [] for name in CONTENDERS}
     for turn in range(size.repetitions):
         for name in CONTENDERS:
-            # Spark is slower by so much that one run of some of the batches tells it.
+            # Spark is so much slower that one run over some of the batches suffices.
             if name == SPARK and turn:
                 continue
             given = paths[: size.spark_batches] if name == SPARK else paths
             seconds[name].append(_measured(name, given, cubes, folder / name))
-    # The engine over the batches that Spark has had, for the comparison alone.
+    # Run the engine over the same batches, only for the comparison with Spark.
     _measured(ENGINE, paths[: size.spark_batches], cubes, folder / "of-spark")
     cells = 0
     for cube in cubes:
@@ -126,7 +126,7 @@ def _measured(name: str, paths: list[Path], cubes: list[SalesCube], answers: Pat
 
 
 def _run(connection: Connection, name: str, paths: list[Path], cubes: list[SalesCube], answers: Path) -> None:
-    # Before Polars is imported, which makes its threads then.
+    # Set before the import of Polars, which creates its threads then.
     os.environ["POLARS_MAX_THREADS"] = "1"
     pa.set_cpu_count(1)
     contender = CONTENDERS[name](paths, cubes)  # type: ignore[call-arg]

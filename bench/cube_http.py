@@ -187,7 +187,7 @@ def _asking(connection: Connection, address: str, cube: str, clients: int, queri
                 begun = time.perf_counter()
                 client.post(f"/v1/queries/{cube}/cube/query", json=_ASKED).raise_for_status()
                 answers_s.append(time.perf_counter() - begun)
-                # One that is late asks at once, and at its times again when it has caught up.
+                # A client that is late sends its requests at once until it has caught up, then at its times again.
                 due += interval_s
                 ended.wait(max(0.0, due - time.perf_counter()))
 

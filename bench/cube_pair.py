@@ -92,7 +92,7 @@ def _by_cube(daemon: DaemonProcess, _: Path, kafka: EmbeddedKafka, records: pa.T
         end = time.monotonic()
         check_totals(daemon, _CUBE, records)
         folder_of_cubes = cubes_path(daemon.checkpoint_dir, STREAM).parent
-    # It is stopped: the log is in the file. Without an output a cube has no topic.
+    # The daemon was stopped, and its log is in the file. A cube without an output has no topic.
     return _figures(records, start_records, end - first, _folder_bytes(folder_of_cubes), 0)
 
 

@@ -40,7 +40,7 @@ def check_equal(name: str, table: pa.Table, other: pa.Table, keys: Sequence[str]
         if not table.column(place).cast(pa.string()).equals(other.column(place).cast(pa.string())):
             raise RuntimeError(f"{name}: the values of {key} differ")
     for place, field in enumerate(SUMS, len(keys)):
-        # Polars says 0 for the sum of nothing, and others NULL; the least value says which it is.
+        # Polars returns 0 for the sum of no values, and others NULL. The minimum tells whether there is a value.
         filled = [column.cast(field.type) for column in (table.column(place), other.column(place))]
         if field.name in ("amounts", "turnover"):
             filled = [pc.fill_null(column, 0) for column in filled]

@@ -49,7 +49,7 @@ def many(key: str, size: RatioSize, share: float, eps: tuple[float, float], data
             place: int, end: int, labels: Labels, windows: Windows = windows, clusters: list[int] = clusters
         ) -> None:
             clusters[place] = max(clusters[place], labels.clusters)
-            # To copy all of them takes time.
+            # Copying the labels of all windows would take time, so only some are copied.
             if place in some:
                 windows.take(place, end, labels)
 
@@ -169,7 +169,7 @@ def _hierarchies(
         spent_s += time.process_time() - begun
         for radius, cut in zip(radii, cuts, strict=True):
             own = labels_by_setting[Setting(radius, least)]
-            # It has no border points, and takes each point that is not core for a cluster of its own.
+            # HDBSCAN has no border points, and makes each point that is not core a separate cluster.
             core = own.is_core
             others += differing(HDBSCAN, Labels(own.labels[core], core[core], own.clusters), cut[core])
     return spent_s * 29 / len(asked), others

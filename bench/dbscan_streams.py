@@ -46,7 +46,7 @@ def incremental(key: str, size: RatioSize, window: int, slide: int, data: Path |
         contenders[INCDBSCAN] = Incremental(
             stream.values, [query], lambda _, end, found: numbers.__setitem__(end, found)
         )
-    # All windows of the beginning are one for incdbscan: it takes points where a window ends.
+    # incdbscan inserts points only at the end of a window, so the first windows are run as one.
     for own in contenders.values():
         run_through(own, window + slide, slide)
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
@@ -92,7 +92,7 @@ def dense_heaps(size: RatioSize) -> dict[str, Any]:
 
 def _grown_bytes(points: Floats, asked: list[Setting]) -> int:
     """Compute labels, and return the bytes by which the peak memory of this process exceeds the memory before."""
-    # The most memory so far is forgotten.
+    # Reset the peak of the memory.
     Path("/proc/self/clear_refs").write_text("5")
     before = _memory_bytes("VmRSS")
     labels(points, asked)

@@ -143,7 +143,7 @@ def _case(scenario: Scenario, queries: int, seed: int, size: Size) -> dict[str, 
     plan, rows = compile_plan(workload.standing_queries()), size.cases[queries][1]
     stream = drift.batches(size.batches, rows, domain=workload.domain, seed=seed)
     batches = [batch_of(plan, tuples) for tuples in stream]
-    # As the stream begins, but other tuples: as many as a sample has, for all who are to find something on them.
+    # From the same distribution as the beginning of the stream, but other tuples, as many as a sample has.
     ahead = drift.beginning(size.sample, domain=workload.domain, seed=seed)
     first = [batch_of(plan, ahead.slice(start, rows)) for start in range(0, size.sample, rows)]
     fixed = fixed_plans(plan, batch_of(plan, ahead), drawn_from(batches, size.sample))

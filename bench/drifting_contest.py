@@ -189,7 +189,7 @@ class Course:
             "matches_a_tuple": self.matches / self.tuples,
             "dropped": self.dropped / self.tuples,
             "us": {name: statistics.fmean(own) for name, own in self.matching_us.items()},
-            # What is less than the clock tells of two runs of the same is nothing.
+            # Differences below the precision of the clock may be negative, and count as zero.
             "drawing_us": max(0.0, statistics.fmean(self.drawing_us)),
             "steady_us": max(0.0, statistics.fmean(self.steady_us)),
             "own_us": statistics.fmean(self.own_us),
@@ -219,7 +219,7 @@ def contest(
     for number, batch in enumerate(batches):
         plans = {**fixed, ON: monitored.plan}
         rows, names = len(batch[0]), [*CONTESTANTS[number % len(CONTESTANTS) :], *CONTESTANTS][: len(CONTESTANTS)]
-        # The first run of a batch reads what no other has read: it is not measured.
+        # The first run over a batch loads its data into the cache, so it is not measured.
         expected = match(fixed[OFF], batch, rows)
         seconds: dict[str, list[float]] = {name: [] for name in names}
         monitored_matches = expected

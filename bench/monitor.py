@@ -224,7 +224,7 @@ def _compared(
             frame = frames[number % len(frames)]
             if number == 0:
                 before = {mode: pipelines[mode].monitor.totals for mode in MODES}
-            # Each mode comes about as often after each other one, for what a batch leaves behind falls on the next.
+            # Each mode follows each other mode about equally often, because a batch affects the time of the next one.
             for mode in orders[number // len(frames) % len(orders)]:
                 begun = cpu_s()
                 taken = timed(lambda: pipelines[mode].batch(frame))  # noqa: B023

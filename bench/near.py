@@ -110,7 +110,7 @@ def _measured(count: int, ticks: int) -> dict[str, Any]:
         state = Ticks.of_bytes(content)
         ended = time.perf_counter()
         if tick:
-            # At the first one all that is near is told.
+            # The first tick is not counted, because all near pairs are new in it.
             event_count += len(events)
             for name, seconds in (
                 ("messages_s", read - start_s),

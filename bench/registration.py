@@ -65,7 +65,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     warm-up. Raises RuntimeError if a change is refused, or is answered before the running plan contains the change.
     """
     size = QUICK if quick else FULL
-    # As the daemon makes its own.
+    # With the options of the daemon's own session.
     spark = spark_session(app_name="asc-bench-registration", options=STREAMING_OPTIONS)
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
         results, plan = _measured(spark, Path(folder), size)
@@ -118,7 +118,7 @@ def _measured(spark: SparkSession, folder: Path, size: Size) -> tuple[dict[str, 
             if number < size.requests:
                 _one_of_each(changes, number, texts)
             if number < size.commands:
-                # As it is typed: without a topic, so that the default one is made.
+                # Like a typical user: without a topic, so that the daemon creates the default one.
                 added = ("query", "add", f"added-{number}", "--where", next(texts), "--server", daemon.url)
                 changes.command(ADD, 1, added)
                 changes.command(CHECK, 0, ("query", "check", "--where", next(texts), "--schema", str(schema_file)))

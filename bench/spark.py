@@ -79,7 +79,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         app_name="asc-bench-spark",
         driver_memory="6g",
     )
-    # Each task of a run that is stopped would be warned of.
+    # Otherwise Spark would log a warning for each task of a cancelled run.
     spark.sparkContext.setLogLevel("ERROR")
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
         frame = parquet_frame(spark, Path(folder, "d1"), uniform_tuples(size.rows))
@@ -90,7 +90,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         wide = uniform_tuples(size.rows, domain=max(own.domain for own in alerts.values()))
         frame = parquet_frame(spark, Path(folder, "alerts"), wide)
         many = {count: _compared_many(spark, frame, own, size.repetitions) for count, own in alerts.items()}
-        # Once: it is seconds by itself.
+        # Only once, because one run takes seconds.
         compiling_many_s = {count: _compiling_s(frame, own, 1) for count, own in alerts.items()}
     result = {
         "benchmark": "spark",
@@ -190,7 +190,7 @@ def _many_ratio_text(found: dict[str, Any]) -> str:
 def _ratios_text(row: dict[str, Any]) -> str:
     to_bare, to_match = row["match_to_bare"], row["filter_to_match"]
     ours = "stopped" if to_bare is None else f"{to_bare:.2f}"
-    # Cut off, not rounded: "over" has to be true.
+    # Truncated, not rounded, so that "over" is true.
     spark = "stopped" if to_match is None else f"over {int(to_match)}" if row["over"] else f"{to_match:.0f}"
     return f"broker.match / bare transport at {row['predicates']:,}: {ours}; filter(transform) / broker.match: {spark}"
 

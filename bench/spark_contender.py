@@ -100,6 +100,6 @@ def _within_limit(spark: SparkSession, contender: Contender, work: Callable[[], 
         return None
     finally:
         timer.cancel()
-        # What this thread runs afterwards is none of it.
+        # Later jobs of this thread must not belong to the job group of the contender.
         spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]  # None removes it
     return time.perf_counter() - start

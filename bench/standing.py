@@ -97,7 +97,7 @@ def _measured(daemon: DaemonProcess, queries: int, size: Size) -> dict[str, Any]
         before_bytes = _memory_bytes(daemon)
         load_s = _timed(partial(daemon.register, queries))
         plan_bytes = int(daemon.status()["bytes"])
-        # What the load needed on its way is given back before the memory is read.
+        # Memory that only the load needed is released before the memory is read.
         memory_bytes = _memory_bytes(daemon)
         with background_load(partial(_send, daemon, size.rate)):
             took = [_timed(partial(_change, daemon, number, texts[number])) for number in range(size.changes)]

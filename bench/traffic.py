@@ -138,7 +138,7 @@ def _send(connection: Connection, bootstrap_servers: str, topic: str, rate: floa
     from kafka import KafkaProducer
 
     producer: Any = KafkaProducer(bootstrap_servers=bootstrap_servers, linger_ms=5)
-    # When each is due: a sender that comes late does not make the time shorter that its records take.
+    # Each record has the time at which it is due: if the sender is late, the delay counts as latency.
     due = 0.0
     made = records(now=lambda: due)
     # The first one waits for Kafka's metadata, and is not measured.

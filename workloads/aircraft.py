@@ -168,7 +168,7 @@ def _heard(rng: np.random.Generator, number: int, plane: Aircraft, duration_s: f
     left_s = flight_s - flown_s
     share = np.clip(np.minimum(flown_s, left_s) / climb_s, 0, 1)
     speed = _SLOW_KT + (plane.cruise_kt - _SLOW_KT) * share
-    # The way is the sum of the speed, which grows evenly in the climb and shrinks so in the descent.
+    # The distance is the sum of the speeds; the speed rises evenly in the climb, and falls evenly in the descent.
     at = np.interp(flown_s, *_way(plane, flight_s, climb_s))
     x, y, track = _along(plane, at)
     west, south, east, north = REGION

@@ -210,7 +210,7 @@ def _asked(rng: np.random.Generator, columns: Sequence[CodedColumn], counts: Int
     """Return the column numbers that the predicates constrain, query by query: ``counts[i]`` different columns for
     query i. ``of_query``: the row number of the tuple around which each query is drawn.
     """
-    # The rarer a value, the more it tells, and is asked for.
+    # Rare values tell more, so predicates ask for them more often.
     bits = [np.log2(len(column.codes) / np.maximum(1, column.counts())) for column in columns]
     chances = [np.minimum(own, _MOST_BITS) ** 2 for own in bits]
     found = [np.empty(0, dtype=np.int64)]

@@ -145,7 +145,7 @@ def mixed_workload(queries: int, *, seed: int = 1) -> MixedWorkload:
     counts = rng.integers(_PREDICATES[0], _PREDICATES[1] + 1, queries)
     owner = np.repeat(np.arange(queries), counts)
     attribute = different_places(rng, counts, _weights(attributes))
-    # Constants are drawn from the values that tuples have: the more popular one is asked for more often.
+    # Constants are drawn from the values of tuples, so popular values are drawn more often.
     drawn = [np.sort(each.draw(rng, _SAMPLE)) for each in attributes]
     of: list[Integers] = []
     low: list[Integers] = []
@@ -180,7 +180,7 @@ def _texts(count: int) -> tuple[str, ...]:
 
 
 def _zipf(count: int, seed: int) -> Draw:
-    # Popular values are anywhere among the sorted ones.
+    # Popular values are at random places of the sorted values.
     places = np.random.default_rng(seed).permutation(count)
     chances = 1 / np.arange(1, count + 1)
     bounds = np.cumsum(chances / chances.sum())
@@ -221,7 +221,7 @@ def different_places(rng: np.random.Generator, counts: Integers, weights: npt.ND
     """Draw ``counts[i]`` different indices into the weights for query i, and return the indices query by query.
     ``weights`` has one row for all queries, or one row per query.
     """
-    # The places of the greatest of such numbers are a weighted draw without replacement.
+    # The places of the greatest numbers are a weighted random sample without replacement.
     places = weights.shape[-1]
     order = np.argsort(-(np.log(weights) + rng.gumbel(size=(len(counts), places))), axis=1)
     return order[np.arange(places) < counts[:, None]]
