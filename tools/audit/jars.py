@@ -116,7 +116,8 @@ def _licence(jar: zipfile.ZipFile, names: list[str], own: Coordinates | None) ->
         pom = f"META-INF/maven/{own.group}/{own.artifact}/pom.xml"
         if pom in names and (licence := from_choice(_pom_licences(jar.read(pom)))):
             return licence, "POM"
-    # Commas part licences, and stand in names as "Apache License, Version 2.0" as well: then the whole is one.
+    # Commas separate licences, but names may contain one, as in "Apache License, Version 2.0". So the whole text is
+    # tried first.
     header = _manifest(jar, names).get("Bundle-License", "")
     if licence := from_choice([header]) or from_choice(header.split(",")):
         return licence, "manifest"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from license_expression import ExpressionError, Licensing, get_spdx_licensing
 
-# The names that say one licence and no other. "BSD" alone says none: there the text decides.
+# The names that identify one licence. "BSD" alone does not: then the text decides.
 _NAMES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "Apache-2.0": (
@@ -68,7 +68,7 @@ _BY_NAME = MappingProxyType({name: spdx for spdx, names in _NAMES.items() for na
 
 _HEAD_CHARS = 3000
 _BSD = r"redistribution and use in source and binary forms"
-# What a text begins with, and no other licence's text does; the first that is found counts.
+# Words at the beginning of a text that no other licence's text has. The first match counts.
 _TEXTS: Sequence[tuple[str, str]] = (
     ("Apache-2.0", r"apache license\s+version 2\.0"),
     ("Apache-1.1", r"apache software license,? version 1\.1"),
@@ -83,7 +83,7 @@ _TEXTS: Sequence[tuple[str, str]] = (
 
 @cache
 def _licensing() -> Licensing:
-    # Reading SPDX's list takes half a second; who never asks for a licence does without.
+    # Reading SPDX's list takes half a second, so it is read only when a licence is requested.
     return get_spdx_licensing()
 
 

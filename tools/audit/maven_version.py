@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import total_ordering
 from itertools import zip_longest
 
-# What comes before the release itself, the release, and what comes after it; other words come last, by alphabet.
+# The qualifiers in Maven's order, where the empty one is the release. Unknown ones follow in alphabetical order.
 _QUALIFIERS = ("alpha", "beta", "milestone", "rc", "snapshot", "", "sp")
 _ALIASES = {"cr": "rc", "ga": "", "final": "", "release": ""}
 _SHORT = {"a": "alpha", "b": "beta", "m": "milestone"}

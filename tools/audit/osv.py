@@ -34,7 +34,7 @@ class Vulnerability:
     summary: str
 
     def __str__(self) -> str:
-        # Several databases know one vulnerability, each by an id of its own; CVE's is the one they share.
+        # Several databases list one vulnerability under different ids. They share only the CVE id.
         cve = next((name for name in self.names if name.startswith("CVE-")), self.names[0])
         return f"{cve} ({self.summary})" if self.summary else cve
 
@@ -55,7 +55,7 @@ def ask(components: Iterable[Component], timeout_s: float, api: str = API) -> Fo
     keys = sorted({key(component) for component in components if component.ecosystem})
     ids: dict[_Key, list[str]] = {}
     try:
-        # The certificates that the system trusts, as where jars are fetched; httpx has a list of its own.
+        # Trust the certificates of the system, as the download of jars does. httpx has a separate list.
         certificates = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         with httpx.Client(base_url=api, timeout=timeout_s, verify=certificates) as client:
             for first in range(0, len(keys), _QUERIES_AT_ONCE):
@@ -188,10 +188,10 @@ def _is_within(events: Sequence[Mapping[str, str]], ecosystem: str, version: str
     for kind, at in (pair for event in events for pair in event.items()):
         place = None if at == "0" else _ordered(ecosystem, at)
         if here is None or place is None:
-            # "0" is before all versions. Of a version that has no order, what brought the flaw is believed to be before
-            # ours, and what fixed it after: rather one too many than one too few.
+            # "0" is before all versions. If a version has no order, it counts as affected: after the version that
+            # introduced the flaw, and before the one that fixed it.
             affected = affected or (last_place is None and kind == "introduced")
-        # What is affected last is itself affected; what is fixed is not.
+        # The version ``last_affected`` is itself affected, the version ``fixed`` is not.
         elif (place < here if kind == "last_affected" else place <= here) and (
             last_place is None or last_place <= place
         ):

@@ -94,7 +94,7 @@ def _licence(package: Distribution) -> tuple[str | None, str]:
     for field, read in (("License-Expression", from_expression), ("License", from_name)):
         if licence := read((metadata.get_all(field) or [""])[0]):
             return licence, field
-    # A classifier names a family ("BSD License"), so the text of the file goes before it.
+    # A classifier names only a family ("BSD License"), so the licence text in the files takes precedence.
     for file in package.files or ():
         if ".dist-info/" in str(file) and _LICENCE_FILE.fullmatch(str(file)):
             text = Path(str(file.locate())).read_text(encoding="utf-8", errors="replace")

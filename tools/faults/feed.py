@@ -58,7 +58,7 @@ class Feed:
         record: Record = record_of,
         end: Callable[[], int] | None = None,
     ) -> None:
-        # One request at a time under way: kafka-python then keeps the order also where one is sent again.
+        # With one request at a time, kafka-python keeps the order even if it sends one again.
         self._producer = producer(
             delivery_timeout_ms=_DELIVERY_S, max_block_ms=_DELIVERY_S, max_in_flight_requests_per_connection=1
         )
@@ -105,7 +105,7 @@ class Feed:
                 if self._end is not None:
                     due = min(due, self._end())
                 with self._pulse:
-                    # What was missed while Kafka was away comes afterwards, but not all in one pulse.
+                    # Records that could not be sent while Kafka was down follow later, spread over several pulses.
                     self._send(range(self.count, min(due, self.count + round(self._per_s))))
         except Exception as error:
             self.failure = error

@@ -17,9 +17,10 @@ class Node:
     """
 
     def __init__(self, folder: Path) -> None:
-        # What is flushed by the system's cache outlives the process; only a few files make room to fill a small disk.
+        # Data in the system's cache outlives a killed process, so no flush is forced. Index files are small, because
+        # Kafka allocates them whole, and the disk may be small.
         settings = {"log.segment.bytes": str(4 << 20), "log.index.size.max.bytes": str(64 << 10)}
-        # Windows are compared one by one: none of them is to be compacted away before.
+        # The ledgers compare each window, so compaction must not remove any before.
         settings["log.cleaner.min.compaction.lag.ms"] = str(86_400_000)
         self._kafka = EmbeddedKafka(folder, port=free_port(), settings=settings)
 

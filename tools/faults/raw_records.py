@@ -106,7 +106,7 @@ class RawRecords:
         measures = {**cube.measures, **{name: f"list({own})" for name, own in cube.double_sums.items()}}
         columns = ", ".join([end, *(cube.dimensions[name] for name in names), *measures.values()])
         places = range(1 if end != "NULL" else 2, len(names) + 2)
-        # Over nothing a query without groups has a row, as the cuboid of all records.
+        # Without records, a query without groups returns a row, as the cuboid of all records does.
         group_by = f" GROUP BY {', '.join(map(str, places))}" if places else ""
         found = {}
         for row in self._connection.execute(f"SELECT {columns} FROM ({sql}){group_by}").fetchall():

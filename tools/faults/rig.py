@@ -130,7 +130,7 @@ class Rig:
 
     def _end(self) -> int:
         """Return the number of the record at which publishing pauses until earlier records are delivered."""
-        # Once it settles, nobody looks at arrivals, and operators need later records for their last outputs.
+        # While the run settles, nothing waits for arrivals, and operators need later records for their last outputs.
         return sys.maxsize if self._is_settling else self._arrivals.highest + 1 + _UNDELIVERED_MAX
 
     def await_delivery(self) -> float:
@@ -263,7 +263,7 @@ class _Arrivals:
             try:
                 self._consume()
             except Exception:
-                # Kafka is away: that is what the faults are for.
+                # Kafka is down, which is one of the injected faults.
                 self._over.wait(_LOOK_S)
 
     def _consume(self) -> None:

@@ -151,7 +151,7 @@ class Subscribers:
             return
         if certain:
             self.failures.append(f"query {query_id} was confirmed and is unknown")
-        # It was removed by a request that was not answered: at the latest where a query begins that is put now.
+        # A request without an answer removed the query: at the latest at the start of the query that replaces it.
         probe = f"probe-{query_id}"
         body = {"where": "n < 0", "topic": self._topics[0], "stream": self._stream}
         put, _ = self._asked("PUT", f"/v1/queries/{probe}", json=body)
@@ -172,7 +172,7 @@ class Subscribers:
                     return found, certain
                 if answer.status_code < 500:
                     raise RuntimeError(f"{method} {path} was answered with {answer.status_code}: {answer.text[:300]}")
-            # Also a refusal of a daemon that is not ready: what it did before is not known.
+            # Also if a daemon that is not ready refuses, because its earlier effect is unknown.
             certain = False
             self.sent_again += 1
             self._over.wait(_AGAIN_S)
@@ -198,7 +198,7 @@ class Subscribers:
         life.must_until = offsets if certain else dict(self._floor)
 
     def _raise_floor(self, offsets: Mapping[int, int]) -> None:
-        # Effective offsets only grow: what is answered later holds from there on, or from later on.
+        # Effective offsets only grow, so a later answer holds from this offset on, or from a later one.
         for partition, offset in offsets.items():
             self._floor[partition] = max(offset, self._floor.get(partition, 0))
 

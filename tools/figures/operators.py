@@ -76,7 +76,7 @@ def _table_of_kind(name: str, results: Results) -> str:
     """Return the table that ``page_table`` of the module ``bench.NAME`` makes of the result of a kind's benchmark."""
     if name not in results:
         return f"No full run is kept: `asc bench {name}` leaves one in `bench/results`."
-    # Imported where a result is kept: benchmarks load Spark and the kernels, which takes seconds.
+    # Imported here, because benchmarks load Spark and the kernels, which takes seconds.
     page: str = import_module(f"bench.{name}").page_table(results[name])
     return page
 

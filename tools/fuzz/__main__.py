@@ -90,7 +90,7 @@ def main(minutes: float, only: tuple[str, ...], seed: int | None, kept: Path | N
         wrong = again(kept)
         click.echo(f"{kept}: {wrong or 'nothing is wrong'}")
         sys.exit(0 if wrong is None else 1)
-    # What was started ends with this process.
+    # Exit on SIGTERM, so that the children end with this process.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     seed = random.randrange(1 << 30) if seed is None else seed
     click.echo(f"seed {seed}, {minutes:g} minutes a run" + ("" if has_atheris() else "; without atheris"))

@@ -159,7 +159,7 @@ class ApiCalls:
         headers = {key: value for key, value in dict(sent.get("headers") or {}).items() if _can_be_sent(key, value)}
         try:
             if "json" in known:
-                # NaN and infinities as well, which a client may send and this one's library will not.
+                # Include NaN and infinities: a client may send them, although this client's library refuses them.
                 known["data"], known["headers"] = json.dumps(known.pop("json")), {"Content-Type": "application/json"}
             prepared = requests.Request(**known).prepare()
         except (ValueError, UnicodeError):

@@ -12,7 +12,7 @@ FOUND = 3
 def main(name: str, journal_path: str, seconds: str, seed: str) -> None:
     """Try inputs on a target for the given seconds. Exit with FOUND if one fails."""
     if name == "coverage":
-        # Before anything else imports what is to be measured.
+        # Must run before another import loads the measured modules.
         from tools.fuzz.coverage import follow
 
         follow(Path(journal_path), float(seconds), int(seed))

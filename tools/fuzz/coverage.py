@@ -47,7 +47,7 @@ def follow(journal_path: Path, seconds: float, seed: int) -> None:
             import traceback
 
             traceback.print_exc()
-            # libFuzzer would go on to its own report of a crash, whose input it has; it is in the journal.
+            # libFuzzer would write a report of a crash. Exit instead, because the input is already in the journal.
             os._exit(FOUND)
 
     options = {
@@ -56,7 +56,7 @@ def follow(journal_path: Path, seconds: float, seed: int) -> None:
         "max_len": _BYTES_MAX,
         "dict": words,
         "artifact_prefix": f"{folder}/",
-        # Whoever watches this process sees to both. No time at all would be a second of it.
+        # The parent process limits time and memory. No limit of time would be a limit of a second.
         "timeout": 1_000_000,
         "rss_limit_mb": 0,
         "verbosity": 0,

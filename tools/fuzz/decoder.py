@@ -111,7 +111,7 @@ class DecoderTarget(SparkTarget):
         rows = self._spark.createDataFrame(list(enumerate(values)), "place BIGINT, value BINARY").coalesce(1)
         records: DataFrame = as_records(rows, value=sf.col("value"), offset=sf.col("place"))
         decoded = decoder.decode(records)
-        # Each attribute is asked for, as a predicate would, but what it is crosses as one number.
+        # Read each attribute, as a predicate would, but transfer only one number.
         fields = sf.hash(*(sf.col(f"`{field.name}`").cast("string") for field in decoder.fields.arrow))
         return decoded.select(
             "_offset", ERROR, decoder.reason_number().alias("number"), fields.alias("fields")

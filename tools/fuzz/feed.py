@@ -38,7 +38,7 @@ class FeedTarget(Target):
     is_shrunk = False
 
     def __enter__(self) -> Self:
-        # What numba compiles on first use is no input's time.
+        # Numba compiles kernels on first use. This time must not count for an input.
         for op in feed_kinds():
             for seed in range(_WARM_INPUTS):
                 _check(op, messages_of(random.Random(seed), op, _MESSAGES))

@@ -37,7 +37,7 @@ class ParserTarget(Target):
         self._plain = PlainReader(self._schema)
 
     def __enter__(self) -> Self:
-        # What numba compiles on first use is no input's time.
+        # Numba compiles kernels on first use. This time must not count for an input.
         for text in ("n > 5 AND city = 'Oslo'", "s LIKE '%a%b' OR d < 1.5", "flag"):
             self.check(text.encode())
         return self

@@ -109,7 +109,7 @@ class SchemasTarget(SparkTarget):
         rows = self._spark.createDataFrame(list(enumerate(values)), "place BIGINT, value BINARY").coalesce(1)
         records = as_records(rows, value=sf.col("value"), offset=sf.col("place"))
         known = decoder.for_records(records)
-        # Each attribute is asked for, as a predicate would.
+        # Read each attribute, as a predicate would.
         fields = sf.hash(*(sf.col(f"`{each.name}`").cast("string") for each in decoder.fields.arrow))
         columns = ("_offset", ERROR, known.reason_number().alias("number"), "a", fields.alias("fields"))
         found = sorted(known.decode(records).select(*columns).collect(), key=lambda row: int(row["_offset"]))
@@ -141,7 +141,7 @@ def _compare(text: str, body: bytes, a: int | None) -> None:
     try:
         value: Any = fastavro.schemaless_reader(io.BytesIO(body), fastavro.parse_schema(schema), reader)
     except EOFError as error:
-        # Java passes over a text of a negative length as well.
+        # Java also ignores a text with a negative length.
         if "Expected -" in str(error):
             return
         raise

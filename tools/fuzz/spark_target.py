@@ -46,7 +46,7 @@ class SparkTarget(Target):
             app_name="asc-fuzz", master="local[2]", driver_memory="1g", java_options=_HEAP
         )
         for kind in self.kinds:
-            # What the JVM loads and compiles on first use is no input's time.
+            # The JVM loads and compiles classes on first use. This time must not count for an input.
             self.check(self.batch(kind, random.Random(kind)))
         return self
 

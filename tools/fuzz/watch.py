@@ -87,7 +87,7 @@ def watch(name: str, kind: type[Target], *, seconds: float, seed: int, folder: P
         start_s = time.monotonic()
         with log.open("wb") as output:
             command = [sys.executable, "-m", "tools.fuzz.child", name, str(path), str(seconds), str(seed)]
-            # A group of its own, so that what it started ends with it.
+            # A separate process group, so that all processes of the child end with it.
             child = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
         try:
             finding = _awaited(child, journal, weights, input_s=kind.input_s, seconds=seconds, tell=tell)

@@ -37,7 +37,7 @@ def build(root: Path, target: Path) -> Archives:
     Raise ReleaseError if the build fails. It fetches the build backend.
     """
     variables = {**os.environ, "SOURCE_DATE_EPOCH": committed_s(root)}
-    # Not in the tree: what lies about there would be packed, and a build leaves its own work.
+    # In a copy, because a build packs stray files of the tree, and leaves files there.
     with TemporaryDirectory(prefix="asc-build-") as folder:
         copy = Path(folder) / "tree"
         for name in tracked_files(root):

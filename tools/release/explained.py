@@ -61,7 +61,7 @@ def pictures(page: str) -> dict[str, str]:
     rows = re.findall(r"^\| (t\d+) \|((?: -?\d+ \|){4})", page, re.MULTILINE)
     tuples = {name: [int(text) for text in values.strip(" |").split("|")] for name, values in rows}
     plan = compile_plan([Query(name, normalise(where, SCHEMA)) for name, where in predicates.items()])
-    # As the page tells it: by name, whatever order would be the better one.
+    # In the order of the page: by name, even if another order would be better.
     by_name = Order(frozen_int32(np.arange(len(plan.constructs(0)))), plan.blocks[0].order.arrows[:0])
     plan = plan.with_orders({0: by_name})
     found = {"constructs.svg": _constructs(plan)}
@@ -140,7 +140,7 @@ def _names(plan: Plan) -> dict[int, str]:
     """Return the name of the query of each bit."""
     ids = plan.query_ids.to_pylist()
     owners = enumerate(plan.blocks[0].table.owner.tolist())
-    # The bits that fill the last word are nobody's.
+    # The last word has bits that belong to no conjunct.
     return {bit: ids[plan.ranks[owner]] for bit, owner in owners if owner >= 0}
 
 
