@@ -64,7 +64,7 @@ TopicName = Annotated[str, BeforeValidator(lambda value: _topic_name(value) if i
 
 
 class KafkaConfig(Section):
-    """The Kafka cluster that the daemon uses. Without ``bootstrap_servers``: a single node of the daemon's own, in ``data_dir``."""
+    """The Kafka cluster that the daemon uses. Without ``bootstrap_servers``: an embedded node, in ``data_dir``."""
 
     bootstrap_servers: str | None = None
     data_dir: Path = Path("asc-data/kafka")
