@@ -1,7 +1,8 @@
 """The file of a stream's cubes: its path, and its copy by a leader that took the stream over.
 
 The former leader has the database and its log open, wherever they are renamed to. So each leader writes to a
-separate file: the name contains the number of takeovers, as the name of the folder does (:mod:`broker.plans.stream_folder`).
+separate file: the name contains the number of takeovers, as the name of the folder does
+(:mod:`broker.plans.stream_folder`).
 """
 
 from __future__ import annotations
