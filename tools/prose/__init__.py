@@ -1,1 +1,1 @@
-"""The checker of prose: sentences of pages and docstrings, and subjects of commits."""
+"""The checker of prose: sentences of pages, docstrings and comments, and subjects of commits."""

@@ -1,4 +1,4 @@
-"""``python -m tools.prose``: check pages, docstrings and subjects of commits for plain English.
+"""``python -m tools.prose``: check pages, docstrings, comments and subjects of commits for plain English.
 
 The exit code is 0 if no file exceeds the baseline. It is 1 if a file does, if the baseline is too high, or if a file
 cannot be read. It is 2 for wrong usage.
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rules = "".join(f"  {rule:<14}{text}\n" for rule, text in RULES.items())
     parser = argparse.ArgumentParser(
         prog="python -m tools.prose",
-        description="Check pages, docstrings and subjects of commits for plain English.",
+        description="Check pages, docstrings, comments and subjects of commits for plain English.",
         epilog=_EXAMPLES + rules,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

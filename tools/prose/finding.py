@@ -7,7 +7,7 @@ from dataclasses import dataclass
 RULES = {
     "long": "a sentence has at most 30 words",
     "term": "one word for each concept, that of the glossary",
-    "clause": "no sentence begins with a relative clause as its subject",
+    "clause": "no sentence or heading, except a question, begins with a relative clause",
     "imperative": "the docstring of a function begins with a verb in the imperative",
     "commit": "the subject of a commit is `area: imperative`, of at most 72 characters",
 }

@@ -87,7 +87,7 @@ def shown_sentences(passage: Passage) -> list[Sentence]:
     """
     sentences = list(_split(passage.line, passage.text))
     spans = [match[0] for match in _SPAN.finditer(passage.text)]
-    # Bare addresses count as code too, and the texts of pictures come last: there `...` has to do.
+    # Bare addresses count as code too, and the texts of pictures come last. In these cases, show `...`.
     are_in_order = len(spans) == sum(sentence.text.count(CODE) for sentence in sentences) and "![" not in passage.text
     spans_left = iter(spans)
     return [

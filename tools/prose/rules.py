@@ -13,7 +13,10 @@ from tools.prose.terms import BANNED
 
 MOST_WORDS = 30
 VERBS_FILE = Path(__file__).with_name("verbs.txt")
-_CLAUSE = re.compile(r"[\"'(]*(?:What|Who|Whoever|Whose|Which|Those (?:that|who|which)|That which)\b")
+_CLAUSE = re.compile(
+    r"[\"'(]*(?:What|Whatever|Who|Whoever|Whose|Which|Whichever|That which|How|Where|Wherever"
+    r"|(?:Those|One) (?:that|who|whose|which)|(?:Of|By|For|From|In|On|To|With) (?:what|whatever|which|whom|whose))\b"
+)
 _FIRST_WORD = re.compile(r"[A-Za-z]+")
 
 

@@ -32,6 +32,9 @@ def _banned(letters: str, pattern: str, term: str) -> Banned:
     return Banned(tuple(letters.split("|")), re.compile(pattern, re.IGNORECASE), term)
 
 
+_NO_NOUN = r"(?=\W*$|[^\w\s]| (?:and|or|as|at|by|for|from|in|on|to|with|that|which|is|are|was|were|has|have)\b)"
+"""The end of a text, a sign, or a word that is no noun."""
+
 BANNED = (
     _banned("told", r"\b(?:re)?told\b(?! apart)", "reported, known, received"),
     _banned("stand|stood", r"\b(?:stands?|stood)\b(?! (?:for|in for|by|out)\b)", "is, is stored, is registered"),
@@ -53,4 +56,6 @@ BANNED = (
     _banned("retr", r"\bbatch(?:es)? (?:is|are|was|were) retried\b|\bretr(?:y|ies) of (?:a|the) batch\b", "replay"),
     _banned("settings of", r"\bsettings of (?:an|the) operator\b", "definition of the operator"),
     _banned("vert", r"\bvert(?:ex|ices) of (?:the lattice|a cube|the cube)\b", "cuboid"),
+    _banned("s own|r own", rf"(?<!fault )\bof (?:its|their|his|her) own\b{_NO_NOUN}", "its own, separate"),
+    _banned("found", rf"\b(?:the|all|each|every|no) found\b{_NO_NOUN}", "the noun that was found"),
 )

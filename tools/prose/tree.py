@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tools.prose.comments import comments
 from tools.prose.docstrings import docstrings
 from tools.prose.errors import ProseError
 from tools.prose.finding import Finding
@@ -49,4 +50,7 @@ def _python_findings(path: str, text: str) -> Iterator[Finding]:
         if docstring.is_of_function:
             yield from docstring_findings(path, docstring.line, docstring.text)
         for sentence in sentences(docstring.text, docstring.line, indent_is_code=True):
+            yield from sentence_findings(path, sentence)
+    for comment in comments(text):
+        for sentence in sentences(comment.text, comment.line, indent_is_code=True):
             yield from sentence_findings(path, sentence)

@@ -27,6 +27,8 @@ JARGON = [
     "The batch is retried.",
     "The settings of an operator.",
     "A vertex of the lattice.",
+    "A thread of its own.",
+    "The found are sorted.",
 ]
 PLAIN = [
     "Nobody can be told apart.",
@@ -38,6 +40,8 @@ PLAIN = [
     "In turn, each takes a page.",
     "A request is retried.",
     "A vertex of a polygon.",
+    "It is of its own class, and failed by no fault of its own.",
+    "All found pairs, and each was found.",
 ]
 
 

@@ -27,12 +27,15 @@ def test_a_path_that_is_absent_and_a_file_outside_of_the_tree(tmp_path: Path) ->
         file_findings(ROOT, tmp_path / "a.md")
 
 
-def test_pages_and_docstrings_meet_the_same_rules(tmp_path: Path) -> None:
+def test_pages_docstrings_and_comments_meet_the_same_rules(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\nThere is no room.\n", encoding="utf-8")
-    (tmp_path / "a.py").write_text('def f():\n    """The result.\n\n    There is no room.\n    """\n', encoding="utf-8")
+    (tmp_path / "a.py").write_text(
+        'def f():\n    """The result.\n\n    There is no room.\n    """\n    # No room.\n', encoding="utf-8"
+    )
     page, code = ([str(one) for one in file_findings(tmp_path, tmp_path / name)] for name in ("a.md", "a.py"))
     assert page == ["a.md:3: term: 'room': write capacity, buffer, limit"]
     assert code == [
         "a.py:2: imperative: 'The result. There is no room.'",
         "a.py:4: term: 'room': write capacity, buffer, limit",
+        "a.py:6: term: 'room': write capacity, buffer, limit",
     ]
