@@ -98,11 +98,11 @@ def cost(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     to read and write topics would only lower the monitor's share.
     """
     size = QUICK if quick else FULL
-    # After a first measurement that compiled kernels the monitor would rest for the whole run.
+    # If the first measurement compiled kernels, the monitor would rest for the rest of the run.
     compile_kernels()
     spark = spark_session(app_name="asc-bench-monitor", driver_memory="6g")
-    # The default settings, but that every batch is a period and every look measures (mu = 0), as far as max_core_share
-    # lets it. That is a share of the clock's time, of which each mode has only its part.
+    # The default settings, except that each batch is a period and each check measures (mu = 0), within max_core_share.
+    # Each mode has only a part of the elapsed time, so its share is divided by the number of modes.
     settings = MonitorConfig(lambda_tuples=size.rows, mu=0.0)
     settings = settings.model_copy(update={"max_core_share": settings.max_core_share / len(MODES)})
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:

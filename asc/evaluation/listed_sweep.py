@@ -175,7 +175,8 @@ class ListedTuples:
         block, size = self.block, self.nulls.shape[1]
         x, y = self.x[block.slot], self.y[block.slot]
         cells = index.cell_keys(x, y)
-        # Positions of one cell in any order: pairs are sorted by their tuples afterwards, and numpy has a faster way.
+        # An unstable sort is faster, and suffices: the order within a cell does not matter, because the pairs are
+        # sorted later.
         order = np.argsort(cells)
         positions = PositionArrays(cells[order], order, x, y)
         arrays = (block.shapes.arguments, index.arguments, block.arguments, positions, self.arguments)

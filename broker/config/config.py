@@ -265,7 +265,7 @@ def _paths(table: Mapping[str, Any], above: KeyPath = ()) -> Iterator[KeyPath]:
 
 
 def _with_own_kafka(config: Config) -> Config:
-    # The options are those of another Kafka: how to be admitted there would keep this one out of reach.
+    # The options belong to the configured Kafka: its credentials would prevent access to the embedded one.
     own = config.kafka.model_copy(update={"bootstrap_servers": None, "options": {}})
     return config.model_copy(update={"kafka": own})
 
@@ -309,7 +309,7 @@ def _parsed(overlay: Overlay) -> tuple[Config, list[ConfigError]]:
     for detail in details:
         section, *key = _texts(detail)
         if key and isinstance(sound.get(section), dict):
-            # Of a stream the whole table: what is left of it would not be one.
+            # If a key of a stream is invalid, remove the whole table, because the rest of it is no valid stream.
             sound[section].pop(key[0], None)
         else:
             sound.pop(section, None)
@@ -399,7 +399,7 @@ def _resolved(config: Config, folder: Path) -> tuple[Config, list[ConfigError]]:
             return path
 
     def place(archive: str | None) -> str | None:
-        # An address of what hosts can read: hdfs://, https://, local://.
+        # An address with a scheme, such as hdfs://, https:// or local://, is not a path of this host.
         return archive if archive is None or "://" in archive else str(under(Path(archive)))
 
     streams = {

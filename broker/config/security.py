@@ -89,7 +89,7 @@ def librdkafka_options(options: Mapping[str, str]) -> dict[str, str]:
     }
     if options.get("ssl.check.hostname", "true").lower() == "false":
         named["ssl.endpoint.identification.algorithm"] = "none"
-    # Else it trusts nobody: those of the system, as the others do.
+    # Trust the certificates of the system, as the other clients do. By default, librdkafka trusts none.
     return {"ssl.ca.location": "probe", **named, "security.protocol": protocol_of(options).lower()}
 
 

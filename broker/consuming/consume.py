@@ -80,7 +80,7 @@ def consume(
     _check(group, {} if options is None else options, window)
     names = [topics] if isinstance(topics, str) else list(topics)
     client = KafkaClient(bootstrap_servers, options or {}, timeout_s, named_by="bootstrap_servers")
-    # From the oldest record on: a group that began with what comes would begin again wherever no place was noted yet.
+    # From the oldest record on: a group without a committed offset would otherwise skip the records before it starts.
     yield from receive(client, names, group=group, from_beginning=True, window=window)
 
 
@@ -230,10 +230,10 @@ class _Places:
             try:
                 self._consumer.commit(places)
             except CommitFailedError:
-                # Another member has them now, and gets again what was not noted.
+                # Another member now has the partitions, and receives the records that were not committed again.
                 return
             except (KafkaTimeoutError, RetriableError):
-                # Kafka is away, or about to share the partitions out anew: later.
+                # Kafka does not answer, or is about to rebalance: commit later.
                 self._next = {**places, **self._next}
 
     def _taken(self) -> dict[Any, Any]:
@@ -251,7 +251,8 @@ class _Places:
 
         class Listener(AsyncConsumerRebalanceListener):  # type: ignore[misc]
             async def on_partitions_revoked(self, _revoked: Any) -> None:
-                # As above; and it would deadlock to wait for it, for this runs in the thread that talks to Kafka.
+                # Failures are ignored as above. Do not wait: this runs in the thread that talks to Kafka, so a wait
+                # would deadlock.
                 with contextlib.suppress(ClientError):
                     if taken := places._taken():
                         await places._consumer.commit_async(taken)

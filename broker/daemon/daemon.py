@@ -41,7 +41,7 @@ STREAMING_OPTIONS = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
     ),
-    # Else each piece of code is serialised once more for each batch, to look whether that can be done.
+    # Without this, Spark serialises each closure once more in each batch, to test whether it can be serialised.
     "spark.sql.execution.usePartitionEvaluator": "true",
 }
 
@@ -111,7 +111,7 @@ class Daemon:
             self._reporter = BatchReporter(self.config)
             self._started.callback(self._reporter.close)
             self._start_api()
-            # Let go last but for the API: what Spark still writes is not to meet another daemon's.
+            # Released after all but the API: what Spark still writes must not conflict with another daemon.
             self._started.callback(self._lock.release)
             if not self._stands_by:
                 self._lock.take()
@@ -144,7 +144,7 @@ class Daemon:
         """
         from broker.runtime.spark import has_stopped
 
-        # First: what else is wrong then is of no interest.
+        # Checked first: if another daemon leads, other faults do not matter.
         if self._election is not None:
             self._election.check()
         remedy = "start the daemon again"
@@ -311,7 +311,7 @@ class Daemon:
                 self._make_source_topics(cluster)
                 self._enter("starting Spark")
             finally:
-                # Before Kafka, and also where that does not start.
+                # Stopped before Kafka, and also if Kafka does not start.
                 self._started.callback(self._stop_spark)
             return cluster, starting.result()
 
@@ -388,7 +388,7 @@ class Daemon:
         self._registrar = registrar
 
     def _await_streams(self) -> None:
-        # A first batch of many records is not waited for: until it is done, /readyz says that the stream is starting.
+        # Wait only some seconds for a long first batch. Until it is done, /readyz reports that the stream is starting.
         deadline = time.monotonic() + _FIRST_TRIGGER_S
         while any(stream.problem is not None for stream in self._streams.values()) and time.monotonic() < deadline:
             if self._stop.wait(0.1):

@@ -25,7 +25,7 @@ def begin_log(form: Literal["text", "json"]) -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     logging.captureWarnings(form == "json")
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    # It has a line for each jar that is fetched, and so has the broker.
+    # httpx logs each downloaded jar, and so does the broker.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     quiet_client_log()
 

@@ -66,13 +66,13 @@ def serve(
             signals.wait(_WATCH_PAUSE_S)
         LOG.info("%s: ending the running batches", signals.stop.name)
     except RegistryTakenError as error:
-        # Not in order, and Spark first: the one that serves replays what was under way here.
+        # Stop Spark first instead of in order: the new leader already replays the batch that runs here.
         daemon.abandon()
         LOG.error("%s", error)
         logging.shutdown()
         os._exit(REPLACED)
     except AscError as error:
-        # At once: the stop may take its time without that process, or be the end of this one.
+        # Log the error before the stop, which may take long if a process has died, or may end this process.
         LOG.error("%s", error)
         raise
     finally:
@@ -82,14 +82,14 @@ def serve(
 
 
 def _read_again(daemon: Daemon, reread: Callable[[], Config]) -> None:
-    # By themselves, and first: a token is taken back whatever is wrong in the rest of the configuration.
+    # Read the tokens first and separately, so that a token is revoked even if the rest of the configuration is invalid.
     daemon.reload_access()
     try:
         daemon.reload(reread())
     except AscError as error:
         LOG.error("configuration not taken: %s", error)
     except Exception as error:
-        # A file that no check foresaw changes nothing either: the daemon goes on with what it has.
+        # An unexpected error in the file changes nothing either: the daemon keeps its configuration.
         LOG.exception("configuration not taken: unexpected %s", one_line(error))
 
 

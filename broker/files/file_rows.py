@@ -92,8 +92,8 @@ def _lines(spark: SparkSession, paths: Sequence[Path]) -> DataFrame:
     """Return the lines that are not empty, with FILE. If there is one path, add _IS_FIRST."""
     from pyspark.sql import functions as sf
 
-    # The lower bits of the id count the rows of a partition. A file's parts come largest first, of equal size by their
-    # place, so the part at the file's beginning is the first of its partition.
+    # The lower bits of the id count the rows of a partition. Spark sorts parts by descending size, and equal parts by
+    # their offset. So the part at the beginning of the file is the first of its partition.
     number = sf.monotonically_increasing_id().bitwiseAND(sf.lit(_ROW_OF_PARTITION))
     is_first = (sf.col("_metadata.file_block_start") == 0) & (number == 0)
     lines = spark.read.text(list(map(str, paths)))

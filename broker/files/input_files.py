@@ -336,8 +336,8 @@ def _named_parquet(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        # Arrow raises an OSError without a number for a schema that is nested too deeply, or a page that is damaged,
-        # and a UnicodeDecodeError for names and texts that are.
+        # For a deeply nested schema or a damaged page, Arrow raises an OSError without an error number. For damaged
+        # names and texts, it raises a UnicodeDecodeError.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise InputError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None

@@ -90,10 +90,10 @@ class AvroDecoder(FramedDecoder[AvroReading]):
         """See :class:`FramedDecoder`."""
         if schema.kind != "AVRO":
             raise SchemaError("schema", schema.kind, "is not of Avro")
-        # Of Avro a name is within the text.
+        # An Avro schema contains its name, so only the texts of references are needed.
         references = list(dict.fromkeys(text for _, text in schema.references))
         reading = reading_of(AvroSchema.of_text(schema.text, references), self.fields, RAW, self.own)
-        # Whether Spark reads by it is seen where it plans to.
+        # Let Spark plan a query with this schema, which fails if Spark cannot use it.
         self.with_writers((Writer(frozenset([schema_id]), schema.digest(), reading),)).decode(records.limit(0))
         return reading
 

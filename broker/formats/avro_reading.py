@@ -331,7 +331,7 @@ def _scalar(node: Any, column: pa.DataType) -> _Reading | _Unfit:
     if types.is_floating(column) and kind in _FLOATING[ddl]:
         return _Reading(kind, _cast(kind, ddl))
     if types.is_integer(column) and kind in ("int", "long"):
-        # Without its logical type it is the number that was written.
+        # Ignore the logical type: the column receives the number that was written.
         narrow = column.bit_width < (32 if kind == "int" else 64)
         return _checked(kind, ddl) if narrow else _Reading(kind, _cast(kind, ddl))
     if types.is_decimal(column):

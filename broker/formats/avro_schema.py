@@ -124,7 +124,7 @@ class AvroSchema:
             return 1 + sum(map(count, parts_of(node)))
 
         for record in self._records_inmost_first():
-            # A record in itself that ends takes some bytes on its way.
+            # A record that contains itself takes some bytes for each level, if it ends at all.
             taking[record["name"]] = any(self._takes_bytes(field["type"], taking) for field in record["fields"])
             values[record["name"]] = 1 + sum(map(count, parts_of(record)))
             if values[record["name"]] > _VALUES_MAX:
@@ -141,7 +141,7 @@ class AvroSchema:
 
         Java's reader visits a record at each of its occurrences, not only at the first.
         """
-        # Types without a name are as good as one, if as deep in their record.
+        # Types without a name that are equally deep in their record share one node of the graph.
         places: dict[tuple[str, int], int] = {(self.root["name"], 0): 0}
         edges: set[tuple[int, int]] = set()
         for record in (node for node in nodes if node["type"] in RECORDS):

@@ -33,7 +33,7 @@ class Line:
         """Close the connections, also those that are opened later."""
         self._is_cut = True
         for own in self._sockets:
-            # TLS takes the socket of TCP over, and one may be closed.
+            # TLS replaces the TCP socket, so one of the sockets may be closed already.
             with suppress(OSError):
                 own.shutdown(socket.SHUT_RDWR)
 

@@ -194,8 +194,8 @@ class RecordDecoder(Decoder):
         ddl = f"{self.fields.ddl()}, {_CORRUPT} STRING"
         given = sf.when(sf.col(_UNPARSED).isNull(), value)
         parsed = self.record_format.parsed(given, ddl, self._parser_options())
-        # Spark does not compile what is within a parser. It leaves this projection where it is, for what it finds is
-        # used twice above it.
+        # Spark does not compile expressions inside a parser's argument, so a separate projection computes them. Spark
+        # does not inline it, because its results are used twice above.
         looked_at = (*map(sf.col, (name for name, _ in KAFKA_FIELDS)), unparsed.alias(_UNPARSED), *kept)
         decoded = (
             sf.struct(*RECORD_FIELDS).alias(RECORD),
@@ -272,7 +272,7 @@ class RecordDecoder(Decoder):
                 )
             return reason.otherwise(self._malformed)
 
-        # A lambda's variable, so that the texts are parsed once, whatever the number of columns.
+        # A lambda holds the parsed texts in its variable, so that they are parsed once for all columns.
         return sf.get(sf.transform(sf.array(parsed), first_fault), sf.lit(0))
 
     def _is_at_fault(self, field: pa.Field, decoded: Column, text: Column) -> Column:

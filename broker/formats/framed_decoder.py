@@ -161,7 +161,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
             if schema is None:
                 LOG.warning("the schema registry has no schema %d: records that name it are dead letters", schema_id)
             elif not failed:
-                # Each is made out as it comes, so that one text at a time is held.
+                # Process each schema when it arrives, so that only one schema text is in memory.
                 writers = self._with(writers, schema_id, schema, records)
         if failed:
             failed[0].schema_ids = tuple(schema_id for error in failed for schema_id in error.schema_ids)

@@ -163,7 +163,7 @@ class RecordsReader:
         if reader is None:
             reader = self._reader(schemas, fields, head, indexes)
             if reader is None:
-                # Not kept: records name as many places as they like.
+                # Not cached, because records could name any number of places.
                 return (NO_MESSAGE, *[None] * len(fields))
             self._readers[key] = reader
         return reader.read(value[start:])

@@ -153,7 +153,7 @@ def _check_ways(descriptors: bytes, shown: str) -> None:
             place = places[name] = len(places)
             fields += [(place, field.type_name) for field in message.field if field.type_name]
             pending += [(name, inner) for inner in message.nested_type]
-    # Those of enums are not among the messages.
+    # The types of enum fields are not messages.
     edges = {(place, places[name]) for place, name in fields if name in places}
     if longest_path(len(places), edges) > _WAY_MAX:
         said = f"has messages that lead from one to the next for more than {_WAY_MAX} of them"

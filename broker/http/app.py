@@ -171,7 +171,7 @@ def _health(service: Service) -> APIRouter:
     router = APIRouter(tags=[HEALTH], responses=_described(_HEALTH_REFUSALS))
     unready = {"model": ReadyModel | ErrorModel, "description": "It is not ready."}
 
-    # Neither waits for anything, and neither is to wait for a thread: those may all be busy with what others ask.
+    # Neither waits for anything. They run without a thread, because other requests may occupy all threads.
     @router.get("/healthz")
     async def healthz() -> dict[str, str]:
         """Return that the process answers."""
@@ -264,7 +264,8 @@ def _query_changes(permitted_of: _ScopedServiceOf) -> APIRouter:
         given = body.model_dump(exclude_unset=True)
 
         def altered(standing: RegisteredQuery | None) -> RegisteredQuery:
-            # Two changes of different fields at a time: the second one is made to what the first one left.
+            # If two requests change different fields at the same time, the second change applies to the result of the
+            # first one.
             if standing is not None and standing.unreadable is None:
                 return query_of(permitted, changed_body(standing, given))
             if body.where is None and standing is not None:
@@ -329,7 +330,7 @@ def _query_views(permitted_of: _ScopedServiceOf) -> APIRouter:
         """Return the number of records that a query received since the daemon began, and by minute of the last hour."""
         return described_deliveries(permitted, permitted.get(query_id))
 
-    # Of a join a shape is named as well, which may have any character.
+    # For a join, the path also names a shape, whose id may have any character.
     @router.post("/{query_id:path}/explain", response_model=ExplanationModel)
     def explain(query_id: str, body: ExplainBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the constructs a query uses and their place in the sequence.

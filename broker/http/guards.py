@@ -135,7 +135,7 @@ class Guards:
         least = min(JSON_MAX_BYTES, most)
         remedy = self._loads.remedy if least == most else "send a smaller one"
         self._jsons = _Held(least, _JSON_AT_ONCE * least, remedy)
-        # A share for each connection: nobody without a token takes memory from those with one.
+        # Separate memory for open paths: clients without a token cannot use up the memory of those with one.
         self._opens = _Held(_OPEN_MAX_BYTES, api.max_connections * _OPEN_MAX_BYTES, "send a smaller one")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -158,7 +158,7 @@ class Guards:
             if refusal is not None:
                 await self._told(request, refusal)(scope, receive, send)
                 return
-            # An open path may have no bearer, and asks for none.
+            # On an open path, there may be no token.
             cancellation = Cancellation(self._stopping)
             scope.setdefault("state", {})["caller"] = None if bearer is None else Caller(bearer, host, cancellation)
             async with _watched(receive, cancellation) as gone, self._turn(request, bearer, host):
@@ -288,7 +288,7 @@ class Guards:
 
 
 def _name_of(bearer: AccessScope | None, host: str) -> str:
-    # No host is called as a token is.
+    # The prefix makes the name different from that of any host.
     return network_of(host) if bearer is None or bearer is _ANONYMOUS else f"token {bearer.name}"
 
 

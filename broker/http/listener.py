@@ -83,7 +83,7 @@ class Listener(socket.socket):
                 raise
             now_s = time.monotonic()
             if now_s - self._exhausted_at_s < _RETRIED_S:
-                # asyncio would try and log it for all that wait, some thousand times.
+                # Otherwise asyncio would try each waiting connection, and log thousands of errors.
                 raise BlockingIOError from error
             self._exhausted_at_s = now_s
             raise
@@ -172,7 +172,7 @@ def listen(api: ApiConfig) -> Listener:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
-        # A client that comes before the loop runs waits for it.
+        # A client that connects before the loop runs waits in the backlog.
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()

@@ -136,7 +136,7 @@ def _counted(
         figures = np.where(pc.starts_with(ids, beginning).to_numpy(zero_copy_only=False), figures, 0)
     is_behind = figures > 0
     if after is not None:
-        # Here, not in the loop: it would pass a million equal figures before the first one behind the place.
+        # Filtered here: the loop could skip up to a million equal figures before the first one after the place.
         is_later = pc.greater(ids, pa.scalar(after.query_id, pa.string())).to_numpy(zero_copy_only=False)
         is_behind &= (figures < after.figure) | ((figures == after.figure) & is_later)
     for place in _highest_first(figures, np.flatnonzero(is_behind)):

@@ -75,7 +75,7 @@ class RequestCounts(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield all of :data:`REQUEST_METRICS`."""
         for family in self._registry.collect():
-            # The time of the first request is one more series for each metric, and of no use.
+            # The client library adds the creation time of each metric as another series, which nobody needs.
             family.samples = [each for each in family.samples if not each.name.endswith("_created")]
             yield family
 
@@ -103,7 +103,7 @@ class CountedRequests:
         try:
             await self._app(scope, receive, told)
         except Exception:
-            # Answered further out.
+            # An outer middleware answers this error.
             status = 500 if status == _HUNG_UP else status
             raise
         finally:

@@ -221,7 +221,7 @@ class ScopedService:
         wanted, until_s = text.casefold(), time.monotonic() + _SEARCH_S
         while True:
             looked_at, more = self.page(prefix, label, stream, after, _SEARCHED_AT_ONCE if wanted else limit)
-            # One look at all texts together: most have none.
+            # Search all texts in one pass first, because most pages have no match.
             together = "\0".join(f"{query.where}\0{query.id}" for query in looked_at).casefold() if wanted else ""
             if looked_at:
                 after = looked_at[-1].id
@@ -394,7 +394,7 @@ class ScopedService:
         """Return the number of visible queries that are not served, by stream. A stream without such queries is
         omitted.
         """
-        # A stream that is no longer configured has such alone.
+        # All queries of a stream that is no longer configured are not served.
         found = {stream: self.counts(stream)[1] for stream in self._service.registrar().standing.counts()}
         return {stream: count for stream, count in found.items() if count}
 

@@ -99,7 +99,7 @@ class ApiServer:
                 LOG.error("%s; %s as before", error, kept)
 
     def _reload_tokens(self) -> None:
-        # Not beside the token that is in its file by now: that of the start is the valid one.
+        # The token of the start stays valid, even if its file has another token now.
         named = self._config.named_tokens(self._token)
         if named is not None:
             self._access.replace(named)

@@ -61,7 +61,8 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
         warnings.append(_when(stream, plan, place))
     else:
         text = tuple_text(body.tuple or {})
-        # As it is followed: half of a surrogate pair is in neither the record nor an answer.
+        # Parse the text that is traced: it has no half of a surrogate pair, which neither records nor answers can
+        # contain.
         tuple_ = json.loads(text)
         warnings += tuple_warnings(stream, tuple_, needed)
         evaluated = stream.analyser.tuple_values(text, needed)
@@ -79,7 +80,7 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
         "warnings": warnings,
     }
     if reason is not None:
-        # It is not followed: its values are undefined.
+        # A dead letter is not traced, because its values are undefined.
         return answer
     warnings += failure_warnings(evaluated.failed)
     plan_id = None if query is None else plan_id_of(query, shape_id)

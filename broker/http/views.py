@@ -162,7 +162,7 @@ def _kept(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool) -
         return None
     op = query.operator.name
     if op in stream.feed_queries:
-        # Figures, which tell no column. Of a paused query the state is forgotten.
+        # Figures reveal no column, so every caller may see them. The state of a paused query is discarded.
         figures = None if query.paused else stream.feed_queries[op].latest(query.id)
         return None if figures is None else kept_state(op, figures)
     if op not in stream.folders:

@@ -85,7 +85,7 @@ class _Tuple:
         (x1, x2), (y1, y2) = self.ends
         up = f"{math.degrees(lat_m / 2 / EARTH_RADIUS_M)!r}D"
         south, north = f"greatest(-90D, ({y1}) - {up})", f"least(90D, ({y2}) + {up})"
-        # At a pole the cosine is no more than some 1e-17, and all longitudes are as near.
+        # At a pole, the cosine is almost 0 (1e-17), so the box contains all longitudes.
         across = f"{math.degrees(lon_m / 2 / EARTH_RADIUS_M)!r}D / cos(radians(greatest(abs({south}), abs({north}))))"
         self.ends = [(f"greatest(-180D, ({x1}) - {across})", f"least(180D, ({x2}) + {across})"), (south, north)]
 
@@ -121,7 +121,7 @@ def translated(
         box.terms.append(_stream_filter(step, position_sql))
     for step in _list(plan, "stream-transformations"):
         _transform(box, step, as_bboxdb=as_bboxdb)
-        # Each enlarging says the ends before several times.
+        # Each enlargement repeats the former ends several times, so the text grows exponentially.
         if len(box.sql if box.is_spatial else str(box.ends)) > _CHARS_MAX:
             remedy = f"make a predicate of more than {_CHARS_MAX:,} characters: leave out some"
             raise InputError("stream-transformations", len(plan["stream-transformations"]), remedy)

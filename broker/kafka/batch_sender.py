@@ -41,9 +41,10 @@ _SETTINGS = {
     # The partitions that Java's producer and kafka-python choose for keys.
     "partitioner": "murmur2_random",
     "allow.auto.create.topics": False,
-    # Whether it goes on is looked at here, over all records: a slow broker makes one of many wait long.
+    # No limit for a single record: this module checks the progress of all records, and a slow broker may delay one
+    # long.
     "message.timeout.ms": 0,
-    # Bounded here, so that a batch goes in whole: one that half fits would lose its order.
+    # No limit in the client: this module bounds batches, because a batch that fits only partly would lose its order.
     "queue.buffering.max.messages": 10_000_000,
     "queue.buffering.max.kbytes": 2_097_151,
     "delivery.report.only.error": True,
@@ -159,7 +160,7 @@ class BatchSender:
 
     def _has_room(self, records: int, size_bytes: int) -> bool:
         waiting = len(self._producer)
-        # About those: it is partitions that go on in order.
+        # An estimate, because only the records of one partition are acknowledged in order.
         while self._under_way and self._under_way[0][0] <= self._sent - waiting:
             self._under_way.popleft()
         total_bytes = size_bytes + sum(each for _, each in self._under_way)

@@ -65,7 +65,7 @@ def bounded_consumer(client: KafkaClient, topic: str, within_s: float, **setting
         request_timeout_ms=max(_LEAST_MS, _left_ms(deadline)),
         **settings,
     )
-    # To be connected with a broker has ten seconds otherwise, for which there is no setting of a consumer.
+    # A connection may take ten seconds to set up, and the consumer has no public setting for this limit.
     consumer._manager.config["socket_connection_setup_timeout_ms"] = _left_ms(deadline)
     try:
         with client.clear_errors():

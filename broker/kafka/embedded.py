@@ -135,7 +135,7 @@ class EmbeddedKafka:
             self._format(command, java)
             self._run(command, lock)
         finally:
-            # From here on the supervisor and the node hold it.
+            # From here on, the supervisor and the node hold the lock.
             os.close(lock)
 
     def stop(self) -> None:
@@ -169,7 +169,7 @@ class EmbeddedKafka:
                 break
             except BlockingIOError:
                 owner = os.pread(descriptor, 32, 0).decode().strip()
-                # One of this process that was killed may hold it for a moment yet: its supervisor is not gone.
+                # A killed node of this process may hold the lock for a moment, until its supervisor ends.
                 is_own = owner == str(os.getpid()) and time.monotonic() < start_s + _OWN_NODE_GONE_S
                 if (_alive(owner) and not is_own) or time.monotonic() > deadline:
                     os.close(descriptor)
@@ -283,7 +283,7 @@ class EmbeddedKafka:
             return log.read().decode(errors="replace")
 
     def _not_started(self, what: str, said: str) -> KafkaError:
-        # The file first: a long message is cut at its end.
+        # Name the file first, because the end of a long message is cut.
         remedy = f"see the end of {self.log_file}: {what}{_reason(said)}"
         return KafkaError("embedded Kafka in", str(self.data_dir), remedy)
 
@@ -343,7 +343,7 @@ def _free(preferred: int) -> int:
 
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        # As Kafka binds: a connection of the last run that lingers does not count.
+        # Bind as Kafka does, so that a lingering connection of the last run does not matter.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((_HOST, port))

@@ -72,7 +72,7 @@ class Leadership:
 
         Its knowledge may otherwise be as old as a suspension of the process is long.
         """
-        # The next answer may be to a question that was asked before.
+        # The next answer may belong to an earlier request, so wait for two.
         wanted, until_s = self._answers + 2, time.monotonic() + timeout_s
         while self._answers < wanted and not self.lost and time.monotonic() < until_s:
             self._over.wait(_LOOK_S)

@@ -30,7 +30,7 @@ def polled(consumer: Any) -> Iterator[Any]:
         while records:
             yield records.popleft()
             if time.monotonic() - asked_s > _POLLED_EACH_S:
-                # The last one of each partition first, so that its first one counts.
+                # Seek in reverse order, so that each partition ends at its first unread record.
                 while records:
                     record = records.pop()
                     consumer.seek(TopicPartition(record.topic, record.partition), record.offset)
@@ -59,7 +59,7 @@ class Until:
             if record.offset < self._ends[partition]:
                 yield record
             if record.offset + 1 >= self._ends[partition]:
-                # A group is to find later what comes after.
+                # Later records stay unread for the group's next run.
                 self.consumer.pause(partition)
 
     def _is_read(self) -> bool:
@@ -68,5 +68,5 @@ class Until:
         own = self.consumer.assignment()
         if not own:
             return bool(self.consumer.group_metadata().state == MemberState.STABLE)
-        # Positions, for after the last record there may be marks of transactions.
+        # Compare positions, because transaction markers may follow the last record.
         return all((self.consumer.position(each) or 0) >= self._ends[each] for each in own)

@@ -68,7 +68,7 @@ class KafkaWatch:
                 client.describe_cluster()
             except Exception as error:
                 self._silence = one_line(error)
-                # A new one asks all the addresses again, and at once.
+                # A new client tries all addresses again without a pause.
                 _close(client)
                 client = None
                 if not is_told and self.problem is not None:

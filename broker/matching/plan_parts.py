@@ -48,7 +48,8 @@ class PartBroadcast(Broadcast[bytes]):
         self.name = "" if (context.master or "local").startswith("local") else uuid4().hex
 
     def dump(self, value: bytes, f: BinaryIO) -> None:
-        # PROTO 5, a number and None pushed and popped as often as it takes, BINBYTES8 with the length; at the end STOP.
+        # The opcode PROTO 5, then a number and None pushed and popped as often as needed, BINBYTES8 with the length,
+        # and STOP at the end.
         front = b"\x80\x05" + b"K\x000" + b"N0" * 25 + b"\x8e" + len(value).to_bytes(8, "little")
         assert len(front) == _MAPPED_FROM
         f.write(front)

@@ -112,7 +112,7 @@ class Transport:
             if attribute_sql not in carriers:
                 text = _named(attribute_sql, apart)
                 sql, flagged = _encoded(text, data_type, may_be_null)
-                # Two that are different may be the same once they are encoded: a date, and its days.
+                # Different expressions may be equal after encoding: a date, and its number of days.
                 argument = arguments.setdefault(sql, len(arguments))
                 carriers[attribute_sql] = Carrier(sql, data_type, argument, len(flags) if flagged else None)
                 if flagged:
@@ -180,7 +180,7 @@ def _named(text: str, apart: dict[str, str]) -> str:
     if "->" not in text:
         return text
     name = f"{APART}{len(apart)}"
-    # Always so (Spark would see through rand() >= 0); what hangs on chance is not merged into the projection above.
+    # The condition is always true. Being random, it keeps Spark from inlining the expression into the projection above.
     apart[name] = f"if(rand() + 1D > 0D, {text}, NULL)"
     return name
 

@@ -19,15 +19,15 @@ TIMESTAMP = f"CAST(unix_millis({RECORD}.timestamp) AS STRING)"
 """The timestamp of a source record in milliseconds, as SQL."""
 
 _NO_HEADERS = "CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"
-# The ids of queries and shapes are not longer than the target without its topic. A header's name of ours has 10 bytes
-# at most, but for the timestamp's, which is in the constant.
-# Texts are joined rather than summed by a lambda: Spark does not compile a lambda with the code around it.
+# An upper estimate. The header ids of queries and shapes are at most as long as the target without its topic. The names
+# of asc's headers have at most 10 bytes, except that of the timestamp, which the constant covers. Headers are joined as
+# texts, because Spark does not compile a lambda together with the code around it.
 _BYTES = f"""180L + coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)
     + 20L * size(headers) - 10L * greatest(size({RECORD}.headers), 0)
     + octet_length(target) - octet_length(topic) + coalesce(octet_length({ERROR}), 0) + octet_length(source)
     + CASE WHEN size({RECORD}.headers) > 0 THEN octet_length(array_join({RECORD}.headers.key, ''))
         + octet_length(array_join(CAST({RECORD}.headers.value AS ARRAY<STRING>), '')) ELSE 0 END"""
-# Never less than the estimate that Kafka's producer holds against its own limit.
+# At least the size that Kafka's producer estimates and compares with its own limit.
 
 
 class Routing(Operator):

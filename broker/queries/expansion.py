@@ -120,7 +120,7 @@ def check_growth(
         try:
             join = analysers[stream].join(query.where, layer, standing.shapes, may_wait=True)
         except PredicateError:
-            # Refused by now, it has no members.
+            # The predicate is refused with the new layer, so it has no members.
             continue
         try:
             if join.may_exceed_effort(rows):

@@ -36,7 +36,7 @@ class StandingOperators:
     def used(self, stream: str, gone: Collection[str]) -> _Used:
         """Return the used capacity of a stream. Queries that are ``gone`` or removed are not counted."""
         plan = self.plans.get(stream)
-        # By the names in the table alone: to read the definitions of many takes longer than all else under the lock.
+        # Only the names in the table are read: reading many definitions would take longer than all else under the lock.
         served = () if plan is None else plan.destinations.used()
         waiting = (own for place, own in self.waiting.values() if place == stream)
         used = _Used(defaultdict(set), set())

@@ -111,7 +111,7 @@ class Planning:
             stream = before.planned_on(query_id)
             if stream is not None:
                 gone.setdefault(stream, []).extend(planned_ids(plans[stream], before.get(query_id)))
-        # Removed first: the expressions that Spark computed for them alone free capacity for others.
+        # Removed first, because this frees the capacity of expressions that Spark computed only for them.
         left = {name: self._changed(plan, (), gone.get(name, ()), after.version) for name, plan in plans.items()}
         found, unserved = self._servable([after.get(name) for name in again if name in after], parked, after.shapes)
         computed, operators = {name: plan.computed for name, plan in left.items()}, StandingOperators(left)
@@ -304,8 +304,8 @@ class Planning:
         by_spark = self._by_spark([candidates[i] for i in fitting], computed, patiently=patiently)
         refused.update((fitting[i], error) for i, error in by_spark.items())
         while True:
-            # A refused candidate does not replace its query: others may exceed a limit, close a loop, or share a topic,
-            # with that.
+            # A refused candidate does not replace its query, and with the old query other candidates may exceed a
+            # limit, close a loop, or share a topic.
             more = (
                 excess_of_operators(self._config, candidates, refused, operators)
                 or self._loops(candidates, standing, refused)
@@ -326,7 +326,8 @@ class Planning:
         for stream in {candidate.query.stream for candidate in candidates}:
             stream_candidates = [(i, c) for i, c in enumerate(candidates) if c.query.stream == stream]
             analyser = self._analysers[stream]
-            # Together, as long as they may all be served; further ones are asked about where there is capacity.
+            # Ask for as many expressions in one request as could be served. Ask for further ones only if there is
+            # capacity.
             first = dict.fromkeys(a for _, c in stream_candidates for a in c.computed)
             asked = list(first)[: 2 * self.options.spark_attributes]
             by_attribute = analyser.refusals(asked, patiently=patiently)

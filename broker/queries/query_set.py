@@ -156,7 +156,7 @@ class QuerySet:
         among = list(counts) if streams is None else streams
         filed = self._fewest(_asked(label, operator, layer), among)
         if filed is None and 2 * sum(counts.get(stream, 0) for stream in among) > len(self):
-            # The most of them are wanted: to pass over the others costs less than to look each up.
+            # Most queries match, so skipping the others costs less than looking up each match.
             found = (query for _, query in self.queries.items_from(first))
             wanted = found if streams is None else (query for query in found if query.stream in streams)
         else:

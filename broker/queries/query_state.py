@@ -256,7 +256,7 @@ class QueryState:
                 stream.running.replay_with(stream.running.plan)
                 continue
             if version not in replayed:
-                # For all streams: the queries served of one may depend on the others, for they may feed each other.
+                # For all streams, because the queries that a stream serves may depend on streams that feed it.
                 if stored is not None and version >= stored.snapshot.standing.version:
                     then, changed = self._stored_at(stored, version)
                     base = _Base(stored.snapshot.standing, stored.snapshot.plans, changed)

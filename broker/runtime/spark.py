@@ -159,7 +159,7 @@ def _properties(
         "spark.executor.extraJavaOptions": " ".join(_READER_BOUNDS),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        # A task that overflows its stack or has no memory left is one that failed. Spark would end the whole process.
+        # A stack overflow or a lack of memory fails only the task. By default, Spark would end the whole process.
         "spark.executor.killOnFatalError.depth": "0",
         "spark.python.daemon.module": python_worker.__name__,
         "spark.python.unix.domain.socket.enabled": "true",
@@ -191,7 +191,7 @@ def _start_jvm(properties: Mapping[str, str]) -> None:
     with properties_file(properties) as file:
         arguments = f"--properties-file {shlex.quote(str(file))} --load-spark-defaults {given}"
         with _environment(PYSPARK_SUBMIT_ARGS=arguments):
-            # It has read the file once it can be spoken to.
+            # The JVM has read the file when it accepts the connection, so the file can be deleted.
             SparkContext._ensure_initialized()
 
 
@@ -254,7 +254,7 @@ def _leave_working_folder(session: SparkSession) -> None:
     existed before belongs to the user, and stays.
     """
     assert session._jvm is not None
-    # The JVM's: that of this process may be another one by now.
+    # The working folder of the JVM, because this process may have changed its own.
     artifacts = Path(session._jvm.java.lang.System.getProperty("user.dir")) / "artifacts"
     is_own = not artifacts.exists()
     folder = Path(session._jsparkSession.artifactManager().artifactPath().toString()).parent
@@ -273,8 +273,8 @@ def _quiet_python_loggers() -> None:
     from pyspark.logger import PySparkLogger
 
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
-        # Of its own class, for it logs with arguments that no other takes; by the level, for whoever configures logging
-        # later (uvicorn does) may enable again what was disabled.
+        # This logger has a special class, because it logs with more arguments than others. Its level is set, because a
+        # later configuration of logging (as by uvicorn) may enable disabled loggers again.
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 

@@ -228,7 +228,8 @@ class StreamJob:
     # -- the query and its supervision
 
     def _start_query(self) -> None:
-        # Spark wants all partitions named; those that came since the stream's first start are read from their start.
+        # Spark needs a starting offset for each partition. A partition that was added later is read from its first
+        # record.
         starting = {**dict.fromkeys(self._cluster.partitions(self._stream.topic), _EARLIEST), **self._starting}
         source = (
             self._spark.readStream.format("kafka")
@@ -266,7 +267,7 @@ class StreamJob:
                     self._runner.forget_topics()
                     self._have_parked(finding)
                     continue
-                # However long it took to fail: only a batch that was done ends a row of failures.
+                # Only a completed batch ends a series of failures, not the time since the last failure.
                 failures = 0 if self._batches_done > done else failures
                 pause = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
                 failures += 1
@@ -281,7 +282,7 @@ class StreamJob:
         from broker.runtime.spark import has_stopped
 
         if has_stopped(self._spark):
-            # The daemon ends of it. The next one finds the cause of the batch's end.
+            # This error ends the daemon. The next daemon searches for the cause of the batch's failure.
             raise BrokerError("Spark", "its context", "has stopped: start the daemon again")
         fault = self._source.fault()
         if fault is not None:
@@ -304,7 +305,7 @@ class StreamJob:
             self._tell_long_batch()
             for done in self._progress.new(query, self._done_batch_id):
                 self._phases.count_spark(done.batch_id, done.began_s, done.durations_ms)
-            # A job that was started again is well once it has done a batch, or found that there is none to do.
+            # A restarted job is healthy again when it has completed a batch, or has waited for records for some time.
             if self.problem is not None:
                 now = time.monotonic()
                 if query.status["message"] != "Waiting for data to arrive":
@@ -383,7 +384,7 @@ class StreamJob:
         self._have_parked(finding)
         if self.finding is not None or self._batch_began_s != began_s:
             return
-        # It is no fault of the batch, which is run again without the parked queries.
+        # This start does not count as a failure of the batch, which runs again without the parked queries.
         self._running.excuse()
         tasks = running_tasks(self._spark)
         query.stop()
@@ -417,12 +418,12 @@ class StreamJob:
                 tally = self._run_bound(batch_id, records, batch)
                 self._tell(batch_id, batch, tally)
             except SchemaRegistryError:
-                # The stream stops before the batch could be read.
+                # The stream was stopped before the batch was read, so this start does not count as a failure.
                 self._running.excuse()
                 raise
             except BaseException as error:
                 if isinstance(error, FoldError):
-                    # No expression is to blame: it computed, and was written.
+                    # Expressions are not the cause, because the batch was computed and written.
                     self._running.excuse()
                 self._error = error
                 raise

@@ -293,6 +293,7 @@ def _other_zone(zone: str | None, now: str) -> str | None:
     """
     if zone in (None, now):
         return None
-    # Times without a zone and literals are read in it, in the records and in WHERE too, which the store has not got.
+    # Records and WHERE use the time zone for literals and times without a zone. The store does not have them to
+    # convert.
     remedy = "put it back and resume the query, or remove the query and register it again, which begins empty"
     return f"its cells are of spark.time_zone '{zone}', which is '{now}' now: {remedy}"

@@ -81,7 +81,8 @@ class Timeline:
         They cover the last minute, or the time since the start if that is shorter.
         """
         recent = self.moments(now_s, _RATE_MOMENTS * MOMENT_S)
-        # The oldest of them is whole: they cover the time from when it begins, whether a batch was done in it or not.
+        # The oldest moment is complete. So the moments cover all time since its beginning, including pauses between
+        # batches.
         first_s = ((now_s - _RATE_MOMENTS * MOMENT_S) // MOMENT_S + 1) * MOMENT_S
         span_s = max(1.0, now_s - max(first_s, self.began_s))
         latency = sum((moment.latency for moment in recent), Latency.none())
