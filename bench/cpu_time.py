@@ -20,7 +20,7 @@ def cpu_s() -> float:
 def machine_cpu_s() -> float:
     """Return the seconds of processor time so far of the whole machine, for all processes."""
     fields = Path("/proc/stat").read_text().partition("\n")[0].split()[1:]
-    # Not idle, not waiting for a disk; what guests take is in the first two as well.
+    # Without idle time and waiting for disks. The time of guests is contained in the first two fields.
     busy = [ticks for number, ticks in enumerate(map(int, fields[:8])) if number not in (3, 4)]
     return sum(busy) / _TICKS_A_SECOND
 

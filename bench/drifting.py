@@ -120,7 +120,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "cases": cases,
     }
     output_dir.mkdir(parents=True, exist_ok=True)
-    # Read as it is written: a number of queries that is a key becomes a text.
+    # Parsed from the written text, because numbers of queries as keys become texts in JSON.
     text = json.dumps(result, indent=2)
     (output_dir / f"{NAME}.json").write_text(text + "\n")
     written: dict[str, Any] = json.loads(text)

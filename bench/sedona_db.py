@@ -34,7 +34,7 @@ def joined(shapes: npt.NDArray[Any], places: npt.NDArray[np.float64]) -> Callabl
     The fences are converted to its geometries in advance. SedonaDB builds a new index in every query.
     """
     with warnings.catch_warnings():
-        # It looks for PROJ and GDAL, of which nothing here makes use.
+        # SedonaDB warns if PROJ and GDAL are missing, which this benchmark does not use.
         warnings.simplefilter("ignore")
         session = importlib.import_module("sedonadb").connect()
         pa.table(session.sql("SET datafusion.execution.target_partitions = 1"))

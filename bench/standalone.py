@@ -72,7 +72,7 @@ class StandaloneCluster:
     def kill_worker(self, number: int) -> None:
         """Kill a worker and its executors by SIGKILL, as if their host failed."""
         worker = self._workers.pop(number)
-        # Its executors, and the Python workers of these, are of its session.
+        # The executors and their Python workers belong to the same session, so the signal reaches them.
         os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
 

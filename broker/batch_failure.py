@@ -59,7 +59,7 @@ class ShortFailing:
             if len(whole) > len(text) and line != self._logged and not _INTERRUPTED.search(whole):
                 self._logged = line
                 LOG.error("stream '%s': batch %d failed: %s", self._stream, batch_id, line, exc_info=True)
-        # Not within the clause, so that it has no context, whose text Python would add.
+        # Raised outside of the except clause: Python would add the text of the context.
         raise BatchFailure(text)
 
 

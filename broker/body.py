@@ -37,7 +37,7 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_fields(cls, plain: Any) -> Any:
-        # Before all else, for another field may be missing because of one that is misspelt.
+        # Checked first, because a misspelt field may be the reason why another field is missing.
         known = [field.alias or name for name, field in cls.model_fields.items()]
         if not isinstance(plain, dict) or plain.keys() <= {*known}:
             return plain

@@ -36,7 +36,7 @@ def is_of_kafka(error: BaseException) -> bool:
             if cause.getClass().getName().startswith((_KAFKA, "org.apache.spark.sql.kafka010.")):
                 return True
             last, cause = cause, cause.getCause()
-        # An error that could not cross from the task to the driver is there in words alone.
+        # If Spark could not serialise the error of a task, only its text has arrived.
         return last is not None and _KAFKA_ERRORS in str(last.getMessage())
     except Exception:
         return False

@@ -67,7 +67,7 @@ class Grid:
         boundaries = np.empty(2 * len(constants), dtype=np.int64)
         boundaries[0::2] = constants
         if len(constants) and constants[-1] == KEY_MAX:
-            # Nothing lies above the greatest key: its gap would begin beyond the key space.
+            # There is no key above KEY_MAX, so the last constant has no region above it.
             boundaries[1:-1:2] = constants[:-1] + 1
             boundaries = boundaries[:-1]
         else:

@@ -135,7 +135,7 @@ class LargeShape:
                     stored, put_off = stored + more, 0
                     waiting.extend(quarters)
                     continue
-                # The lists of others become shorter, as these are cut.
+                # Retry this cell later, when the division of other cells has made their lists shorter.
                 if put_off < len(waiting):
                     put_off += 1
                     waiting.append(cell)
@@ -168,7 +168,7 @@ class LargeShape:
         """
         x0, y0, x1, y1 = where
         if self.words[self.base + KIND_WORD] & 0xFF != POLYGONS:
-            # Nothing is inside of lines and points.
+            # Lines and points have no inside.
             return x0, y0, False
         places = [(x0 + share * (x1 - x0), y0 + (1 - share) * (y1 - y0)) for share in _SPOTS]
         if around is not None and around.spot is not None:

@@ -20,5 +20,5 @@ def locality(x: float, y: float, side: float) -> int:
 
 
 def _interleaved(value: int) -> int:
-    # Its binary digits, read as those of base four.
+    # Reading the binary digits in base four puts a zero between two bits.
     return int(format(value, "b"), 4)

@@ -155,7 +155,7 @@ def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int
     for place in range(begin + 2, end, 2):
         next_y = reals[place + 1]
         is_above = next_y > y
-        # Nearly all edges are beside the ray, with no end on it.
+        # Skip edges that do not cross the line of the ray, and that do not end on it: nearly all edges.
         if is_above == was_above and next_y != y:
             continue
         before_x, before_y, next_x = reals[place - 2], reals[place - 1], reals[place]

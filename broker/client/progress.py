@@ -28,7 +28,7 @@ def followed(
     try:
         yield
     finally:
-        # Not joined: whoever interrupts a load does so because the daemon does not answer.
+        # Not joined: a user interrupts a load because the daemon does not answer, and a join would wait for its answer.
         over.set()
 
 
@@ -43,5 +43,5 @@ def follow(loads: Callable[[], Sequence[Load]], progress: Progress, over: thread
         except ClientError:
             continue
         if in_progress and not over.is_set():
-            # The largest is this one, unless another large one comes in at the same time.
+            # The largest load is probably this one; a larger one may be in progress at the same time.
             progress(max(in_progress, key=lambda load: load["queries"]))

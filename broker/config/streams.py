@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from broker.formats.decoder import Decoder
 
 _TAKEN_PREFIX = "__asc_"
-# The columns that the job puts beside the fields.
+# The job adds columns with this prefix to the fields.
 
 
 def _known_format(name: str) -> str:

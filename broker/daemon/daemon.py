@@ -345,7 +345,8 @@ class Daemon:
             json_log=self.config.log.format == "json",
         )
         self._spark = spark
-        # Each file of a checkpoint would have another one beside it, made with a process of the system for its mode.
+        # Otherwise, each file of a checkpoint would have a checksum file, and a process would be started to set its
+        # mode.
         jvm: Any = spark._jvm
         jvm.org.apache.hadoop.fs.FileSystem.getLocal(spark.sparkContext._jsc.hadoopConfiguration()).setWriteChecksum(
             False

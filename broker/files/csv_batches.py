@@ -179,7 +179,7 @@ def _lines(blocks: Iterable[bytes]) -> Iterator[str]:
         except UnicodeDecodeError as error:
             begin = block.rfind(b"\n", 0, error.start) + 1
             yield from io.StringIO(block[:begin].decode(), newline="")
-            # Raises anew, with the place within the line.
+            # Raises the error again, now with the position in the line.
             text = block[begin : block.find(b"\n", begin) + 1 or len(block)].decode()
         yield from io.StringIO(text, newline="")
 

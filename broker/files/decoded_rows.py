@@ -27,7 +27,7 @@ POLL_S = 0.2
 _TEXT_CHARS = 60
 _PLACE = "__asc_place"
 _OPTIONS = {"spark.sql.adaptive.enabled": "false"}
-# Adaptive execution drops what it finds to have no rows, and with it what was observed on the way there.
+# Adaptive execution removes parts of a query that have no rows, together with the observations in them.
 
 
 @dataclass(frozen=True, slots=True)

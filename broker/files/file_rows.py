@@ -109,7 +109,7 @@ def _decoded(lines: DataFrame, decoder: RecordDecoder, decoding: Decoding) -> Da
 
     decoded = decoder.decode(as_records(lines, value=sf.col("value"), topic=sf.col(FILE)))
     names = [field.name.lower() for field in decoder.fields.arrow]
-    # By number: a field may be called as one of the record's own attributes, which come after the fields.
+    # Columns get numbers, because a field may have the name of a metadata attribute; those come after the fields.
     numbered = [f"__asc_{number}" for number in range(len(decoded.columns) - 2)]
     decoded = decoded.toDF(*numbered, RECORD, ERROR)
     columns = {name: decoded[number] for name, number in zip(names, numbered, strict=False)}

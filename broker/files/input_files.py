@@ -204,7 +204,7 @@ def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes
     """
     with _whole_gzip(path), _opened(path) as (bytes_read, content):
         rest = b""
-        # Of a pipe, what has come so far: nobody knows when the next line does.
+        # From a pipe, take the bytes that have arrived: nobody knows when the next line comes.
         read = content.read1 if path == STDIN else content.read  # type: ignore[attr-defined]  # as every stdin has it
         while part := read(size_bytes):
             advance(bytes_read())
@@ -261,7 +261,7 @@ def read_csv(path: Path, advance: Advance, on_uneven: OnUneven | None = None) ->
                     on_uneven(line, said)
             advance(bytes_read())
     except (csv.Error, UnicodeDecodeError) as error:
-        # Text is decoded in pieces: of one that is none, the line is not known.
+        # The text is decoded in blocks, so the line of an invalid character is unknown.
         raise InputError("not readable as CSV, file", str(path), csv_fault(error, line, is_known=False)) from None
 
 

@@ -76,7 +76,8 @@ def _readable(spark: SparkSession, inputs: Sequence[Path], decoding: Decoding) -
             raise InputError(f"file {file}, column", name, remedy)
     kept = pa.schema([field for field in stored.to_arrow_schema() if field.name.lower() in wanted])
     with tempfile.TemporaryDirectory(prefix="asc-parquet-") as folder:
-        # A file of the same columns without rows, of which Spark says by which types it reads them.
+        # Write a file with these columns and without rows: Spark's schema of it has the types as which Spark reads
+        # them.
         pq.write_table(kept.empty_table(), f"{folder}/empty.parquet")
         schema = spark.read.parquet(f"{folder}/empty.parquet").schema
     return spark.read.schema(schema).parquet(*map(str, inputs))

@@ -103,7 +103,7 @@ def form_of(name: str, content: bytes) -> str:
     if _is_toml(text):
         return "toml"
     if not any(line.lstrip().startswith("{") for line in text.split("\n")):
-        # Else the daemon would say of each line that it is no query.
+        # Otherwise, the daemon would report each line as an invalid query.
         raise InputError("no queries in file", name, f"it is neither NDJSON nor JSON nor TOML; {_REMEDY}")
     return "ndjson"
 

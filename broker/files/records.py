@@ -127,7 +127,7 @@ def read_batches(
     if file_format == "ndjson":
         numbered = _numbered_lines(path, advance)
         if RECORD_FORMATS[target.format].is_lines_of == "ndjson":
-            # Each line is a record, and of those that are not sent nothing is said.
+            # Each line is a record, and skipped lines are not checked.
             numbered = _behind(numbered, skip)
             if key is None:
                 return _lines_as_they_stand(numbered, on_columns, odd_lines or OddLines())

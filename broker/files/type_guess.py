@@ -19,7 +19,7 @@ _TIMES = (
     ("timestamp", re.compile(f"{DATE}{TIME}(?:Z|[+-][0-9]{{2}}:[0-9]{{2}})", re.ASCII)),
 )
 _TEXTS = (
-    # In any case, as it is published, and as Spark reads it.
+    # Upper and lower case, as for publishing and in Spark.
     ("boolean", re.compile("true|false", re.ASCII | re.IGNORECASE)),
     ("integer", re.compile("-?(?:0|[1-9][0-9]{0,37})", re.ASCII)),
     ("integer beyond DECIMAL(38,0)", re.compile("-?[1-9][0-9]{38,}", re.ASCII)),
@@ -161,5 +161,5 @@ def _kind(value: Any, *, texts: bool) -> str:
         return "struct"
     if isinstance(value, list):
         return "array"
-    # In JSON a text is a text, but for times, for which it has nothing else.
+    # In JSON, a text is a text, except times, for which JSON has no other type.
     return next((kind for kind, text in (_TEXTS if texts else _TIMES) if text.fullmatch(value)), "text")

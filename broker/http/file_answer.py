@@ -64,5 +64,5 @@ class FileAnswer(Response):
                 await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
-            # To free a large file takes a while, for which no other request waits.
+            # Deleting a large file takes a while, so a thread does it, and other requests do not wait.
             get_running_loop().run_in_executor(None, file.close)

@@ -73,7 +73,7 @@ class Listener(socket.socket):
         """Return the next connection, and the client's address."""
         if self._spare_in_a_row == _SPARE_AT_ONCE:
             self._spare_in_a_row = 0
-            # asyncio goes on with what it has, and comes back.
+            # asyncio processes the accepted connections, and then calls again.
             raise BlockingIOError
         try:
             accepted, address = super().accept()
@@ -123,7 +123,7 @@ class Listener(socket.socket):
         most = max(of_host.values())
         oldest = next(one for one in self._spare if of_host[one.host] == most)
         del self._spare[oldest]
-        # Its descriptor is asyncio's, which closes it once it reads the end.
+        # Only shut the connection down: asyncio owns its descriptor, and closes it when it reads the end.
         with suppress(OSError):
             oldest.shutdown(socket.SHUT_RDWR)
 

@@ -125,7 +125,7 @@ class ApiServer:
         except Exception as error:
             LOG.error("the API has ended: %s", one_line(error))
         finally:
-            # Work left for the end of the server, as ending the threads of endpoints, is done here.
+            # The loop runs the remaining tasks of the server's end here, such as ending the threads of endpoints.
             loop.run_until_complete(loop.shutdown_default_executor())
             loop.close()
             listener.close()

@@ -214,7 +214,7 @@ class KafkaCluster:
                 admin.wait_for_topics(names)
         for topic, kind in refused:
             reason = one_line(topic.get("error_message") or kind.description)
-            # "a.b" beside "a_b" is the one name that is legal and refused all the same.
+            # A valid name is refused as invalid only if it collides with another topic, as "a.b" with "a_b".
             refusal = QueryError if kind is InvalidTopicError else TopicError
             yield topic["name"], refusal("topic", topic["name"], f"cannot be created: {reason}")
 

@@ -321,7 +321,7 @@ def _answers(port: int) -> bool:
     from kafka import KafkaAdminClient
     from kafka.errors import KafkaError as ClientError
 
-    # A broker that is starting refuses and drops connections: no news while it is being waited for.
+    # A starting broker refuses and drops connections. This is expected, so it is not logged.
     client_log = logging.getLogger("kafka")
     level = client_log.level
     client_log.setLevel(logging.CRITICAL)

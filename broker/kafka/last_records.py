@@ -23,7 +23,7 @@ def last_records(client: KafkaClient, topic: str, last: int, *, most_bytes: int,
         for partition, share in shares.items():
             end = bounded.end[partition]
             bounded.seek(partition, end - share)
-            # A partition takes no more bytes than its share, so that one of large records leaves some to others.
+            # Each partition has a share of the bytes, so that one with large records leaves space for the others.
             left_bytes = most_bytes // len(shares)
             while left_bytes > 0 and not bounded.is_over:
                 if bounded.position(partition) >= end:

@@ -161,7 +161,7 @@ class Layers:
             try:
                 return self._written(topic, puts, removes)
             except Exception as error:
-                # The next one begins anew: what is left of this one is aborted by that.
+                # The next write uses a new producer, which aborts the open transaction of this one.
                 self._close_producer()
                 raise TopicError("topic of layer", topic, f"cannot be written: {one_line(error)}") from error
 

@@ -108,7 +108,7 @@ def judged(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError]:
     try:
         return features_of(texts, rules)
     except MemoryError:
-        # Not of the rows.
+        # The rows are not the cause.
         raise
     except Exception as error:
         if len(texts) > 1:

@@ -37,7 +37,7 @@ def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = 
     only when its query starts.
     """
     wanted = list(dict.fromkeys(attributes))
-    # One try for all of them; only where that fails, one for each, to know which.
+    # Try all expressions together. Only if that fails, try each alone to find the faulty ones.
     together = _tried(frame, wanted, plan)
     if not isinstance(together, str):
         field_by_attribute: dict[PAttribute, StructField | str] = dict(zip(wanted, together, strict=True))

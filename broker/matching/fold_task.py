@@ -173,7 +173,7 @@ class Times:
         is_timed = (times_us >= FIRST_US) & (times_us <= LAST_US)
         if nulls is not None:
             is_timed &= ~nulls
-        # A time out of range may wrap here, and is none whatever it is compared with.
+        # The difference may overflow for a time out of range, but ``is_timed`` excludes such times.
         is_future = is_timed & (stamps_ms >= 0) & (times_us - future_us > stamps_ms * 1_000)
         return Times(is_timed & ~is_future, is_future)
 

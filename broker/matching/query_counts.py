@@ -74,7 +74,7 @@ class QueryCounting:
 
 
 def _added(ordinals: npt.NDArray[np.integer], counts: Integers | None, size: int) -> QueryCounts:
-    # A table of all ordinals is faster than sorting, until it is much larger than what is counted.
+    # Counting in a table of all ordinals is faster than sorting, unless the table is much larger than the data.
     if size <= 16 * len(ordinals):
         sums = np.bincount(ordinals, counts, minlength=size)
         filled = np.flatnonzero(sums)

@@ -223,7 +223,7 @@ class TaskTally:
     def __init__(self, tallying: Tallying, alike: Alike | None = None) -> None:
         self._tallying = tallying
         self._alike = alike
-        # Tasks draw independently; nothing but the sample depends on the numbers.
+        # Each task has another random seed. Only the sample depends on the numbers.
         self._random = np.random.default_rng()
         self._counts: Tally | None = None
         self._draws: list[Draw] = []
@@ -327,7 +327,7 @@ class TaskTally:
             self._draws.append(draw)
         if sum(map(len, self._draws)) >= 2 * sampling.tuples:
             merged = _union(self._draws, sampling.tuples)
-            # A number above the greatest that is kept has no chance any more.
+            # A later tuple with a greater number cannot enter the sample any more.
             self._draws, self._below = [merged], float(merged.numbers[-1])
 
     def _draw(

@@ -237,7 +237,7 @@ class StreamMonitor:
         if self._placed is not None:
             is_in_place = plan is self._placed or plan is self._running.plan
             if not is_in_place and plan.version <= self._placed.version:
-                # Bound before the last swap: it says nothing of what is in place.
+                # The batch was bound before the last swap, so it says nothing about the current sequences.
                 return
             self._placed = None
         self._states.follow(plan, settings)
@@ -268,9 +268,9 @@ class StreamMonitor:
     def _measure(self, plan: Plan, period: _Period, due: Sequence[tuple[int, BlockState]]) -> None:
         draw = period.draw
         if draw is None or 2 * len(draw) < min(period.tuples, self._settings.sample_tuples):
-            # Nothing or too little was drawn (it rested meanwhile): the next period is short, and draws.
+            # The sample is too small, because the monitor rested. The next period is short, and draws tuples.
             return
-        # Its own time: waiting for others is no load.
+        # The processor time of this thread, because waiting for others causes no load.
         start = time.thread_time()
         try:
             tuples = SampledTuples.of(plan, draw.columns(plan.p_attributes), len(draw))
@@ -312,11 +312,11 @@ class StreamMonitor:
         orders = {result.number: result.arrangement.order for result in results if result.arrangement.kind != "kept"}
         self._placed = placed = self._running.arrange(plan, orders)
         there = {id(block.matrix) for block in placed.blocks}
-        # Queries of the others came or went meanwhile: they are measured anew.
+        # The queries of the other blocks changed meanwhile, so these blocks are measured again.
         results = [result for result in results if id(result.state.matrix) in there]
         for result in results:
             cost = result.arrangement.counted_cost
-            # The dropping ratio does not depend on the order, so that of all the period's tuples holds for the new one.
+            # The dropping ratio does not depend on the order, so the ratio of the period also holds for the new order.
             result.state.put_in_place(
                 None if cost is None else Figures(result.cause.now.dropping_ratio, cost),
                 result.measured,

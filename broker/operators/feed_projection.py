@@ -87,7 +87,7 @@ class FeedProjection(Operator):
                                 'e', if({is_timed} AND NOT {is_future}, {time_us}, NULL),
                                 'f', if({is_future}, true, NULL),
                                 'x', {position}, 'c', {carried_sql(track.carried or ())})"""
-        # A text with a lambda is kept out of the arguments of the function in Python, as in Transport.
+        # Spark must not move a text with a lambda into the arguments of a Python function (see Transport).
         return f"if(rand() + 1D > 0D, {text}, NULL)" if "->" in text else text
 
     def times(self) -> tuple[Column, ...]:

@@ -151,7 +151,7 @@ class FeedSink:
         try:
             records_of(written).write.format("kafka").options(**self._sink_options()).save()
         except Exception as error:
-            # Here, for only the beginning of its text reaches the reader.
+            # Called here, because only the beginning of the text of the error reaches the reader of the feed.
             self.failed(error)
             raise
         if too_large:

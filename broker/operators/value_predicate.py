@@ -44,6 +44,7 @@ def value_predicate(sql: str, attributes: Schema, time_zone: str) -> str:
     if pa.types.is_date(kind):
         return f"({sql}) >= DATE '1970-01-01'"
     if pa.types.is_timestamp(kind):
-        # In every zone the engine knows the instant of this literal: of one before 2000 Spark would compare it.
+        # The engine knows the instant of this literal in each time zone. For one before 2000, Spark would have to
+        # compare.
         return f"({sql}) >= {'TIMESTAMP_NTZ' if kind.tz is None else 'TIMESTAMP'} '2001-01-01 00:00:00'"
     return f"({sql}) >= 0"

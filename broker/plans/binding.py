@@ -89,7 +89,7 @@ class BatchBindings:
         binding = Binding(batch_id, version, self._planned_end(batch_id), self._planned_first(batch_id))
         path = self._folder / str(batch_id)
         try:
-            # Its folder is not made again: where that has another name, a batch that is written is the new leader's.
+            # Do not create the folder: if it was renamed, another daemon leads, and this one may not write the batch.
             write_synced(path, binding_text(binding), copy_of(path))
         except (FileNotFoundError, NotADirectoryError) as error:
             raise self._taken() from error
@@ -162,7 +162,8 @@ class BatchBindings:
         return self._planned_end(before) if (self._offsets_log / str(before)).exists() else self._initial_offsets()
 
     def _initial_offsets(self) -> Offsets:
-        # Of the source, Spark notes them when it plans the first batch: a version line, then {"topic": {...}}.
+        # Spark writes the initial offsets of the source when it plans the first batch: a version line, then {"topic":
+        # {...}}.
         try:
             return _offsets_of(json.loads(self._initial.read_text("utf-8").splitlines()[1]))
         except (OSError, ValueError, IndexError, AttributeError, TypeError):

@@ -169,7 +169,8 @@ def _entry(offsets: Path, topic: str, ends: Offsets) -> str:
     for path in _newest_first(offsets):
         if _is_whole(path, lines=3):
             version, head, last = _read(path).decode().splitlines()
-            # The topic that these offsets are of, whatever the stream is to read now.
+            # Keep the topic of the old entry, because these offsets belong to it, even if the stream is to read another
+            # topic.
             return "\n".join([version, head, json.dumps({next(iter(json.loads(last)), topic): ends})])
     head = json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": int(time.time() * 1000), "conf": {}})
     return "\n".join(["v1", head, json.dumps({topic: ends})])

@@ -173,7 +173,8 @@ class RunningPlan:
         with self._lock:
             running = self._plan
             if not self._bindings.has(batch_id):
-                # Known before it is written: what is in place though writing it failed half way is still replayed.
+                # Set before the write: if the write fails after the file is in place, the batch is still replayed with
+                # this plan.
                 self._bound_plan = running
             try:
                 self._bound = binding = self._bindings.bind(batch_id, running.version)

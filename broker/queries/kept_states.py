@@ -35,7 +35,7 @@ def with_since(candidate: ValidatedQuery, before: QuerySet) -> ValidatedQuery:
 
 
 def stand(streams: Mapping[str, Stream], after: QuerySet, plans: Mapping[str, Plan]) -> None:
-    """Have streams keep the states of the queries of a set, and no other states, before the plans of the set run.
+    """Make the streams keep the states of the queries of a set, and delete all others, before the set's plans run.
 
     ``plans``: the new plans of the streams that change. The states of queries whose records are unreadable are kept.
     Cost: a walk over the unreadable queries and the queries that have states.

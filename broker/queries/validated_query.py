@@ -195,7 +195,7 @@ class ValidatedQuery:
         return self.members is not None and not self.members.computed.keys() <= set(self.predicate.read)
 
     def planned(self) -> list[Query]:
-        """Return the entries of the query in plans while it is not paused."""
+        """Return the entries that the query has in plans if it is not paused: one, or one for each member of a join."""
         query, own = self.query, self.destination
         destination = None if own is None else own.in_plan()
         if self.members is not None:

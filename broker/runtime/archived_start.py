@@ -32,7 +32,7 @@ def archive_classes(progress: Progress = lambda line: None) -> ClassArchive:
     if not archive.is_there:
         progress("Archiving Spark's classes, for starts in half the time (half a minute, once) ...")
         command = [sys.executable, "-m", "broker.runtime.archived_start"]
-        # In the folder of the packages, for Python imports from the working folder first.
+        # Run in the folder that contains the packages, because Python imports from the working folder first.
         own = Path(__file__).parents[2]
         nowhere = subprocess.DEVNULL
         subprocess.run(command, cwd=own, timeout=_MADE_WITHIN_S, stdout=nowhere, stderr=nowhere, check=False)
@@ -64,7 +64,7 @@ def main() -> None:
             job.stop()
         finally:
             spark.stop()
-            # It ends with its input, and writes the archive then.
+            # The JVM ends when its input closes, and then writes the archive.
             process.proc.stdin.close()
             process.proc.wait(_MADE_WITHIN_S / 3)
 

@@ -46,7 +46,7 @@ def write_bundle(path: Path, progress: Progress = lambda line: None, *, replace:
     if path.exists() and not replace:
         raise RuntimeMissingError("bundle", str(path), "exists; name another file, or have it replaced with --force")
     sets = locked_sets()
-    # By their bytes: a bundle with a spoilt jar would be refused where it is loaded, far away.
+    # Compare the bytes: the other machine would refuse a bundle with a damaged jar.
     files = {
         _member(jar_set, jar): file
         for jar_set in sets

@@ -30,7 +30,8 @@ class Connections:
                 if event.endswith("connect_tcp.complete"):
                     connected = info["return_value"].get_extra_info("socket")
                     self._add(connected)
-                    # TLS takes the descriptor from its socket, and gives it to nobody before the handshake is done.
+                    # TLS takes over the descriptor, and returns no socket before the handshake is complete. So keep a
+                    # duplicate.
                     self._add(request.enter_context(connected.dup()))
                 elif event.endswith("start_tls.complete"):
                     self._add(info["return_value"].get_extra_info("socket"))
@@ -52,6 +53,6 @@ class Connections:
 
 
 def _end(connection: socket.socket) -> None:
-    # Not the method of a TLS socket, which would wait for the other side, or fail in the thread that reads.
+    # Not the method of the TLS socket: it would wait for the other side, or fail in the reading thread.
     with suppress(OSError):
         socket.socket.shutdown(connection, socket.SHUT_RDWR)

@@ -36,7 +36,7 @@ def fetch_jars(jar_set: JarSet, progress: Progress = lambda line: None, *, verif
         with folder_lock(folder.parent):
             lacking = _lacking(jar_set, folder)
             if verify or lacking:
-                # One file is gone or cut short: the others may have suffered as well.
+                # If one file is missing or too short, the others may be damaged too, so check all.
                 _fetch(jar_set, [jar for jar in jar_set.jars if not _is_right(folder, jar)], folder, progress)
     return [folder / jar.file_name for jar in jar_set.jars]
 
@@ -96,7 +96,7 @@ def _fetch(jar_set: JarSet, jars: Sequence[Jar], folder: Path, progress: Progres
     """Download jars in parallel and move them. The first failure ends the other downloads and is raised."""
     if not jars:
         return
-    # A filled cache needs no HTTP, and is there as good as always.
+    # Imported here: if the cache has all jars, no HTTP client is loaded.
     from broker.runtime.repository import Repository
 
     size_bytes = sum(jar.size_bytes for jar in jars)
@@ -113,7 +113,7 @@ def _fetch(jar_set: JarSet, jars: Sequence[Jar], folder: Path, progress: Progres
             ThreadPoolExecutor(_CONNECTIONS, "asc-jars") as pool,
         ):
             try:
-                # The large ones first, or the last connection runs alone.
+                # Start with the largest jars, so that no large download remains alone at the end.
                 order = sorted(jars, key=lambda jar: -jar.size_bytes)
                 futures = {pool.submit(fetched, jar): jar for jar in order}
                 for future in as_completed(futures):

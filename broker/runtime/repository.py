@@ -41,7 +41,7 @@ class Repository:
 
     def __init__(self) -> None:
         named = repository_url()
-        # Not in the address of a request, which httpx writes into the log.
+        # The password is not in the address, because httpx logs the addresses of requests.
         auth = httpx.BasicAuth(named.username, named.password) if named.userinfo else None
         self.url = named.copy_with(userinfo=b"")
         self._stop = threading.Event()
@@ -192,7 +192,7 @@ def _system_certificates() -> ssl.SSLContext:
     for name, is_usable in (("SSL_CERT_FILE", Path.is_file), ("SSL_CERT_DIR", Path.is_dir)):
         value = os.environ.get(name)
         places = [value] if name == "SSL_CERT_FILE" else (value or "").split(os.pathsep)
-        # OpenSSL passes over a place that is not there, and what is then said of certificates leads astray.
+        # OpenSSL ignores a missing file or folder, and the later error about certificates would be misleading.
         if value and not any(is_usable(Path(place)) for place in places if place):
             remedy = "is not there; name a file (SSL_CERT_DIR: a folder) of PEM certificates, or unset the variable"
             raise RuntimeMissingError(name, value, remedy)

@@ -167,7 +167,8 @@ def _properties(
         "spark.sql.ansi.enabled": "false",
         "spark.sql.session.timeZone": time_zone,
         "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
-        # Else '${env:HOME}' in a predicate is the variable of this process, and ${spark...} a setting.
+        # Otherwise, Spark would replace '${env:HOME}' in a predicate by the environment variable, and ${spark...} by a
+        # property.
         "spark.sql.variable.substitute": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # PySpark's work for a column of a batch costs as much as that for some thousand values.

@@ -123,7 +123,7 @@ class StreamAnalyser:
             raise ConfigError(f"options of stream with topic {self._topic}", dict(decoder.options), remedy) from error
 
     def _check_patterns(self) -> None:
-        # A pattern that is none makes no error in a decoder: every record would be a dead letter.
+        # An invalid pattern raises no error in a decoder: each record would become a dead letter.
         from pyspark.sql import functions as sf
 
         for option, reader in DATE_PATTERNS.items():
@@ -161,7 +161,7 @@ class StreamAnalyser:
         return JoinPredicate(where, attributes, layer, limits=self._limits, time_zone=zone, may_wait=may_wait)
 
     def _over(self, layers: Mapping[str, Layer]) -> Schema:
-        # Kept, for its knowledge of columns; the layers change now and then.
+        # Cached with its known columns, because layers rarely change.
         attributes = self._attributes
         if attributes.layers is not layers:
             self._attributes = attributes = attributes.with_layers(layers)
@@ -257,7 +257,7 @@ class StreamAnalyser:
         with self._lock:
             known = {attribute: None for attribute in computed if attribute in self._accepted}
             for attribute in known:
-                # Asked for last, forgotten last.
+                # Move the attribute to the end, because the least recently used ones are removed first.
                 del self._accepted[attribute]
             self._accepted.update(known)
         return [attribute for attribute in computed if attribute not in known]

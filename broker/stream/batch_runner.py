@@ -213,11 +213,11 @@ class BatchRunner:
         self._read_registry()
         cores = self._spark.sparkContext.defaultParallelism
         rows = self._spark.range(_WARM_UP_RECORDS * cores, numPartitions=cores)
-        # Every other one is a dead letter: those go all the way, whatever the queries accept.
+        # Every second record is a dead letter, because these are written even if no query accepts a record.
         value = sf.when(sf.col("id") % 2 == 0, sf.lit(self._decoder.example()))
         records = as_records(rows, value=value)
         shipped = self._shipped_of(plan, records)
-        # Spark would see through rand() < 0, and run nothing.
+        # Spark would fold rand() < 0 to FALSE, and run nothing.
         never = sf.rand() + 1 < 0
         while True:
             outgoing = self._pipeline_of(records, shipped, self._tallying(plan)).outgoing(records)

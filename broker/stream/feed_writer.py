@@ -116,7 +116,7 @@ class FeedWriter:
         elif self._written.marks != now.marks:
             parts = now.parts
         else:
-            # A part without queries got no watermarks, and its first query is to know which of its records are late.
+            # A new part with queries has no watermark yet, and needs it to recognise late records.
             parts = now.parts - self._written.parts
         if parts:
             watermarks = Watermarks({name: mark - self._lateness_us for name, mark in now.marks.items()})
@@ -159,7 +159,8 @@ class FeedWriter:
     def _send(self, messages: Sequence[_Message]) -> None:
         client = self._cluster.client
         with client.clear_errors():
-            # Ten thousand queries are two megabytes of settings, and some feeds have Kafka's limit of one.
+            # The settings of ten thousand queries have two megabytes, and the limit of some feeds is Kafka's default of
+            # one.
             self._producer = self._producer or client.producer(
                 max_request_size=self._cluster.request_bytes, compression_type="gzip"
             )

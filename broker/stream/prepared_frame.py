@@ -65,7 +65,7 @@ class PreparedFrame:
         calls = [node for node in nodes if _name(node) == _CALL]
         if [_name(step.function) for step in self.steps].count(_CALLER) != len(calls) or len(calls) != 1:
             return _prepared(records, nodes, self.scan, self.schema)
-        # The others stay as they are, and their code with them.
+        # The other steps stay unchanged, so their compiled code is reused.
         caller = calls[0].evaluatorFactory()
         steps = (replace(step, function=caller) if _name(step.function) == _CALLER else step for step in self.steps)
         return replace(self, nodes=tuple(nodes), steps=tuple(steps))
@@ -141,7 +141,7 @@ def _rows(records: DataFrame) -> Any:
     """Return the RDD of the rows of a frame."""
     execution: Any = records._jdf.queryExecution()
     analysed = execution.analyzed()
-    # A batch of a stream comes as an RDD, which need not be planned again.
+    # Spark gives a batch of a stream as an RDD, which needs no new plan.
     return analysed.rdd() if _name(analysed) == _GIVEN else execution.toRdd()
 
 

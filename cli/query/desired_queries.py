@@ -80,7 +80,7 @@ class DesiredQueries:
 
     def prefix(self) -> str:
         """Return the longest prefix that all ids have in common."""
-        # Of sorted texts, the first and the last differ as early as any two.
+        # The first and the last of the sorted texts have the shortest common prefix of any two.
         first, last = min(self.line_of, default=""), max(self.line_of, default="")
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
         return first[:same]

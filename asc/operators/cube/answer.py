@@ -57,7 +57,8 @@ def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: 
 def _rolled_up(layout: Layout, source: Source, cuboids: Sequence[Levels], reserve: Reserve) -> Mapping[Levels, Source]:
     """Return the cells of each cuboid, rolled up from the smallest finer cuboid."""
     made: dict[Levels, Source] = {}
-    # Columns as bits, and the count beside them: thousands of cuboids are compared with each other.
+    # Sets of columns are stored as bits with the number of cells, because thousands of cuboids are compared with each
+    # other.
     sized = [(_bits(source.columns), source.count, source)]
     for cuboid in sorted(cuboids, key=sum, reverse=True):
         wanted = layout.definition.dimensions.columns(cuboid)

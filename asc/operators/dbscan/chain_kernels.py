@@ -148,7 +148,7 @@ def find_core(
             needed = least[begin] - 1
             for k in range(chain):
                 counts[k] = 0
-            # Those of the first step, and by step.
+            # ``reached`` counts the neighbours of the first step, and ``counts`` the others by step.
             reached = 0
             k, end = near_starts[point], near_starts[point + 1]
             while k < end and reached < needed:
@@ -261,7 +261,7 @@ def grow(
             if near_ranks[k] > rank:
                 break
             j = near[k]
-            # Two new ones are united once.
+            # Each pair of new core points is united only once.
             if parents[j] != point_root and (steps[j] < step or (steps[j] == step and j < point)):
                 other = root_of(parents, j)
                 if other < point_root:

@@ -25,6 +25,6 @@ def warm_up() -> int:
             spread = offset % 7 * 1e-7
             messages.append(Observation(OP, track, None, offset // 3, (spread, 2 * spread), 0, offset, ("s",)))
     settings = Settings(OP, "", False, 10 * _POINTS, tuple(query.settings() for query in queries))
-    # At the first watermark few points are settled, so that their pairs are used.
+    # The first watermark settles few points, so that the kernels that use their stored pairs are compiled too.
     watermarks = [Watermarks({"": time_us}) for time_us in (10, 25, _POINTS)]
     return sum(1 for _ in Clusters().told([settings, *messages, *watermarks]))

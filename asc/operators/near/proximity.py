@@ -101,7 +101,7 @@ def millimetres_m(x: _Floats, y: _Floats, pairs: _Pairs) -> list[float]:
     far_m, is_doubtful = _distances_m(x, y, pairs)
     millimetres = 1_000 * far_m
     found: list[float] = (np.rint(millimetres) / 1_000).tolist()
-    # As near to a half as this, rounding may go either way.
+    # If the millimetres are so near to a half, rounding depends on the last digits of the distance.
     is_doubtful |= np.abs(millimetres - np.floor(millimetres) - 0.5) <= 1_000 * (_DOUBT + _ULPS * far_m)
     for place in np.flatnonzero(is_doubtful).tolist():
         found[place] = round(_distance_m(x, y, pairs[place]), 3)

@@ -34,7 +34,7 @@ def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
             return pages.page("login.html", {"title": "Log in", "next": wanted, "error": error}, 401)
         answer = RedirectResponse(wanted, 303)
         is_tls = request.url.scheme == "https"
-        # It ends with the browser; how long nobody has asked for anything, the daemon knows.
+        # A session cookie ends with the browser. The daemon ends sessions without requests.
         answer.set_cookie(cookie_name(request), name, httponly=True, samesite="strict", secure=is_tls)
         return answer
 

@@ -66,7 +66,7 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         """Return groups of a cube and their measures, from the state that the last committed batch left."""
         found = readable_cube(permitted, query_id)
         asked = body.model_dump(by_alias=True, exclude_unset=True)
-        # As it is: a model would be made of each of 100,000 rows.
+        # The JSON text is sent as it is, because models of up to 100,000 rows would take long.
         text = found.folder.keeper.questions.query_text(found.id, asked, permitted.cancellation)
         return Response(text, media_type="application/json")
 

@@ -45,7 +45,7 @@ class Clock:
         }
         read = [partition for (_, partition), (first, end) in places.items() if first != end]
         ends = {(topic, partition): batch.end[partition] for partition in newest_by_partition}
-        # Of a topic that was made again nothing of the former one is known.
+        # If a topic was deleted and created again, forget the times of the former topic.
         kept = {
             place: end for place, end in self.ends.items() if place[0] == topic or place[1] not in newest_by_partition
         }

@@ -78,7 +78,7 @@ def copy_former(path: Path) -> None:
 def _copy(former: Path, path: Path) -> None:
     new = path.with_name(f"{path.name}.new")
     if shutil.disk_usage(path.parent).free < former.stat().st_size:
-        # Known before: the copy is tried again each second, and would fill the disk as often.
+        # Checked in advance: the copy is tried each second, and each attempt would fill the disk.
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     try:
         for _ in range(_TRIES):

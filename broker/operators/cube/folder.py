@@ -183,7 +183,7 @@ class CubeFolder:
         try:
             self._tidy()
         except BrokerError as error:
-            # Registration goes on, and a commit says the same.
+            # Only log: the registration continues, and the next commit raises the same error.
             LOG.warning("the cubes of stream '%s' are not those that are registered: %s", self._stream.name, error)
 
     def tidy(self) -> None:
@@ -229,7 +229,7 @@ class CubeFolder:
         if not self._changing.acquire(blocking=False):
             return {}
         try:
-            # Between two batches of a busy stream the next one goes on.
+            # In a busy stream, the next batch writes the rest.
             keeper, standing, is_busy = self._keeper, self._standing, self._batches != self._left_after
             self._left_after = self._batches
             if keeper is None or standing is None or is_busy:
@@ -327,7 +327,7 @@ class CubeFolder:
             partials[cube] = _partial(layout, batch, name, is_apart=is_apart)
         interval = BatchInterval(batch.topic_id, batch.first, batch.end)
         done = keeper.commit(interval, partials, newest, batch.waiting)
-        # Before windows are written: where these fail, the batch is covered when it comes again.
+        # Counted before windows are written: if that fails, the repeated batch is covered, and counts nothing.
         for cube in done.folded:
             if cube.query in batch.partials:
                 self.totals.add(batch.partials[cube.query].counts)

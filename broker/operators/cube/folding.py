@@ -54,7 +54,7 @@ def passed_state(
     for place, rest in seen.uncovered(places).items():
         missed[place] = [*missed.get(place, []), *rest]
         is_later = is_later and rest[0][0] >= (seen.end(place) or 0)
-    # Of offsets before others that it has, nobody knows how old their records are.
+    # The age of records before the folded offsets is unknown.
     gap = Gap(state.watermark_us if is_later else None, None, IN_PART)
     after = replace(state, missed=state.missed.with_all(missed).bounded())
     ends = {place: own[-1][1] for place, own in missed.items()}

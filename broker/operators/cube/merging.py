@@ -233,7 +233,7 @@ def _start(held: Sequence[_Held]) -> int:
     while start and _count(held[start - 1]) <= _WIDER * later:
         start -= 1
         later += _count(held[start])
-    # At least half of them go, however they grow.
+    # Merge at least half of the pieces, whatever their sizes.
     return min(start, PIECES_MOST // 2)
 
 

@@ -137,7 +137,7 @@ class BatchSteps:
                     merged = Merged.unmerged(state, batch_time.open_after(state.grain_us))
                     after = merged.kept_by(replace(state, parked=state.parked or reason.splitlines()[0]))
                     break
-                # Its panes close with those of other cubes all the same.
+                # Its panes close together with those of other cubes.
                 state, outcome = replace(state, parked=reason.splitlines()[0]), "parked"
         if after.parked is not None and outcome != "absent":
             outcome = "parked"

@@ -91,7 +91,7 @@ class WindowWriter:
             else replace(windows, is_due=windows.is_due or bool(windows.changes))
         )
         if windows.has_left and left is not windows:
-            # Before a row is sent: a process that is killed then sends the rows again before the next commit.
+            # Noted before a row is sent: after a kill, the process then repeats the rows before the next commit.
             self._keeper.note(cube, left, _NONE)
         self._write(cube)
 

@@ -37,7 +37,7 @@ class DbscanReader(FeedReader):
         from broker.operators.dbscan.worker_parts import WorkerParts
 
         if self._parts is None:
-            # One for all starts of the query: what workers keep is theirs alone, and fits any of them.
+            # One broadcast for all starts of the query: the caches of workers stay valid across starts.
             self._parts = feed.sparkSession.sparkContext.broadcast(WorkerParts())
         return self._sink.writer(outputs_of(feed, dbscan_task(tallies, self._parts), RECORDS_DDL), tallies)
 

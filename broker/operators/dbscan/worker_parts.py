@@ -36,9 +36,9 @@ class WorkerParts:
         empty part.
         """
         if not self._is_warm:
-            # Before the first window is due, for it takes seconds where nothing was compiled on this machine.
+            # Compiling before the first window is due saves seconds, if this machine has no compiled kernels yet.
             warm_up()
-            # Else each full collection looks at all that was imported, between windows that leave no cycles.
+            # Without this, each full garbage collection would visit all imported objects. Windows leave no cycles.
             gc.collect()
             gc.freeze()
             self._is_warm = True

@@ -96,7 +96,7 @@ class NearCondition:
         ``normalise``: the function for predicates over :func:`pair_schema`.
         """
         try:
-            # By itself first, so that it is no predicate merely by the text around it.
+            # The text is parsed alone first. Otherwise, an invalid text might be valid only inside the CASE.
             warnings = normalise(text).warnings
             predicate = normalise(f"CASE WHEN ({text}) THEN 1 END > 0")
         except AscError as error:

@@ -73,7 +73,7 @@ class NearDefinition:
             raise QueryError("operator.events", shown(plain["events"]), "give pair alone, or some of near, apart")
         window_s = number_of("window_s", plain.get("window_s"), least=WINDOW_LEAST_S, most=LONGEST_S)
         every_s = number_of("every_s", plain.get("every_s"), least=EVERY_LEAST_S, most=LONGEST_S)
-        # In microseconds, for a hundred times .57 is less than 57 in doubles.
+        # Compared in microseconds: as a double, 100 * .57 is less than 57.
         if round(window_s * 1_000_000) > TICKS_MAX * round(every_s * 1_000_000):
             remedy = f"is over {TICKS_MAX} times every_s, which is {every_s}: shorten it, or lengthen every_s"
             raise QueryError("operator.window_s", window_s, remedy)

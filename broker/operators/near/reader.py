@@ -94,7 +94,8 @@ class NearReader(FeedReader):
         from broker.operators.feed_task import FeedTally
 
         written = self._sink.write(accepted, tallies)
-        # Not by an Observation: Spark 4.0 never has one for records that a batch of a stream writes to Kafka.
+        # Counted by a separate query: in Spark 4.0, an Observation of a batch that a stream writes to Kafka gets no
+        # result.
         counts = written.groupBy("kind").count().collect()
         tallies.add(FeedTally(outputs={row[0]: row[1] for row in counts}))
 

@@ -159,7 +159,7 @@ def _add_pair(sums: Array, rests: Array, cell: Any, first: Any, second: Any, kin
             rests[cell] += rest + last
             return
     if not (abs(cell_kind) <= IN_UNITS and abs(kind) <= IN_UNITS):
-        # Infinities and NaN: a plain sum of them alone, whatever their order.
+        # If a value is infinite or NaN, only such values are summed. The result does not depend on their order.
         left = 0.0 if abs(cell_kind) <= IN_UNITS else cell_kind
         right = 0.0 if abs(kind) <= IN_UNITS else kind
         sums[cell, 0] = 0.0

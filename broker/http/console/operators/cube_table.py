@@ -139,7 +139,7 @@ class _Links:
         where = slice_text(self._look.layout, group)
         if where is None or where in self._view.where:
             return shown
-        # A slice by a coarser level says nothing more beside this one.
+        # The new slice implies slices by coarser levels of the same dimension, so they are removed.
         names = list(group)
         implied = {slice_text(self._look.layout, {own: group[own] for own in names[:end]}) for end in range(len(names))}
         kept = [own for own in self._view.where if own not in implied]

@@ -118,7 +118,7 @@ class TopicEnd:
         for record in filter(None, map(self._record, records)):
             content = record.content
             if isinstance(content, SeenCluster):
-                # Those of a window stay for a repeat that begins in its middle.
+                # Keep the clusters of the window, because a repetition of its records may begin in the middle.
                 if bounds != record.bounds:
                     clusters, bounds = {}, record.bounds
                 clusters[content.label] = content
