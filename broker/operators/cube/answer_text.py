@@ -54,7 +54,7 @@ def _bounded(texts: Iterator[bytes], most_bytes: int, refusal: CubeError, reserv
     size_bytes = 0
     for text in texts:
         size_bytes += len(text)
-        # The parts, and what they are joined to.
+        # Twice the length: for the parts, and for the joined text.
         reserve(2 * len(text) + _PART_BYTES)
         if size_bytes > most_bytes:
             raise refusal

@@ -87,7 +87,7 @@ def _copy(former: Path, path: Path) -> None:
         else:
             remedy = "is written by the daemon that served before: stop that one, and the batch is run again"
             raise CubeStoreError("cubes", str(former), remedy)
-        # The database is the last one: where it is, the copy is complete.
+        # The database is renamed last, so that the copy is complete if it exists.
         _log_of(new).replace(_log_of(path))
         new.replace(path)
     except BaseException:
@@ -119,7 +119,7 @@ def _is_copied(former: Path, new: Path) -> bool:
 
 def _copy_synced(source: Path, target: Path) -> None:
     """Copy a file, and sync the copy. The copy of a missing log is empty."""
-    # Not into a file that is there: a daemon that is suspended may have it open.
+    # Create a new file, because a suspended daemon may have the old one open.
     target.unlink(missing_ok=True)
     try:
         shutil.copy(source, target)

@@ -87,6 +87,6 @@ class Dumps:
         dump.close()
 
     def _delete(self) -> None:
-        # A daemon that is killed while it makes one leaves its part: the next one that opens the file deletes it.
+        # A daemon that is killed during a copy leaves a part of it. The next daemon that opens the file deletes it.
         with suppress(OSError):
             self._path.unlink(missing_ok=True)

@@ -83,7 +83,7 @@ class CubeFolder:
         """Create the folder, and fix the path of its file. Raise CubeStoreError if the file cannot be looked for."""
         self._stream = stream
         try:
-            # Once: the path changes when another daemon takes the file over, and that file is not this daemon's.
+            # Read only once: if another daemon takes the file over, the path names that daemon's file.
             self._path = cubes_path(stream.checkpoint_dir, stream.name)
         except OSError as error:
             raise _unseen(stream.checkpoint_dir / CUBES / stream.name, error) from None
@@ -196,7 +196,7 @@ class CubeFolder:
     def _tidy(self) -> None:
         if self._standing is self._tidied:
             return
-        # Registration does not wait for windows that Kafka does not take.
+        # A registration does not wait until Kafka accepts windows.
         if not self._changing.acquire(timeout=_WAITED_S):
             return
         try:
@@ -206,7 +206,7 @@ class CubeFolder:
             if standing.planned or self._has_file():
                 kept = self.keeper.snapshot.cubes.values()
                 self.keeper.remove(*{own.id.query for own in kept if not standing.has(own.id.query, own.since)})
-                # Reported before, maybe by a former daemon: the next plan with such a cube resumes it.
+                # The park was reported before, maybe by a former daemon. The next plan with such a cube resumes it.
                 omitted = {own.id for own in kept if own.parked is not None and standing.omits(own.id.query)}
                 self._parked |= omitted
                 planned = [query for query in standing.planned.values() if standing.has(query.id, query.since)]
@@ -304,7 +304,7 @@ class CubeFolder:
             for name, query in batch.queries.items()
             if name not in batch.failed and (standing is None or standing.has(name, query.since))
         ]
-        # A batch of a plan from before the park resumes nothing.
+        # A batch whose plan is older than the park resumes no cube.
         served = [cube for cube in standing_cubes if standing is None or not standing.omits(cube.query)]
         self._resume(self._parked.intersection(served))
         # Rows that the previous commit did not write are computed from that commit.
@@ -333,7 +333,7 @@ class CubeFolder:
                 self.totals.add(batch.partials[cube.query].counts)
         self._parked = (self._parked - partials.keys()) | done.parked.keys()
         if standing is not None:
-            # The batch may be of a plan of before a pause.
+            # The batch may have a plan from before a pause, so pause the cubes again.
             self._pause(standing)
         refused.update(writer.write([cube for cube in standing_cubes if cube in partials]))
         self._parked |= {cube for cube in partials if cube.query in refused}

@@ -102,7 +102,7 @@ def _with_gap(
     for place, end in {**needed, **ends}.items():
         time_us, is_new = clock.time_after(place, end), before.time_after(place, end) is None
         if time_us is not None and (is_new or place in ends):
-            # Old records that were sent again say nothing of how new the missed ones are.
+            # Old records that were sent again do not show how new the missed records are.
             former_us = before.progress.newest.get(place[1])
             came.append(time_us if former_us is None else max(time_us, former_us))
     gaps = [*state.gaps, replace(gap, number=next(gap_numbers))] if ends else list(state.gaps)

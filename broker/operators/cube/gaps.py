@@ -43,7 +43,8 @@ class Gap:
         """
         if self.newest_us is None:
             return self
-        # Without lateness the records that are missing may have the very times of the newest one and of the mark.
+        # If the lateness is 0, missing records may have exactly the time of the newest record, so the end is at least 1
+        # us later.
         end_us = self.newest_us + max(lateness_us, 1)
         return replace(self, end_us=end_us if self.first_us is None else max(end_us, self.first_us + 1))
 
@@ -106,7 +107,7 @@ def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
     for gap in ordered[1:]:
         distances_us.append(_distance_us(latest, gap))
         latest = max(latest, gap, key=_end)
-    # Neighbours apart by more than the others stay apart.
+    # The nearest neighbours are joined, until at most ``most`` gaps remain.
     nearest = set(sorted(range(len(distances_us)), key=lambda each: distances_us[each])[: len(ordered) - most])
     joined = [ordered[0]]
     for place, gap in enumerate(ordered[1:]):

@@ -131,7 +131,7 @@ class Keeper:
             if steps.is_repeat:
                 return committed(None, steps.all(), dropped)
             number, cube_steps = before.commit + 1, steps.all()
-            # Before they are deleted: a reader that does not find them in the file looks here.
+            # Added before the deletion: a reader that does not find pieces in the file looks for them here.
             before.succeed({each: cells for step in cube_steps for each, cells in step.merged.gone.items()})
             with self._current.writing(number, number, steps.marks):
                 for step in cube_steps:
@@ -244,7 +244,8 @@ class Keeper:
             gone = [piece.number for piece in state.pieces() if piece.is_damaged]
             panes, apart = state.panes.without_damage(), state.apart.without_damage()
             after = replace(state, parked=None, stopped=state.parked, panes=panes, apart=apart)
-            # A reader of a snapshot in which they are not known to be damaged asks again.
+            # Readers of an older snapshot repeat their question, because they do not know that these pieces are
+            # damaged.
             before.succeed(dict.fromkeys(gone))
             with self._current.replacing(before, after):
                 self._saved.delete_pieces(gone)

@@ -208,7 +208,7 @@ class SavedCubes:
             former, current = before.of(place), after.of(place)
             if former == current:
                 continue
-            # Most of them are before what has changed.
+            # Skip the equal intervals at the beginning, which are most of them.
             pairs = enumerate(zip(former, current, strict=False))
             same = next((n for n, (one, two) in pairs if one != two), min(len(former), len(current)))
             former, current = former[same:], current[same:]

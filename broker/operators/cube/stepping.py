@@ -75,7 +75,7 @@ class BatchSteps:
         self._gap_numbers = gap_numbers
         cubes = snapshot.cubes
         self._outcomes = {cube: self._outcome(state) for cube, state in cubes.items()}
-        # A batch that every cube has already moves no mark.
+        # A batch that all cubes already contain does not change the mark.
         moved = {cubes[cube].time for cube, own in self._outcomes.items() if own in ("folded", "partly")}
         self._batch_times = {}
         for time in {state.time for state in cubes.values()}:

@@ -115,10 +115,10 @@ class Store:
             connection = sqlite3.connect(path, timeout=_WAITED_S, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error) as error:
             raise CubeStoreError("cubes", str(path), f"cannot be opened, {error}: mend that, and start again") from None
-        # A text with a damaged byte is read all the same, so that it concerns its cube alone.
+        # Read a text with a damaged byte as well, so that the damage affects only its own cube.
         connection.text_factory = _text
         try:
-            # Before the first access: so the log needs no shared memory, which file systems over a network have not.
+            # Set before the first access: then the log needs no shared memory, which network file systems lack.
             for name, value in (("locking_mode", "EXCLUSIVE"), ("page_size", _PAGE_BYTES), ("journal_mode", "WAL")):
                 connection.execute(f"PRAGMA {name} = {value}")
             connection.execute("PRAGMA synchronous = FULL")
@@ -225,7 +225,7 @@ class Store:
         """
 
         def pause(_status: int, _left: int, _total: int) -> None:
-            # Between two parts others have the connection, from which SQLite takes over what they change.
+            # Other threads may use the connection between two parts. SQLite adds their changes to the copy.
             self._lock.release()
             try:
                 look()

@@ -124,7 +124,8 @@ def _change(sliding: Sliding, row: Sequence[Any]) -> KeptChange:
     number, first, end, panes, panes_crc, data_bytes = row
     if crc32(panes) == panes_crc:
         return KeptChange.of(number, first, end, np.frombuffer(panes, dtype="<i8"), data_bytes)
-    # With a pane of its first window it is read, and found to be damaged.
+    # The panes are unknown, so the last pane of the first window is used. When that window is read, the damage is
+    # found.
     own = KeptChange.of(number, first, end, np.array([sliding.panes(first)[1] - 1]), data_bytes)
     return replace(own, is_damaged=True)
 

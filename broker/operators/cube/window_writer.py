@@ -138,7 +138,7 @@ class WindowWriter:
         if state.parked is None:
             self._refused.discard(cube)
         open_from = first_open(snapshot.marks.get(state.time), snapshot.lateness_us, state.grain_us)
-        # A parked cube has not the records of windows that others have made final.
+        # A parked cube lacks records of windows that became final by other cubes.
         due_to = state.windows.due_to(open_from) if state.parked is None else None
         if (due_to is None and not state.windows.is_due) or not _is_writable(state):
             return
@@ -213,7 +213,7 @@ class _StateCells:
         self.count = 0
 
     def read(self, first: int, end: int) -> list[Cells]:
-        # After a start with a longer lateness some panes of a written window are open again.
+        # If the allowed lateness was raised, some panes of a written window are open again.
         parts = self._snapshot.parts(self._state, self._layout, first, end, has_open=True)
         found = [own.between(first, end) for own in parts]
         self.count += sum(own.count for own in found)
