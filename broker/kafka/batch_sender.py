@@ -38,7 +38,7 @@ _SETTINGS = {
     "acks": "all",
     "enable.idempotence": True,
     "linger.ms": 20,
-    # The partitions that Java's producer and kafka-python choose for keys.
+    # The same choice of a partition for a key as by Java's producer and kafka-python.
     "partitioner": "murmur2_random",
     "allow.auto.create.topics": False,
     # No limit for a single record: this module checks the progress of all records, and a slow broker may delay one

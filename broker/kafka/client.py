@@ -162,7 +162,7 @@ class KafkaClient:
                         client.assign([partition])
                     if client.position(partition) != offset:
                         client.seek(partition, offset)
-                    # A mark of a transaction has an offset, and is no record.
+                    # A transaction marker has an offset, but no record.
                     while client.position(partition) == offset:
                         for record in client.poll(timeout_ms=_PAUSE_MS).get(partition, ()):
                             if record.offset == offset:

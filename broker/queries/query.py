@@ -74,7 +74,7 @@ class RegisteredQuery:
 
     def at(self, version: int) -> RegisteredQuery:
         """Return the same query with another version."""
-        # Ten times as fast as replace(), and a bulk load has a million of them.
+        # Ten times as fast as dataclasses.replace(); a bulk load calls this up to a million times.
         return RegisteredQuery(
             self.id,
             self.stream,
@@ -95,7 +95,7 @@ class RegisteredQuery:
         plain = self.plain()
         del plain["version"]
         if self.join is None:
-            # As it was written before there were joins.
+            # Records of queries without a join stay equal to those of earlier versions.
             del plain["join"]
         if self.operator is None:
             del plain["operator"]

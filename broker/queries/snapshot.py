@@ -284,7 +284,7 @@ def _batch(rows: list[RegisteredQuery], unserved: Mapping[str, str]) -> pa.Recor
 
 
 def _aware(at: datetime) -> datetime:
-    # Arrow's UTC is another object than Python's, which the others have.
+    # Arrow uses another UTC object than Python. All other times have Python's.
     return at.astimezone(timezone.utc)
 
 

@@ -177,7 +177,7 @@ class ValidatedQuery:
         """Return the expressions that Spark would compute for the query, in the order of first use."""
         if self.members is not None:
             return list(dict.fromkeys((*self.members.computed, *(a for a in self.read if a.is_computed))))
-        # Plain terms have none, and a bulk load has a million of them.
+        # A shortcut, because a bulk load may have a million queries: plain terms have no such expressions.
         if self.predicate.forms is not None and not self.expressions.all:
             return []
         return [attribute for attribute in self.read if attribute.is_computed]

@@ -135,7 +135,7 @@ class StreamAnalyser:
                 self._spark.range(1, numPartitions=1).select(read).collect()
             except Exception as error:
                 remedy = f"is no pattern that Spark reads by: {one_line(root_cause(error), 2_000)}"
-                # The rest is advice on a setting of Spark's, not on the pattern.
+                # Remove the rest of Spark's message, which only recommends a property.
                 remedy = remedy.partition(": [INCONSISTENT_BEHAVIOR")[0].partition(" You can form")[0]
                 raise ConfigError(f"options.{option} of stream with topic {self._topic}", pattern, remedy) from error
 
@@ -186,7 +186,7 @@ class StreamAnalyser:
             for position, predicate in enumerate(predicates)
             if predicate.forms is None or not predicate.forms <= confirmed
         }
-        # Spark is asked about the first of the predicates whose terms differ in constants alone.
+        # Of predicates that differ only in constants, Spark checks the first one.
         seen: set[Form] = set()
         first: list[int] = []
         for position, forms in unconfirmed.items():
@@ -374,7 +374,7 @@ class StreamAnalyser:
         from pyspark.sql import functions as sf
 
         def asked() -> tuple[Any, list[int]]:
-            # A record may name a schema that nobody asked the registry for yet.
+            # The record may name a schema that was not yet requested from the schema registry.
             knowing = decoder.for_records(records)
             if decoder is self._decoder:
                 self._decoder = knowing

@@ -41,9 +41,9 @@ class BatchTraces:
         except ImportError as error:
             remedy = "needs OpenTelemetry: pip install 'asc-broker[tracing]', or leave the key out"
             raise ConfigError("tracing.endpoint", endpoint, remedy) from error
-        # A line of this module, once in a while, replaces its line for each try.
+        # This module logs one line a minute, instead of OpenTelemetry's line for each attempt.
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
-        # The variable wins where it is set.
+        # The environment variable takes precedence.
         resource = Resource({"service.name": "asc-broker"}).merge(_without_default(Resource.create()))
         self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(_told_once(OTLPSpanExporter(endpoint=endpoint), endpoint)))

@@ -450,7 +450,7 @@ class StreamJob:
 
     def _tell(self, batch_id: int, batch: BoundBatch, tally: Tally | None) -> None:
         """Pass on the counts of a batch. Its matches are already written, so an error here must not cause a replay."""
-        # A batch may have no records: marks of transactions have offsets.
+        # A batch may have no records, because transaction markers have offsets too.
         self._figures.lag.done = self._running.effective_offsets()
         if tally is None:
             return

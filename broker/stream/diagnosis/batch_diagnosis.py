@@ -71,7 +71,7 @@ class BatchDiagnosis:
                 return None
             LOG.error("stream '%s': what ends batch %d is not found: %s", self._stream, batch.batch_id, one_line(error))
             if self._failed == batch.batch_id:
-                # Twice is enough: the batch may well pass, and each diagnosis takes a Spark's start.
+                # Two attempts suffice: the batch may succeed, and each diagnosis starts a Spark.
                 self._in_vain = batch.batch_id
             self._failed = batch.batch_id
             return None

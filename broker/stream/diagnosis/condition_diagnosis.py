@@ -134,7 +134,7 @@ class ConditionDiagnosis(ConditionWatch):
             LOG.warning("stream '%s': a batch of its %s queries failed: %s", self._stream, self._op, cause)
             is_excused = self._stopping.is_set() or isinstance(error, KafkaError) or is_of_kafka(error)
             if is_excused or self._is_first_dead_worker(error):
-                # None of the conditions' fault.
+                # The conditions are not the cause.
                 self._update(times=max(0, self._noted.times - 1))
             raise
         finally:
@@ -184,7 +184,7 @@ class ConditionDiagnosis(ConditionWatch):
             LOG.error("stream '%s': the condition at fault is not found: %s", self._stream, one_line(error))
             self._failed_searches += 1
             if self._failed_searches >= _SEARCHES_MAX:
-                # The batch may well pass, and each search takes a Spark's start.
+                # Give up: the batch may succeed, and each search starts a Spark.
                 self._searched = noted.batch_id
                 self._update(times=1, is_slow=False)
             return

@@ -79,7 +79,8 @@ class DeliveryCounts:
             if plan is not self._plan and plan.version >= self._plan.version:
                 self._carry(plan)
             if plan is not self._plan:
-                # A batch that is run again with its original plan.
+                # The batch is replayed with its former plan, so its ordinals are converted to those of the present
+                # plan.
                 found = _by_id(self._ids, RegisteredIds.of(plan.query_ids).ids.take(pa.array(ordinals)))
                 ordinals, counts = found[found >= 0], counts[found >= 0]
             self._counts[ordinals] += counts
@@ -127,7 +128,7 @@ class DeliveryCounts:
     def last_minute(self, now_s: float) -> tuple[pa.StringArray, Integers]:
         """Return the ids of the queries of the last batch's plan, and the records of each in the last full minute."""
         with self._lock:
-            # None of them changes in place, so that batches need not wait for what is looked up.
+            # These objects never change in place, so batches need not wait while the caller reads them.
             ids, numbers, last = self._ids, self._numbers, self._last_minute(now_s)
         if last is None:
             return ids, np.zeros(len(numbers), dtype=np.int64)

@@ -47,7 +47,8 @@ class EventTime:
             marks = [{k: int(v) for k, v in noted[name].items()} for name in ("before", "after")]
             self._before, self._after = ({k: v for k, v in own.items() if is_in_range(v)} for own in marks)
             self._times = frozenset(noted["times" if form == _FORM else "tracks"])
-            # Files of before have none: a partition that waits holds the mark until it is read once.
+            # Files of earlier versions lack the newest times: a partition without new records holds the mark until it
+            # is read.
             self._newest = {
                 name: {int(each): _usable(time_us) for each, time_us in own.items()}
                 for name, own in noted.get("newest", {}).items()
