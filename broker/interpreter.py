@@ -34,7 +34,7 @@ def own_interpreter(context: SparkContext, *, yields: bool = False) -> Iterator[
     ``yields``: run the functions in separate workers with lower priority. Such workers get the processor time that no
     other process uses, and a tenth of the time when processes compete.
     """
-    # A function takes what the context has, whichever thread makes it.
+    # A function takes the interpreter of the context, in whichever thread it is created. So hold the lock.
     with SparkContext._lock:
         python, environment = context.pythonExec, context.environment
         if _is_replaced(context):

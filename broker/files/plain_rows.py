@@ -322,7 +322,7 @@ def _of_parquet(path: Path, field: pa.Field, values: pa.Array) -> pa.Array:
     except pa.ArrowInvalid as error:
         raise DoubtError(f"{path}: column {field.name}: {error}") from None
     if types.is_temporal(field.type):
-        # Earlier ones are of another calendar in files that an older Spark wrote.
+        # Files of old Spark versions have earlier times in the Julian calendar, and Arrow reads them differently.
         first = pc.min(values).cast(pa.int32() if types.is_date(field.type) else pa.int64()).as_py()
         if first is not None and first < (-25_567 if types.is_date(field.type) else -25_567 * 86_400_000_000):
             raise DoubtError(f"{path}: column {field.name} holds a time before 1900")

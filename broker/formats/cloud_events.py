@@ -163,7 +163,7 @@ class CloudEventsDecoder(Decoder):
     def _text_of(self, field: pa.Field) -> str:
         """Return the SQL of an attribute's text."""
         structured = f"{_EVENT}.{backquoted(_attribute(field))}"
-        # The binding to Kafka has this one attribute in a header of another name.
+        # In the Kafka binding, this attribute has a header with another name.
         header = "content-type" if field.name == f"{PREFIX}datacontenttype" else field.name
         binary = f"try_validate_utf8({_header(header)})"
         return f"CASE {_MODE} WHEN {_STRUCTURED} THEN {structured} WHEN {_BINARY} THEN {binary} END"

@@ -126,7 +126,7 @@ def create_app(
     checked_routers = (_query_changes(permitted), _query_views(permitted), *more, _views(permitted))
     requests = RequestCounts([*_paths((health, *checked_routers)), _METRICS_PATH, *addresses])
     app.add_middleware(Guards, access=access, api=api, sessions=sessions, page_of=pages.refused, stopping=stopping)
-    # A middleware that is added later is outside the others: it counts the guards' refusals as well.
+    # Added later, so it is outside of the guards, and counts their refusals as well.
     app.add_middleware(CountedRequests, counts=requests)
     _add_error_answers(app, pages)
     refusals = _described(_REFUSALS)
@@ -276,7 +276,7 @@ def _query_changes(permitted_of: _ScopedServiceOf) -> APIRouter:
 
         return registration_answer(permitted, Alter(query_id, altered, replaces), "change", response)
 
-    # Any other record of the registry's topic is removed by its key, which may have a slash.
+    # This also removes any other record of the registry topic by its key, which may contain a slash.
     @router.delete("/{query_id:path}", response_model=RemovedModel)
     def delete(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Remove a query. Answered when no later record can reach it."""
@@ -446,7 +446,7 @@ def _add_error_answers(app: FastAPI, pages: Pages) -> None:
 
     @app.exception_handler(HTTPException)
     def http_error(request: Request, error: HTTPException) -> Response:
-        # The browser of one who is logged in may not read /docs.
+        # A browser with a login to the console may not have the right to read /docs.
         help_page = f"the first page is {CONSOLE}/" if is_console(request) else "see /docs"
         wrong = BrokerError("request", f"{request.method} {request.url.path}", f"{error.detail}: {help_page}")
         return told(wrong, error.status_code, request)

@@ -22,7 +22,7 @@ def audited(
     """
     for position, change in enumerate(changes):
         query_id = None if isinstance(change, AscError) else change.query_id[:_ID_CHARS]
-        # A load that registers may remove as well.
+        # A bulk load may contain removals, too.
         entry: dict[str, object] = {"verb": "remove" if isinstance(change, Remove) else verb, "id": query_id}
         if isinstance(outcome, Exception):
             is_refusal = isinstance(outcome, AscError) and http_status(outcome) < 500

@@ -223,7 +223,7 @@ class Guards:
         return None
 
     def _turn(self, request: Request, bearer: AccessScope | None, host: str) -> AbstractAsyncContextManager[None]:
-        # Health waits for nothing.
+        # Requests for health do not wait.
         return nullcontext() if _is_health(request) else self._concurrency.of(_name_of(bearer, host))
 
     def _hurried(self, request: Request, bearer: AccessScope | None, host: str) -> _Refusal | None:

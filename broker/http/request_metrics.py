@@ -51,7 +51,8 @@ class RequestCounts(Collector):
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        # Addresses that end in a parameter come last, the longest of them first: others look like a value of it.
+        # Routes that end in a parameter come last, the longest first, because they match the addresses of other routes,
+        # too.
         by_precedence = sorted(paths, key=lambda each: (each.endswith("}"), -each.count("/"), each.count("{")))
         self._routes = [(_pattern(each), each) for each in by_precedence]
         self._registry = CollectorRegistry(auto_describe=False)

@@ -309,7 +309,7 @@ def explained(
         text = tuple_text(tuple_)
         read = predicate.read
         warnings = tuple_warnings(stream, json.loads(text), read)
-        # Without the whole path, the expressions of other queries are not computed.
+        # If the whole path is not requested, the expressions of other queries are not computed.
         needed = [one for one in plan.p_attributes if whole or one in read]
         own = stream.analyser.tuple_values(text, needed)
         values = in_slots(plan, needed, own.values)

@@ -71,7 +71,7 @@ class Operated:
         has_target = np.array([own.target != NO_TARGET for own in table.entries] + [False], dtype=np.bool_)
         if not has_target.any():
             return None
-        # NO_DESTINATION is the last place.
+        # The added False is for NO_DESTINATION, which is index -1.
         is_operated = has_target[table.of_query]
         places = pa.array(table.of_query[is_operated])
         targets = pa.array([own.target for own in table.entries], pa.string()).take(places)

@@ -55,7 +55,7 @@ def pieces(sizes: Sequence[int], most: int) -> list[list[int]]:
 
 
 def _listed(texts: list[str]) -> str:
-    # A line's end closes what comment a text may end with.
+    # The line end closes a comment at the end of a text.
     return "array(" + ",".join(f"{text}\n" for text in texts) + ")"
 
 

@@ -94,7 +94,7 @@ def register_function(
     parameters = tuple(_parameters(attributes, normalised))
     if folded(name) in {folded(parameter.name) for parameter in parameters}:
         raise MatchError("function", name, "is the name of a column that it takes: choose another")
-    # Without a column, one that nothing names: a frame needs some.
+    # A frame needs a column, so add one that no predicate reads if there is none.
     rows = spark.createDataFrame([], _ddl(parameters) or "none INT")
     shipped = ShippedPlan.of(rows, compile_plan(normalised, options), normalised)
     with ansi_off(spark):

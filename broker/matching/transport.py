@@ -55,7 +55,7 @@ class Carrier:
         mask = self._mask(flags)
         if types.is_decimal(self.type):
             return _decimals(values, self.type, mask)
-        # Zero copy but for the bitmap: from_pandas=False keeps NaN what it is.
+        # Only the NULL bitmap is copied. With from_pandas=False, NaN does not become NULL.
         return pa.array(values, mask=mask, from_pandas=False).view(self.type)
 
     def _mask(self, flags: Sequence[npt.NDArray[np.int64] | None]) -> Mask | None:

@@ -166,7 +166,7 @@ def pairs_a_piece(
     """
     longest = _longest(plan.query_ids) + 1
     if output == "deliveries":
-        # The text of a member of a join has its query as well.
+        # For a member of a join, the text also contains the id of the query and a topic.
         longest += longest + _longest(plan.topic_names) + 1
         operated = (destinations or Destinations.of(plan)).operated
         if operated is not None:

@@ -62,7 +62,7 @@ def outgoing(
     )
     kept = (RECORD, ERROR, *carried)
     exploded = (*map(sf.col, kept), sf.explode(targets).alias("target"))
-    # Without other operators there is no column for it: the key decides, as it always did.
+    # Without other operators there is no column for the partition, and the key determines it.
     partition = (chosen(lambda op: op.partition()).alias("partition"),) if others else ()
     records = (
         chosen(lambda op: op.topic()).alias("topic"),

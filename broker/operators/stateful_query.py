@@ -45,9 +45,9 @@ STATE_OPTIONS = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
-    # A batch writes what changed, not the whole store.
+    # Each batch writes only its changes, and not the whole store.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    # Spark goes back to the last batch alone.
+    # After a fault, Spark only needs the last batch.
     "spark.sql.streaming.minBatchesToRetain": "10",
 }
 
@@ -270,7 +270,7 @@ class StatefulQuery:
 
         from broker.operators.feed_task import feed_accumulator
 
-        # It has its own settings: those for its state are not for the job.
+        # A separate session, because the job must not have the properties for the state.
         session = self._spark.newSession()
         own = {**STATE_OPTIONS, _TIME_ZONE: str(self._spark.conf.get(_TIME_ZONE))}
         for name, value in own.items():

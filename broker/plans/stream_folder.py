@@ -28,7 +28,7 @@ def stream_folder(checkpoint_dir: Path, stream: str) -> Path:
     """
     epoch = _epoch_of(checkpoint_dir, stream)
     found = _folder(checkpoint_dir, stream, epoch)
-    # Somebody removed the folder, to begin anew, and left the note in the place of a former one.
+    # A user removed the folder of the stream for a new start, but the note of a former takeover is still there.
     return _folder(checkpoint_dir, stream, epoch + 1) if found.is_file() else found
 
 
@@ -51,7 +51,7 @@ def take_folders(checkpoint_dir: Path, streams: Iterable[str]) -> None:
     cubes = checkpoint_dir / CUBES
     for stream in streams:
         take_folder(checkpoint_dir, stream)
-        # Also without cubes: the former leader is not to create a file under the former name.
+        # Also if there are no cubes, so that the former leader cannot create a file under the former name.
         cubes.mkdir(exist_ok=True)
         take_folder(cubes, stream)
     take_folder(checkpoint_dir, SNAPSHOT)
@@ -67,7 +67,7 @@ def take_folder(checkpoint_dir: Path, stream: str) -> Path:
     """
     former = stream_folder(checkpoint_dir, stream)
     taken = _folder(checkpoint_dir, stream, takeovers_of(former) + 1)
-    # A second time: the former owner may create a folder that was not there before the note is.
+    # Twice, because the former owner may create the folder before the note exists.
     for _ in range(2):
         if former.is_dir():
             former.rename(taken)

@@ -139,7 +139,7 @@ def _needed_files() -> dict[str, Path]:
 def _is_read(name: str, file: PurePosixPath) -> bool:
     if file.parts[0] == ".." or _LEFT_OUT & set(file.parts):
         return False
-    # Scripts, examples and archives of Spark's are the cluster's as well.
+    # Of PySpark, only the modules: the cluster has Spark's scripts, examples and jars.
     return name != "pyspark" or file.suffix in (".py", ".pyc", ".json")
 
 

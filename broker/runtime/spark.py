@@ -171,9 +171,9 @@ def _properties(
         # property.
         "spark.sql.variable.substitute": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # PySpark's work for a column of a batch costs as much as that for some thousand values.
+        # Large batches, because PySpark's work for each column of a batch costs as much as some thousand values.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-        # A worker takes seven times as much for a batch of long texts; 256 MB are the default.
+        # A worker needs seven times this memory for a batch of long texts. The default is 256 MB.
         "spark.sql.execution.arrow.maxBytesPerBatch": "32m",
         "spark.sql.shuffle.partitions": "4",
         # On a cluster, an executor is replaced if a cancelled task does not end. A local master has no executor but the
@@ -231,7 +231,7 @@ def running_tasks(session: SparkSession) -> set[str]:
     names = set()
     for entry in jvm.java.lang.Thread.getAllStackTraces().entrySet():
         name = str(entry.getKey().getName())
-        # A thread keeps the name of its last task.
+        # A pooled thread keeps the name of its last task, so the stack must show that a task runs.
         if name.startswith(_TASK_THREAD) and any(_TASK_FRAME in str(frame) for frame in entry.getValue()):
             names.add(name)
     return names

@@ -102,7 +102,7 @@ def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
             verdict = checked(permitted, permitted.stream_of(form.get("stream") or None), where, layer)
         except AscError as error:
             return pages.page("verdict.html", {"verdict": None, "error": said(error)})
-        # A join could be tried for its shapes together only.
+        # No test for a join, because it would run for all of its shapes together.
         tries = permitted.may_change and layer is None
         return pages.page("verdict.html", {"verdict": verdict, "error": None, "tries": tries})
 

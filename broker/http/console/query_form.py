@@ -47,7 +47,7 @@ def altered(query_id: str, form: Mapping[str, str]) -> Alter:
         if form.get("version", "") != str(standing.version):
             remedy = "was changed by another since this form was opened: open it anew, and change that"
             raise QueryError("query", query_id[:250], remedy)
-        # Browsers have one kind of line end, and send another: what somebody left alone stays as it is.
+        # Browsers change line ends, so compare texts without them: an unchanged field stays as it is.
         fields: dict[str, Any] = {}
         if _lines(form.get("where", "")) != _lines(standing.where):
             fields["where"] = form.get("where", "")

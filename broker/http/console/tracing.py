@@ -110,7 +110,7 @@ def _stream_of(permitted: ScopedService, stream: str, query: str) -> str:
 
 def _body(form: Mapping[str, str]) -> TraceBody:
     if "source" in form or "query" in form:
-        # A source or query determines the stream; the form has one in any case.
+        # A source or a query determines the stream, so ignore the stream that the form always sends.
         form = {name: text for name, text in form.items() if name != "stream"}
     fields: dict[str, Any] = dict(form)
     if "tuple" in form:

@@ -52,7 +52,7 @@ _NAMES = [field.split()[0] for field in RECORDS_DDL.split(", ")]
 
 
 def _frame(records: list[DbscanOutput]) -> pd.DataFrame:
-    # A column each: Arrow reads one of a table of objects in steps as wide as the table.
+    # Column by column: Arrow reads a column of a table of objects in steps as wide as the table, which is slow.
     columns = zip(_NAMES, zip(*records, strict=True), strict=True)
     found: pd.DataFrame = pd.DataFrame({name: _objects(texts) for name, texts in columns}, copy=False)
     return found

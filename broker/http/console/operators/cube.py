@@ -153,5 +153,5 @@ def _micros(text: str | None) -> int | None:
     try:
         return None if text is None else instant_of("gap", text)
     except CubeError:
-        # Beyond the years that have a text.
+        # The instant is outside of the years that a text can have.
         return None
