@@ -139,5 +139,6 @@ def _run(connection: Connection, name: str, paths: list[Path], cubes: list[Sales
     spent_s, taken_s = clock() - begun_cpu_s, time.perf_counter() - begun
     for cube in cubes:
         feather.write_feather(contender.parts(cube).combine_chunks(), answers / f"{cube.id}.arrow", "uncompressed")
-    # A thread that helps is no loss to a contender, nor is a machine that others use.
+    # The shorter of processor time and elapsed time: neither helping threads nor a busy machine count against a
+    # contender.
     connection.send(round(min(spent_s, taken_s), 4))

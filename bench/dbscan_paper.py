@@ -94,7 +94,7 @@ def measured_case(name: str, size: PaperSize, data: Path | None) -> dict[str, An
             if has_patterns and count == max(counts) and not size.is_quick:
                 check_variation(f"{case.title}, {count} queries", own.clusters)
             for figure, of_queries in incremental.items():
-                # Queries cost it independently, so a sum is what some of them take.
+                # incdbscan runs each query separately, so the time of all is extrapolated from some of them.
                 entry[figure][INCDBSCAN] = sum(of_queries[:count]) * count / min(count, len(of_queries))
             results.append(entry)
         apart += others

@@ -112,7 +112,7 @@ def checked_offline(where: str, operator: Json | None, schema_file: Path, time_z
     from broker.files.schema_file import read_schema
     from broker.formats.record_attributes import attributes_of
 
-    # The record's own attributes are there in every stream.
+    # Each stream has the metadata attributes.
     attributes = attributes_of(read_schema(schema_file))
     found = plain_form(normalise(where, attributes, time_zone=time_zone))
     if operator is None:

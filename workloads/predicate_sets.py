@@ -117,7 +117,7 @@ def realised(plan: Plan) -> Realised:
     means, deviations, regions = [], [], 0
     for construct, (slot, base) in enumerate(zip(block.slots.tolist(), block.bases.tolist(), strict=True)):
         rows = block.matrix[base + 1 : base + 1 + block.region_count(construct)]
-        # Between two neighbouring constants there is no value: the region begins where it ends.
+        # A region between two neighbouring integers contains no value: its ends are equal.
         inhabited = np.append(True, np.diff(plan.grids[slot].boundaries) > 0)
         ones = np.bitwise_count(rows & block.live).sum(axis=1)[np.append(inhabited, True)]
         means.append(float(ones.mean()))

@@ -56,7 +56,7 @@ def _is_position(position: tuple[float | None, ...], *, is_planar: bool) -> bool
     latitude, twice for a box.
     """
     for place, part in enumerate(position):
-        # A whole number may be beyond all doubles.
+        # A whole number may exceed all doubles.
         if not isinstance(part, (int, float)) or isinstance(part, bool) or not abs(part) <= sys.float_info.max:
             return False
         if not is_planar and abs(part) > (90 if place % 2 else 180):

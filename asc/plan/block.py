@@ -429,7 +429,7 @@ def _fill(
         bits = conjuncts[which]
         mine = np.zeros(matrix.shape[1] * WORD, dtype=np.bool_)
         mine[bits] = True
-        # All intervals of a constraint say the same, but several patterns are as many constraints.
+        # All intervals of a constraint agree on NULL. Each of several patterns is a separate constraint.
         nulls = mine.copy()
         nulls[bits[(table.code[which] & ADMITS_NULL) == 0]] = False
         mask = packed(mine)

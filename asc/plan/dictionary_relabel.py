@@ -36,7 +36,7 @@ def _relabelled(plan: Plan, slot: int, dictionary: Dictionary) -> Plan:
     new_labels = np.array([label_of[constant] for constant in before.constants()], dtype=np.int64)
 
     def translated(keys: Keys) -> Keys:
-        # Beside the constants themselves there are the keys just after them, and none below the first.
+        # Keys are constants, or the keys just after them. No key is below the first constant.
         places = np.searchsorted(before.labels, keys, side="right") - 1
         moved: Keys = new_labels[places] + (keys - before.labels[places])
         return moved

@@ -73,7 +73,7 @@ def from_bytes(buffer: bytes | memoryview, *, is_checked: bool = False) -> tuple
 def message(strings: pa.StringArray) -> npt.NDArray[np.uint8]:
     """Return strings as an array of bytes. Equal strings give equal bytes."""
     sink = pa.BufferOutputStream()
-    # An empty slice has offsets that an empty array has not.
+    # A slice has offsets even if it is empty; a new empty array does not.
     batch = pa.record_batch([strings if len(strings) else pa.array([], pa.string())], names=["strings"])
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)

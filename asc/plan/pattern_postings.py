@@ -99,7 +99,7 @@ class PatternPostings(OfArrays):
         if not len(places):
             return self.labels[:0]
         first, last = self.first_label[places[0]], self.first_label[places[0] + 1]
-        # A conjunct that asks for several has them in lists, which are of its posting's slot.
+        # A conjunct that requires several patterns has them in lists, which belong to the slot of its posting.
         posted = self.more[self.first_bit[first] : self.first_bit[last]]
         lists = posted[posted >= 0]
         others = [self.others[self.first_other[own] : self.first_other[own + 1]] for own in lists.tolist()]

@@ -81,7 +81,7 @@ class WindowVersions:
         # An open pane has several pieces.
         versions = _Versions.of(layout, former, merged(layout, [Cells.none(layout), *now]))
         versions = versions.rolled_up(columns, is_within(layout, versions.cells.rolled_up(columns), groups))
-        # One dictionary a key makes the merges of all windows cheap.
+        # With one dictionary for each key, the merges of all windows are cheap.
         both = joined(layout, [base, versions.cells])
         self._base, self._versions = (
             both.slice(0, base.count),

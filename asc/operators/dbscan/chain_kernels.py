@@ -303,7 +303,7 @@ def write_labels(
         else:
             parents[point] = root
             labels[point - first] = labels[root - first]
-    # The core points write to their neighbours where they are few, else the others look at theirs.
+    # If core points are few, they write to their neighbours. Otherwise, the other points read theirs.
     is_written = cores * 4 < steps.size - first
     for point in range(first, steps.size):
         if (steps[point] <= step) != is_written:

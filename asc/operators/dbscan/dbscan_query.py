@@ -120,7 +120,7 @@ class DbscanQuery:
         if type(is_position) is not bool or members not in MEMBERS:
             raise ValueError(f"{str(is_position)[:50]} is no flag, or {str(members)[:50]} are no members")
         attributes = whole_between(definition["attributes"], *((2, 2) if is_position else (1, ATTRIBUTES_MAX)))
-        # Before it becomes a double: a whole number may be beyond all of them.
+        # Checked before the conversion to double, because a whole number may exceed all doubles.
         if type(eps) not in (int, float) or not 0 < eps <= (HALF_EARTH_M if is_position else sys.float_info.max):
             raise ValueError(f"{str(eps)[:50]} is no eps")
         min_samples, sample = whole_between(definition["min_samples"], 1), definition["sample"]

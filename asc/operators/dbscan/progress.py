@@ -163,7 +163,7 @@ class QueryProgress:
         A point gets the next number if all dropped points of the query are before it. Any other point may be a repeat
         of a dropped point, and gets no number. The windows that would contain it contain a dropped point with a number.
         """
-        # Points whose windows are all written are no longer in ``dropped``. Then none of them is after ``newest``.
+        # ``dropped`` no longer has points whose windows are all written. None of these is after ``newest``.
         known = [self.newest, None if self.dropped is None else self.dropped.newest]
         newest = max((place for place in known if place is not None), default=None)
         before = self.numbered

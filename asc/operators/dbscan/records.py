@@ -295,7 +295,7 @@ def _changed(now: Labels, evolution: Evolution, old_labels: Codes | None) -> Fla
     """
     if old_labels is None:
         return now.labels >= 0
-    # The old label of the cluster that a point is in now; the last one is that of noise.
+    # The old label of each cluster; index -1 is noise.
     taken = np.append(evolution.taken, -1)
     changed: Flags = taken[now.labels] != old_labels
     return changed

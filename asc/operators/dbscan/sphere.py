@@ -21,7 +21,7 @@ def unit_vectors(positions: _Floats) -> _Floats:
     >>> unit_vectors(np.array([[0.0, 0.0], [90.0, 0.0]])).round(3).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
-    # Whole columns: how a sine is computed may depend on how an array lies in memory.
+    # Contiguous columns, because the last digit of a sine may depend on the layout of the array in memory.
     lon, lat = (np.radians(np.ascontiguousarray(column)) for column in positions.T)
     across = np.cos(lat)
     return np.column_stack([across * np.cos(lon), across * np.sin(lon), np.sin(lat)])

@@ -294,7 +294,7 @@ def _values(position: Iterable[object], name: TrackName) -> list[float] | None:
     """
     values: list[float] = []
     for part in position:
-        # A whole number may be beyond all doubles.
+        # A whole number may exceed all doubles.
         if not isinstance(part, (int, float)) or isinstance(part, bool) or not abs(part) <= sys.float_info.max:
             return None
         if name.is_position and abs(part) > (90 if values else 180):

@@ -52,7 +52,7 @@ class EventQuery:
         """
         definition = settings.definition
         if OF_SHAPE in settings.id:
-            # The names of runs have the shape after it.
+            # The name of a run is this id, OF_SHAPE and the id of the shape, so the id itself must not contain it.
             raise ValueError(f"{settings.id[:50]} is no id")
         own_names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
         dwell_us, lost_after_us = duration_us(definition["dwell_us"]), duration_us(definition["lost_after_us"], 1)

@@ -34,7 +34,7 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
 
     definition = CubeDefinition.parse({name: own for name, own in operator.items() if name not in STANDING_FIELDS})
     output, late = Output.parse(operator, definition), late_of(operator)
-    # The record's own attributes are there in every stream.
+    # Each stream has the metadata attributes.
     attributes = attributes_of(read_schema(schema_file))
     form = plain_form(normalise(where, attributes, time_zone=time_zone))
     layout = Layout.of(definition, attributes, time_zone)
