@@ -96,8 +96,9 @@ def _reason(
         return finding.queries[query.id]
     if query.operator is not None:
         for condition in conditions_of(query.operator):
-            if condition in finding.conditions:
-                return finding.conditions[condition]
+            faulty = finding.conditions.get(condition)
+            if faulty is not None and query.version <= faulty.version:
+                return faulty.reason
     with suppress(AscError):
         texts = ValidatedQuery.of(query, stream.analyser, shapes).computed_texts if finding.expressions else set()
         return next((reason for text, reason in finding.expressions.items() if text in texts), None)

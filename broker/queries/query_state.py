@@ -92,12 +92,15 @@ class QueryState:
         if expired:
             loaded = loaded.changed((), expired, max(self._registry.write((), expired).values()))
         self._parking.begin(loaded)
+        # Before a stream starts: a query that was registered anew is then tried from its first record on.
+        self._note_findings(loaded)
         if stored is None:
             self._take_over(loaded)
         else:
             changed = replace(changed, queries={*changed.queries, *expired})
             self._take_over(loaded, _Base(stored.snapshot.standing, stored.snapshot.plans, changed))
         self._plan_replays(stored)
+        self._parking.let_go_on()
 
     def news_of_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
         """Return the unread changes in the topics of layers. ``until``: offsets up to which to wait for records.
@@ -187,9 +190,12 @@ class QueryState:
 
     def park(self) -> None:
         """Park the queries that the findings of streams concern. Raise KafkaError if the registry cannot be read."""
-        self._parking.note(self.now, lambda version: self._registry.state_at(version).queries)
+        self._note_findings(self.now)
         self._take_over(self.now, self._changed_now(Changed(self._parking.ids())))
         self._plan_replays()
+
+    def _note_findings(self, standing: QuerySet) -> None:
+        self._parking.note(standing, lambda version: self._registry.state_at(version).queries)
 
     def let_go_on(self) -> None:
         """Let the streams go on that waited for parking."""

@@ -96,7 +96,9 @@ class Stream:
         self._feed_lag = Lag(f"{name}-feed", self._feed_topic, cluster.client, {})
         self._event_time = EventTime(folder)
         self._destinations = PlanDestinations()
-        self._conditions = {op: ConditionDiagnosis(op, name, config, folder) for op in feed_kinds()}
+        self._conditions = {
+            op: ConditionDiagnosis(op, name, config, folder, lambda: self.running.plan.version) for op in feed_kinds()
+        }
         self.feed_queries: Mapping[str, StatefulQuery] = {
             op: self._feed_query(op, kind, config, spark, folder) for op, kind in feed_kinds().items()
         }

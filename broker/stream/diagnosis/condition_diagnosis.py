@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from broker.errors import KafkaError
 from broker.failure import is_of_dead_worker, is_of_kafka, one_line, root_cause
 from broker.operators.condition_watch import ConditionWatch, JudgedBatch
 from broker.plans.binding import write_durably
-from broker.stream.diagnosis.diagnosis_result import DiagnosisResult
+from broker.stream.diagnosis.diagnosis_result import DiagnosisResult, FaultyCondition
 from broker.stream.diagnosis.poison_search import ChildTrial, child_master, guilty, slow
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ _TIMES_IN_VAIN = 2
 _SEARCHES_MAX = 2
 """The number of failed searches, for example on a full disk, after which the batch runs without a further search."""
 
+_UNKNOWN_VERSION = -1
+"""The version of a condition in a note without versions. No query is parked for such a condition: a plan that contains
+the condition lets batches evaluate it, so its fault is found anew.
+"""
+
 _STOP_S = 10.0
 _LOOK_S = 0.25
 
@@ -39,23 +44,34 @@ _LOOK_S = 0.25
 class _Noted:
     """The contents of the note file: the batch that is evaluating conditions, and the conditions that are excluded.
 
-    ``times``: the number of starts of the batch. ``is_slow``: whether the batch took too long. ``excluded``: the reason
+    ``times``: the number of starts of the batch. ``is_slow``: whether the batch took too long. ``excluded``: the fault
     of each excluded condition.
     """
 
     batch_id: int = -1
     times: int = 0
     is_slow: bool = False
-    excluded: Mapping[str, str] = field(default_factory=dict)
+    excluded: Mapping[str, FaultyCondition] = field(default_factory=dict)
 
     def text(self) -> str:
-        plain = {"batch": self.batch_id, "times": self.times, "slow": self.is_slow, "excluded": self.excluded}
+        plain = {
+            "batch": self.batch_id,
+            "times": self.times,
+            "slow": self.is_slow,
+            "excluded": {condition: faulty.reason for condition, faulty in self.excluded.items()},
+            "versions": {condition: faulty.version for condition, faulty in self.excluded.items()},
+        }
         return json.dumps(plain, ensure_ascii=False)
 
     @staticmethod
     def of_text(text: str) -> _Noted:
         plain = json.loads(text)
-        excluded = {str(condition): str(reason) for condition, reason in plain["excluded"].items()}
+        # The version of the software before wrote no versions.
+        versions = plain.get("versions", {})
+        excluded = {
+            str(condition): FaultyCondition(str(reason), int(versions.get(condition, _UNKNOWN_VERSION)))
+            for condition, reason in plain["excluded"].items()
+        }
         return _Noted(int(plain["batch"]), int(plain["times"]), bool(plain["slow"]), excluded)
 
 
@@ -68,14 +84,16 @@ class ConditionDiagnosis(ConditionWatch):
     plan contains it again. Cost: a synced file for each batch with conditions.
     """
 
-    def __init__(self, op: str, stream: str, config: Config, folder: Path) -> None:
+    def __init__(self, op: str, stream: str, config: Config, folder: Path, plan_version: Callable[[], int]) -> None:
         """Create the search, and read its file.
 
-        ``op``: the tag of the operator kind whose reader evaluates the conditions.
+        ``op``: the tag of the operator kind whose reader evaluates the conditions. ``plan_version`` returns the version
+        of the running plan.
         """
         self._op = op
         self._stream = stream
         self._config = config
+        self._plan_version = plan_version
         self._path = folder / f"{op}-conditions.json"
         self._rows = folder / f"{op}-suspects.parquet"
         self._stopping = threading.Event()
@@ -192,14 +210,18 @@ class ConditionDiagnosis(ConditionWatch):
             self._rows.unlink(missing_ok=True)
         self._searched, self._failed_searches = noted.batch_id, 0
         fault = "takes too long for a batch" if noted.is_slow else "ends a batch"
-        reasons = {texts[slot]: _parked_for(texts[slot], fault, reason) for slot, reason in faulty.items()}
-        for reason in reasons.values():
-            LOG.warning("stream '%s': a query with operator %s %s", self._stream, self._op, reason)
-        if not reasons:
+        version = self._plan_version()
+        faults = {
+            texts[slot]: FaultyCondition(_parked_for(texts[slot], fault, reason), version)
+            for slot, reason in faulty.items()
+        }
+        for each in faults.values():
+            LOG.warning("stream '%s': a query with operator %s %s", self._stream, self._op, each.reason)
+        if not faults:
             LOG.warning("stream '%s': no condition is at fault, and the batch is run again", self._stream)
             return
         with self._lock:
-            self._note(_Noted(noted.batch_id, 1, False, {**self._noted.excluded, **reasons}))
+            self._note(_Noted(noted.batch_id, 1, False, {**self._noted.excluded, **faults}))
             self.finding = DiagnosisResult(conditions=self._noted.excluded)
 
     # -- a batch that takes too long

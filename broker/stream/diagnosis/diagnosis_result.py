@@ -6,6 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
+@dataclass(frozen=True, slots=True)
+class FaultyCondition:
+    """A condition that ends batches: the reason for which its queries are parked, and the version of the plan that ran
+    when the fault was found.
+
+    A query of a later version was registered anew to be tried again, so the finding does not concern it.
+    """
+
+    reason: str
+    version: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DiagnosisResult:
     """The causes that end the batches of a stream, each with the reason for which its queries are parked.
@@ -17,6 +29,6 @@ class DiagnosisResult:
 
     expressions: Mapping[str, str] = field(default_factory=dict)
     topics: Mapping[str, str] = field(default_factory=dict)
-    conditions: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, FaultyCondition] = field(default_factory=dict)
     queries: Mapping[str, str] = field(default_factory=dict)
     version: int = 0

@@ -22,6 +22,7 @@ from broker.config.config import Config, parse_config
 from broker.errors import KafkaError
 from broker.operators.near.condition import NearCondition, pair_schema
 from broker.operators.near.suspect_pairs import JudgedPairs
+from broker.plans.stream_folder import stream_folder
 from broker.stream.analyser import StreamAnalyser
 from broker.stream.diagnosis.condition_diagnosis import ConditionDiagnosis
 
@@ -152,6 +153,8 @@ def test_the_query_of_a_condition_that_pairs_cannot_go_on_with_is_parked(
 EXITS = "if(a.altitude = 13, CAST(reflect('java.lang.System', 'exit', 3) AS INT), 1)"
 LOW, HIGH = "a.altitude < b.altitude", "a.altitude > b.altitude"
 SCHEMA = Schema.from_ddl("altitude INT")
+VERSION = 41
+"""The version of the plan that runs when a condition is found."""
 
 
 def condition(text: str, sql: str | None = None) -> NearCondition:
@@ -180,7 +183,7 @@ def anew(kafka: EmbeddedKafka, tmp_path: Path) -> Callable[[], ConditionDiagnosi
     """As a daemon has it that starts."""
     config = config_of(kafka, tmp_path)
     (name,) = config.streams
-    return lambda: ConditionDiagnosis("near", name, config, tmp_path / name)
+    return lambda: ConditionDiagnosis("near", name, config, tmp_path / name, lambda: VERSION)
 
 
 def begin_in_vain(
@@ -213,9 +216,13 @@ def test_a_condition_that_ends_the_process_is_found_after_the_second_time_by_who
     with diagnosis.judging(7, JudgedPairs(pairs, conditions)) as judged:
         assert list(judged) == [LOW]
     assert diagnosis.finding is not None
-    (reason,) = diagnosis.finding.conditions.values()
+    (faulty,) = diagnosis.finding.conditions.values()
     assert list(diagnosis.finding.conditions) == [HIGH]
-    assert f"its condition '{HIGH}' ends a batch (the process that computes it ends)" in reason
+    assert f"its condition '{HIGH}' ends a batch (the process that computes it ends)" in faulty.reason
+    assert faulty.version == VERSION
+    told_anew = anew().finding
+    assert told_anew is not None
+    assert told_anew.conditions == diagnosis.finding.conditions
     assert not list(diagnosis._path.parent.glob("*.parquet"))
     # No batch judges it, after a restart neither, until a plan has it again.
     for one in (diagnosis, anew()):
@@ -269,6 +276,50 @@ def test_a_batch_without_conditions_notes_nothing(pairs: DataFrame, anew: Callab
     with diagnosis.judging(7, JudgedPairs(pairs, {})) as judged:
         assert list(judged) == []
     assert not diagnosis._path.exists()
+
+
+def test_a_note_without_versions_parks_nothing_and_excludes_until_a_plan_has_the_condition(
+    pairs: DataFrame, anew: Callable[[], ConditionDiagnosis]
+) -> None:
+    """The version of the software before wrote such notes."""
+    path = anew()._path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    note = {"batch": 6, "times": 1, "slow": False, "excluded": {HIGH: "is parked"}}
+    path.write_text(json.dumps(note), "utf-8")
+    conditions = {LOW: condition(LOW), HIGH: condition(HIGH)}
+    diagnosis = anew()
+    assert diagnosis.finding is not None
+    assert diagnosis.finding.conditions[HIGH].version < 0
+    with diagnosis.judging(7, JudgedPairs(pairs, conditions)) as judged:
+        assert list(judged) == [LOW]
+    diagnosis.go_on(diagnosis.finding)
+    diagnosis.allow({HIGH})
+    with diagnosis.judging(8, JudgedPairs(pairs, conditions)) as judged:
+        assert list(judged) == list(conditions)
+
+
+def test_a_query_registered_anew_after_the_finding_is_not_parked_by_a_restart(site: Site) -> None:
+    def registered(query_id: str, on: str) -> int:
+        operator = {"name": "near", "key": "s", "distance_m": 2_000, "window_s": 10, "every_s": 10, "on": on}
+        operator["position"] = "ST_Point(d, d)"
+        found = site.register(query_id, "n > 0", operator=operator)["query"]
+        assert found["served"]
+        return int(found["version"])
+
+    again, left = "a.n < b.n", "a.n > b.n"
+    versions = {again: registered("again", again), left: registered("left", left)}
+    assert site.client.delete("/v1/queries/again").status_code == 200
+    assert registered("again", again) > versions[again]
+    assert site.daemon is not None
+    site.daemon.stop()
+    # Both were found before; a query of one is registered anew, and no batch has evaluated its condition.
+    note = stream_folder(site.config.spark.checkpoint_dir, site.stream("json")) / "near-conditions.json"
+    plain = {"batch": 0, "times": 1, "slow": False, "excluded": dict.fromkeys(versions, "is parked, for a test")}
+    note.write_text(json.dumps({**plain, "versions": versions}), "utf-8")
+    site.daemon = site.start()
+    found = {query["id"]: query for query in site.client.get("/v1/queries").json()["queries"]}
+    assert (found["left"]["served"], found["left"]["reason"]) == (False, "is parked, for a test")
+    assert found["again"]["served"], found["again"]["reason"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"batch": 1}', '{"batch": 1, "times": 1, "slow": false, "excluded": []}'])
