@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+    from broker.operators.feed_keys import FeedKeys
     from broker.operators.feed_sink import FeedSink
     from broker.operators.feed_task import FeedTally
 
@@ -101,14 +102,14 @@ class StatefulQuery:
         reader: FeedReader,
         *,
         sink: FeedSink,
-        others: Collection[str],
+        keys: FeedKeys,
         source: Mapping[str, str],
         prepare: Callable[[], None],
     ) -> None:
         """Create the query, without starting it.
 
-        ``sink``: the sink of the reader. ``others``: the Kafka keys of the other kinds' messages, which the query
-        skips. ``source``: options of Spark's Kafka source. ``prepare`` creates missing topics.
+        ``sink``: the sink of the reader. ``keys``: the keys of the feed, which the stream's readers share. ``source``:
+        options of Spark's Kafka source. ``prepare`` creates missing topics.
         """
         self._stream = stream
         self._spark = spark
@@ -117,7 +118,7 @@ class StatefulQuery:
         self._name = reader.name
         self._folder = folder / reader.name
         self._sink = sink
-        self._others = tuple(sorted(others))
+        self._keys = keys
         self._source = source
         self._prepare = prepare
         self._wanted = threading.Event()
@@ -266,8 +267,6 @@ class StatefulQuery:
                 self._latest.keep(self._sink.figures(self.tally))
 
     def _started(self) -> StreamingQuery:
-        from pyspark.sql import functions as sf
-
         from broker.operators.feed_task import feed_accumulator
 
         # A separate session, because the job must not have the properties for the state.
@@ -287,9 +286,8 @@ class StatefulQuery:
             .option("kafka.isolation.level", "read_committed")
             .load()
         )
-        # A message without a key is of form 1. One with a key that no kind has counts as unreadable.
-        key = sf.coalesce(sf.col("key").cast("string"), sf.lit(""))
-        fed = feed.filter(~key.isin(*self._others)).selectExpr("partition AS bucket", "offset", "value AS message")
+        read = feed.filter(self._keys.is_read_by(self._name))
+        fed = read.selectExpr("partition AS bucket", "offset", "value AS message")
         writer = self._reader.writer(fed, self._tallies)
         return (
             writer.queryName(f"asc-{self._name}-{self._stream}")

@@ -14,6 +14,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.kafka.source_record import Place, SourceRecord, record_at
 from broker.monitoring.stream_monitor import StreamMonitor
 from broker.operators.feed_destination import FeedDestination
+from broker.operators.feed_keys import FeedKeys
 from broker.operators.feed_sink import FeedSink
 from broker.operators.feed_topic import make_feed
 from broker.operators.fold_destination import folds_in
@@ -99,6 +100,7 @@ class Stream:
         self._conditions = {
             op: ConditionDiagnosis(op, name, config, folder, lambda: self.running.plan.version) for op in feed_kinds()
         }
+        self._feed_keys = FeedKeys(feed_kinds())
         self.feed_queries: Mapping[str, StatefulQuery] = {
             op: self._feed_query(op, kind, config, spark, folder) for op, kind in feed_kinds().items()
         }
@@ -150,7 +152,7 @@ class Stream:
         return StatefulQuery(
             *(self.name, spark, self._feed_topic, folder, kind.reader(context)),
             sink=sink,
-            others=feed_kinds().keys() - {op},
+            keys=self._feed_keys,
             source={**CONSUMER, **self.kafka.spark_options()},
             prepare=self._prepare_feed,
         )

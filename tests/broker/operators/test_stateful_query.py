@@ -11,6 +11,7 @@ import pytest
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
 
+from broker.operators.feed_keys import FeedKeys
 from broker.operators.feed_sink import FeedSink
 from broker.operators.stateful_query import FeedReader, StatefulQuery
 
@@ -73,7 +74,7 @@ def test_a_failure_is_told_and_mended(
         return StatefulQuery(
             *("s", spark, topic, tmp_path, reader),
             sink=FeedSink("s", {}, request_bytes=1, topics=frozenset, limits_of=lambda names: {}),
-            others={"events", "near"},
+            keys=FeedKeys({"events", "near", "handed"}),
             source=source,
             prepare=lambda: prepared.append(len(prepared)),
         )

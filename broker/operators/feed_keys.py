@@ -1,0 +1,43 @@
+"""The Kafka keys of the messages of a feed, and the messages that each reader of the feed reads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from asc.operators.feed import TIME_KEY
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+class FeedKeys:
+    """The assignment of a feed's messages to its readers, by the Kafka keys of the messages.
+
+    A reader reads the messages with the tag of its kind, watermarks, and messages without a key, which have form 1. Of
+    the messages with unknown keys each is read by one reader alone, which counts it as ``unreadable``. This is the
+    first reader that starts, for as long as the daemon runs: a stream need not have queries of any particular kind.
+    Thread-safe.
+    """
+
+    def __init__(self, kinds: Iterable[str]) -> None:
+        """Create the assignment. ``kinds``: the tags of all kinds with the handoff ``feed``."""
+        self._kinds = frozenset(kinds)
+        self._lock = threading.Lock()
+        self._first: str | None = None
+
+    def is_read_by(self, name: str) -> Column:
+        """Return the condition over the column ``key`` that holds for the messages that a reader reads. ``name``: the
+        tag of the reader's kind. To be called when the reader starts.
+        """
+        from pyspark.sql import functions as sf
+
+        with self._lock:
+            if self._first is None:
+                self._first = name
+            reads_unknown = self._first == name
+        key = sf.coalesce(sf.col("key").cast("string"), sf.lit(""))
+        if reads_unknown:
+            return ~key.isin(*sorted(self._kinds - {name}))
+        return key.isin(name, TIME_KEY, "")
