@@ -9,6 +9,7 @@ from broker.visible_text import visible
 from cli.arguments import stream_option
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
+from cli.join_options import join_of, per_shape_option
 from cli.output import json_option, print_json
 from cli.registration_options import register, standing_options
 
@@ -50,7 +51,7 @@ def join() -> None:
 @_layer_option
 @_where_option
 @stream_option("The stream of the query; needed where the daemon has several.")
-@click.option("--per-shape", is_flag=True, help="Write an accepted record once for each shape that accepts it.")
+@per_shape_option
 @standing_options
 @server_options
 @json_option
@@ -70,9 +71,10 @@ def add(
 
     An accepted record arrives once in the topic, with a header asc-shape: ID/SHAPE for each shape that accepts it. With
     --per-shape it arrives once for each shape. 'asc events add --layer' registers a join that writes events of objects
-    in place of records. Returns once every shape of the layer is in the running plan.
+    in place of records. Returns once every shape of the layer is in the running plan. 'asc query add --layer' does the
+    same.
     """
-    body = {"id": query_id, "where": where, "join": {"layer": layer, "per_shape": per_shape}}
+    body = {"id": query_id, "where": where, "join": join_of(layer, per_shape=per_shape)}
     register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
 
 
@@ -87,7 +89,7 @@ def add(
 @json_option
 def check(*, client: Client, layer: str, where: str, stream: str | None, as_json: bool) -> None:
     """Show the normal form of a join's predicate for the first shape of its layer, or why it would be refused."""
-    found = client.check(where, stream=stream, join={"layer": layer, "per_shape": False})
+    found = client.check(where, stream=stream, join=join_of(layer))
     if as_json:
         print_json(found)
     else:

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from broker.answers.query import Join
 from broker.client.bodies import given
 from broker.client.client import Client
 from cli.arguments import layer_option, stream_option, where_option, with_options
@@ -16,6 +15,7 @@ from cli.checking import Check, check_options
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.duration import Duration
+from cli.join_options import join_of
 from cli.operators.object_options import events_option, key_option, time_option
 from cli.output import json_option
 from cli.registration_options import register, standing_options
@@ -126,7 +126,7 @@ def add(
     An event is also written when an object inside was not seen for --lost-after (lost). With --layer these are events
     of each shape.
     """
-    body = {"id": query_id, "where": where, "operator": operator, **given(join=_join(layer))}
+    body = {"id": query_id, "where": where, "operator": operator, **given(join=join_of(layer))}
     register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
 
 
@@ -148,8 +148,4 @@ def check(*, check: Check, query_id: str, where: str, operator: Json, layer: str
     from broker.queries.query import check_id
 
     check_id(query_id)
-    check.show(where, operator, _join(layer))
-
-
-def _join(layer: str | None) -> Join | None:
-    return {"layer": layer, "per_shape": False} if layer else None
+    check.show(where, operator, join_of(layer))

@@ -1,4 +1,4 @@
-"""The options of ``asc query add`` for query plans of BBoxDB Streams, and the query that results from them."""
+"""The options of ``asc query add`` for predicates, joins and query plans of BBoxDB Streams, and the resulting query."""
 
 from __future__ import annotations
 
@@ -9,23 +9,27 @@ from typing import Any
 
 import click
 
+from broker.client.bodies import given
 from broker.files.bounded_file import read_text
 from broker.importers.bboxdb_plan import POSITION, translated
 from broker.visible_text import visible
-from cli.arguments import where_option, with_options
+from cli.arguments import layer_option, where_option, with_options
 from cli.client import Json
 from cli.file_options import EXISTING_FILE
+from cli.join_options import join_of, per_shape_option
 
 
 def where_or_plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--where``, its alternative ``--bboxdb-plan``, and the options of ``--bboxdb-plan``. The command receives
-    the fields of a query as ``asked``.
+    """Add ``--where`` with the options of a join, its alternative ``--bboxdb-plan``, and the options of
+    ``--bboxdb-plan``. The command receives the fields of a query as ``asked``.
     """
 
     @wraps(command)
     def with_asked(
         *,
         where: str | None,
+        layer: str | None,
+        per_shape: bool,
         bboxdb_plan: Path | None,
         position: str | None,
         dimensions: Sequence[str],
@@ -37,11 +41,15 @@ def where_or_plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if bboxdb_plan is None:
             if position or dimensions or as_bboxdb:
                 raise click.UsageError("--position, --dimension and --as-bboxdb go with --bboxdb-plan")
-            return command(asked={"where": where}, **others)
+            return command(asked={"where": where, **given(join=join_of(layer, per_shape=per_shape))}, **others)
+        if layer or per_shape:
+            raise click.UsageError("--layer and --per-shape go with --where: a plan names its layer as join-table")
         return command(asked=_asked(bboxdb_plan, position, dimensions, as_bboxdb=as_bboxdb), **others)
 
     options = (
         partial(where_option, required=False),
+        layer_option("With --where: make it a join, whose predicate may also read LAYER.geometry, LAYER.property."),
+        per_shape_option,
         click.option(
             "--bboxdb-plan",
             type=EXISTING_FILE,

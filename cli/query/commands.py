@@ -49,8 +49,10 @@ _ADD_HELP = f"""Register a predicate, or replace the one of that ID.
 Replacing is one step: each record meets either the old predicate or the new one. Returns once the query is in the
 running plan, with the offsets from which it sees every record. An equal query stays as it is.
 
-'asc join add' registers a query with a layer; {", ".join(_OPERATOR_ADDS[:-1])} and {_OPERATOR_ADDS[-1]} register
-queries with an operator.
+With --layer the query is a join: one predicate for each shape of the layer. An accepted record then has a header
+asc-shape: ID/SHAPE for each shape that accepts it. 'asc join add' does the same.
+
+{", ".join(_OPERATOR_ADDS[:-1])} and {_OPERATOR_ADDS[-1]} register queries with an operator.
 
 A plan of BBoxDB Streams becomes a predicate, or a join with the layer that its join-table names. Its stream-table
 names the stream, where --stream does not (both without the group: of dgroup_ships, ships).
@@ -63,6 +65,7 @@ names the stream, where --stream does not (both without the group: of dgroup_shi
         'asc query add late --where "arr_delay > 60"',
         'asc query add hauls --where "distance >= 2500" --stream flights --topic long-hauls --label team=ops',
         'asc query add storm --where "wind_ms > 24" --no-replace --expires-at 2030-01-31T12:00:00Z',
+        'asc query add over --layer countries --where "ST_Contains(countries.geometry, ST_Point(lon, lat))"',
         'asc query add reefs --bboxdb-plan plan.json --stream ships --position "ST_Point(lon, lat)"',
     ),
 )

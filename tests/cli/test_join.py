@@ -74,6 +74,16 @@ def test_a_join_delivers_with_the_shapes_that_accept(asc: Asc, zones: Path, tmp_
     assert asc.json("query", "list", "--layer", "zones") == []
 
 
+def test_a_query_with_a_layer_is_the_same_join(asc: Asc, zones: Path) -> None:
+    of_layer = ("--stream", "flights", "--layer", "zones", "--where", WHERE, "--per-shape")
+    added = asc.json("query", "add", "same", *of_layer)
+    assert added["query"]["join"] == {"layer": "zones", "per_shape": True}
+    assert (added["change"], added["query"]["where"]) == ("registered", WHERE)
+    assert asc.json("join", "add", "same", *of_layer)["change"] == "unchanged"
+    assert asc.json("query", "add", "same", *of_layer[:-1])["query"]["join"] == {"layer": "zones", "per_shape": False}
+    assert asc("query", "remove", "same").exit_code == 0
+
+
 def test_what_cannot_be_joined_is_one_line(asc: Asc, zones: Path) -> None:
     refused = asc("join", "add", "bad", "--stream", "flights", "--layer", "zones", "--where", "flight < zones.hihg")
     assert refused.exit_code == 1

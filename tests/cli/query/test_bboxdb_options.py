@@ -44,6 +44,19 @@ def test_a_plan_is_registered_as_the_predicate_that_is_printed(asc: Asc, tmp_pat
     assert asc("query", "remove", "plan").exit_code == 0
 
 
+def test_a_shape_needs_a_layer_and_a_layer_a_predicate(asc: Asc, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text("{}", "utf-8")
+    for given, said in (
+        (("--where", "true", "--per-shape"), "--per-shape goes with --layer: without a layer there are no shapes"),
+        (("--bboxdb-plan", path, "--layer", "zones"), "--layer and --per-shape go with --where: a plan names its"),
+        (("--bboxdb-plan", path, "--per-shape"), "--layer and --per-shape go with --where: a plan names its"),
+    ):
+        result = asc("query", "add", "x", *given)
+        assert result.exit_code == 2
+        assert said in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize(
     "arguments", [(), ("--where", "true", "--bboxdb-plan"), ("--where", "true", "--as-bboxdb")], ids=str
 )
