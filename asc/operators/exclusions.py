@@ -30,8 +30,8 @@ message or an output.
 class FeedCounts:
     """Counts of some messages: observations, records excluded by reason, and outputs by type.
 
-    ``latest``: figures of the last output of each query of the part, by the query's id; None if the kind has no
-    figures.
+    ``latest``: figures of the state or of the last output of each query of the part, by the query's id; None if the
+    kind has no figures.
     """
 
     observations: int = 0

@@ -1,6 +1,4 @@
-"""The figures of the last output of each query of a feed, stored for the list of queries so that they survive a
-restart.
-"""
+"""The figures of each query of a feed, stored for the list of queries so that they survive a restart."""
 
 from __future__ import annotations
 
@@ -21,12 +19,16 @@ class LatestFigures:
         self._file = PartFile(folder / _FILE)
 
     def of(self, query_id: str) -> Mapping[str, Any] | None:
-        """Return the figures of a query. Return None if there are none yet."""
+        """Return the figures of a query. If several parts have a figure, whole numbers are added, and any other figure
+        is that of one part. Return None if there are none yet.
+        """
+        merged: dict[str, Any] = {}
         for figures in (self._file.by_part or {}).values():
-            found = figures.get(query_id) if isinstance(figures, dict) else None
-            if isinstance(found, dict) and found:
-                return found
-        return None
+            own = figures.get(query_id) if isinstance(figures, dict) else None
+            for name, value in own.items() if isinstance(own, dict) else ():
+                is_added = type(value) is int and type(merged.get(name)) is int
+                merged[name] = merged[name] + value if is_added else merged.get(name, value)
+        return merged or None
 
     def keep(self, figures: Mapping[int, Mapping[str, Mapping[str, Any]]]) -> None:
         """Replace the figures of some parts, by query. A query without figures no longer belongs to the part."""

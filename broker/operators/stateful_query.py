@@ -154,7 +154,7 @@ class StatefulQuery:
         return self._held.total
 
     def latest(self, query_id: str) -> Mapping[str, Any] | None:
-        """Return the figures of the last output of a query that was sent. Return None if there are none."""
+        """Return the figures of a query after the last batch that was sent. Return None if there are none."""
         return self._latest.of(query_id)
 
     def warm_up(self, *, is_rehearsal: bool = False) -> None:

@@ -5,6 +5,7 @@ longer observed.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,11 @@ from asc.operators.registration import in_turn
 from asc.operators.times import FIRST_US, LAST_US, is_watermark, time_text
 
 _FORM = 2
+
+_QUERIES_COUNTED = 1_000
+"""The most queries for which the objects inside are counted. Every batch reports the counts of each of the parts of a
+feed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +145,8 @@ class Bucket:
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[Event]:
         """Return the events that the next messages cause. Count each text that is not a message."""
-        return self.told(self._feed.messages(texts, self.counts))
+        yield from self.told(self._feed.messages(texts, self.counts))
+        self.counts.latest = self._inside()
 
     def told(self, messages: Iterable[Message]) -> Iterator[Event]:
         """Yield the events that the next messages cause, in order."""
@@ -152,6 +159,18 @@ class Bucket:
                         yield from self._passed(track, message.by_time[track.time])
             else:
                 self._set(message)
+
+    def _inside(self) -> dict[str, dict[str, int]]:
+        """Return the number of objects inside each query. Return nothing if there are too many queries."""
+        queries = [query_id for track in self._tracks.values() for query_id in track.queries]
+        if len(queries) > _QUERIES_COUNTED:
+            return {}
+        objects = [known.runs for track in self._tracks.values() for known in track.objects.values() if known.runs]
+        by_name = Counter([name for runs in objects for name, run in runs.items() if run.is_inside])
+        inside: Counter[str] = Counter()
+        for name, count in by_name.items():
+            inside[_query_of(name)] += count
+        return {query_id: {"objects_inside": inside[query_id]} for query_id in queries}
 
     # -- settings
 

@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from asc.errors import AscError
 from broker.errors import http_status
 from broker.http.console.chart import Line, chart
+from broker.http.console.operator_text import definition_rows, figures_text
 from broker.http.console.pages import Form, Pages, quoted_part, refusal_title, said
 from broker.http.console.query_form import FIELDS, alteration, altered, new_fields, shown_fields
 from broker.http.console.query_list import add_list
@@ -60,7 +61,15 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         drawn = chart(title, [line], now_s=now_s, step_s=60, unit="a minute", is_whole=True)
         constructs = _constructs(permitted, query)
         reader = _reader(permitted, query)
-        values = {"query": shown(permitted, query), "chart": drawn, "constructs": constructs, "reader": reader}
+        described = shown(permitted, query)
+        values = {
+            "query": described,
+            "definition": definition_rows(described["operator"]),
+            "figures": figures_text(described["kept"]) if _reads_feed(query) else "",
+            "chart": drawn,
+            "constructs": constructs,
+            "reader": reader,
+        }
         return pages.page("query.html", {"title": f"Query {query_id}", "may_change": permitted.may_change, **values})
 
     @router.get("/query/matches/{query_id:path}")
@@ -192,4 +201,8 @@ def _reader(permitted: ScopedService, query: RegisteredQuery) -> dict[str, Any] 
     if query.operator is None or stream is None or not permitted.sees_whole_streams:
         return None
     found = described_operators(stream).get(query.operator.name)
-    return None if found is None else {**found, "reads_feed": kind_of(query.operator).handoff == "feed"}
+    return None if found is None else {**found, "reads_feed": _reads_feed(query)}
+
+
+def _reads_feed(query: RegisteredQuery) -> bool:
+    return query.operator is not None and kind_of(query.operator).handoff == "feed"

@@ -11,6 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from broker.errors import QueryError
+from broker.http.console.operator_text import figures_text
 from broker.http.console.pages import Pages
 from broker.http.ranking import RATE, Place, Wanted, figure_of, ranked
 from broker.http.scoped_service import ScopedService
@@ -52,10 +53,7 @@ def add_list(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         form = asked.model_dump(include={"text", "prefix", "label", "stream", "order"})
         among = permitted.count(wanted.prefix, wanted.label, wanted.stream)
         values = {
-            "queries": [
-                {**shown(permitted, query, is_brief=True), "rate": figure_of(permitted, query, RATE)}
-                for query in queries
-            ],
+            "queries": [_row(permitted, query) for query in queries],
             "more": more,
             "next": "" if more is None else urlencode({**form, **_from(more), "seen": asked.seen + len(queries)}),
             "orders": {order: urlencode({**form, "order": order}) for order in ORDERS},
@@ -73,6 +71,15 @@ def add_list(router: APIRouter, pages: Pages, of_caller: Any) -> None:
             "order_names": ORDERS,
         }
         return pages.page("queries.html", {**values, **more_values})
+
+
+def _row(permitted: ScopedService, query: RegisteredQuery) -> dict[str, Any]:
+    described = shown(permitted, query, is_brief=True)
+    return {
+        **described,
+        "rate": figure_of(permitted, query, RATE),
+        "figures": figures_text(described["kept"]),
+    }
 
 
 def _wanted(asked: Listing) -> Wanted:

@@ -13,6 +13,7 @@ from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
 from broker.operators.events.body import EventsBody
 from broker.operators.events.definition import EventsDefinition
+from broker.operators.events.kept import EventsKept
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
 from broker.operators.feed_part import PARTS
@@ -44,7 +45,7 @@ class EventsKind:
     allows_join: bool = True
     allows_compacted_topic: bool = False
     held_noun: str = "objects"
-    kept: type[KeptBody] | None = None
+    kept: type[KeptBody] | None = EventsKept
 
     def read(
         self, definition: EventsDefinition, analyser: RecordAnalyser, *, patiently: bool = False

@@ -19,6 +19,7 @@ from broker.operators.kind_body import KindBody
 from broker.operators.near.body import NearBody
 from broker.operators.near.condition import near_condition
 from broker.operators.near.definition import NearDefinition
+from broker.operators.near.kept import NearKept
 
 if TYPE_CHECKING:
     from broker.operators.feed_task import PartState
@@ -54,7 +55,7 @@ class NearKind:
     allows_join: bool = False
     allows_compacted_topic: bool = False
     held_noun: str = "observations"
-    kept: type[KeptBody] | None = None
+    kept: type[KeptBody] | None = NearKept
 
     def read(
         self, definition: NearDefinition, analyser: RecordAnalyser, *, patiently: bool = False

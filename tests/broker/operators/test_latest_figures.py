@@ -20,6 +20,14 @@ def test_figures_are_those_that_a_part_told_last(tmp_path: Path) -> None:
         assert (own.of("a"), own.of("b"), own.of("c")) == (None, {"clusters": 5}, {"clusters": 1})
 
 
+def test_numbers_of_several_parts_are_added(tmp_path: Path) -> None:
+    latest = LatestFigures(tmp_path)
+    latest.keep({0: {"a": {"objects_inside": 3, "end": "x"}}, 7: {"a": {"objects_inside": 4}, "b": {}}})
+    assert latest.of("a") == {"objects_inside": 7, "end": "x"}
+    latest.keep({0: {"a": {"objects_inside": 0}}})
+    assert LatestFigures(tmp_path).of("a") == {"objects_inside": 4}
+
+
 @pytest.mark.parametrize("text", ['{"0": 5}', '{"0": {"a": 5}}', "{"])
 def test_a_damaged_file_has_no_figures(text: str, tmp_path: Path) -> None:
     (tmp_path / "latest.json").write_text(text, "utf-8")

@@ -95,6 +95,12 @@ def test_the_topics_get_the_pairs_that_are_near(asc: Asc, tmp_path: Path) -> Non
         ("near", ["1", "2"], 0),
         ("apart", ["1", "2"], 3),
     ]
+    deadline = time.monotonic() + 60
+    while any(one["kept"] is None for one in asc.json("query", "list", "--operator", "near")):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    header = asc("query", "list", "--operator", "near").stdout.splitlines()[0].split()
+    assert header[-4:] == ["observations", "tick", "operator", "where"]
     for query_id in ("close", "changes"):
         assert asc("query", "remove", query_id).exit_code == 0
     assert asc.json("query", "list", "--operator", "near") == []

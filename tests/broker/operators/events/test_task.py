@@ -35,7 +35,9 @@ def test_events_come_of_the_messages_and_the_state_goes_on(group_state: Any) -> 
     assert list(task((3,), frames(seen(2, "low"), "{"), state)) == []
     (frame,) = task((3,), frames(seen(3, "low")), state)
     assert frame["identity"].tolist() == ["low:enter:flights-0-3"]
-    assert arrived.value == FeedTally({3: 1}, 3, {"unordered": 1, "unreadable": 1}, {"enter": 2, "exit": 1})
+    outputs = {"enter": 2, "exit": 1}
+    assert arrived.value.latest.keys() == {3}
+    assert arrived.value == FeedTally({3: 1}, 3, {"unordered": 1, "unreadable": 1}, outputs, arrived.value.latest)
 
 
 def test_a_state_knows_whose_messages_count(group_state: Any) -> None:

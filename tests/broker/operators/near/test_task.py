@@ -38,4 +38,5 @@ def test_pairs_come_of_the_messages_and_the_state_goes_on(group_state: Any) -> N
     (frame,) = task((3,), frames(Watermarks({"e1": 21 * SECOND}).text()), state)
     assert sorted(zip(frame["kind"], frame["other_b"], strict=True)) == [("apart", '{"z":1}'), ("near", '{"z":1}')]
     # What is told is known when the condition is judged.
-    assert arrived.value == FeedTally({3: 2}, 2, {"unreadable": 1}, {})
+    assert arrived.value == FeedTally({3: 2}, 2, {"unreadable": 1}, {}, arrived.value.latest)
+    assert arrived.value.latest.keys() == {3}
