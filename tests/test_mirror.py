@@ -83,7 +83,7 @@ WITHOUT_TESTS = {
     ),
     "asc/operators/dbscan/window_kernels.py": "is run by tests/asc/operators/dbscan/test_identity.py",
     "asc/operators/dbscan/grid_kernels.py": "is run by tests/asc/operators/dbscan/test_grid.py",
-    "cli/operators/dbscan/part_files.py": "is run by tests/cli/operators/dbscan/test_record_file.py",
+    "cli/operators/dbscan/unwritable.py": "is run by tests/cli/operators/dbscan/test_record_file.py",
     "cli/operators/cube/dump.py": "is run by tests/broker/http/operators/test_cube.py, over cubes that hold records",
     **dict.fromkeys(
         (

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from broker.disk_sync import sync
 from broker.errors import BrokerError
 from broker.failure import naming
 from broker.plans.offsets import Offsets
@@ -240,8 +241,4 @@ def write_synced(path: Path, text: str, *copies: Path) -> None:
             os.fsync(file.fileno())
     for each, aside in asides.items():
         aside.replace(each)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync(path.parent)

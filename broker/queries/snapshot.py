@@ -23,6 +23,7 @@ from asc.errors import AscError
 from asc.plan.parts import Part, parts_of, plan_of
 from asc.plan.plan import Plan
 from broker.config.config import Config
+from broker.disk_sync import sync
 from broker.failure import naming, one_line
 from broker.kafka.cluster import KafkaCluster
 from broker.layers.mark import LayerMark
@@ -195,8 +196,7 @@ class Snapshots:
             left = iter(standing)
             while rows := list(islice(left, _ROWS)):
                 writer.write_batch(_batch(rows, standing.unserved))
-        with aside.open("rb") as file:
-            os.fsync(file.fileno())
+        sync(aside)
         checksum = crc32(_mapped(aside))
         aside.replace(self._folder / name)
         return name, checksum

@@ -7,7 +7,6 @@ Its members have the names of the files in the cache; a folder's name there is d
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import tarfile
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from broker.runtime.cache import folder_lock, written
 from broker.runtime.jars import fetch_jars, jars_folder, move_in, staging_folder
 from broker.runtime.locked_jars import Jar, JarSet, locked_sets
 from broker.runtime.progress import Progress, Transfer
+from broker.unfinished_file import unfinished
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -52,7 +52,7 @@ def write_bundle(path: Path, progress: Progress = lambda line: None, *, replace:
         for jar_set in sets
         for jar, file in zip(jar_set.jars, fetch_jars(jar_set, progress, verify=True), strict=True)
     }
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part = unfinished(path)
     progress(f"Writing {len(files)} jars into {path} ...")
     try:
         with (

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from broker.errors import RuntimeMissingError
+from broker.unfinished_file import unfinished
 
 
 def cache_folder() -> Path:
@@ -73,7 +74,7 @@ def write_whole(path: Path, text: str, mode: int = 0o644) -> Path:
     if path.exists() and path.read_text() == text:
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part = unfinished(path)
     part.write_text(text)
     part.chmod(mode)
     part.replace(path)

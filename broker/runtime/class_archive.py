@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from broker.runtime.cache import cache_folder, written
 from broker.runtime.java import Java
+from broker.unfinished_file import unfinished
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class ClassArchive:
         """
         with written(self.file.parent):
             self.file.parent.mkdir(parents=True, exist_ok=True)
-        part = self.file.with_name(f".{self.file.name}.{os.getpid()}")
+        part = unfinished(self.file)
         try:
             yield (f"-XX:ArchiveClassesAtExit={part}", "-Xshare:auto", *_SILENT)
             if part.exists():

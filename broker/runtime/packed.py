@@ -6,7 +6,6 @@ It contains no interpreter: each host provides one of the same minor version.
 from __future__ import annotations
 
 import gzip
-import os
 import re
 import sys
 import tarfile
@@ -21,6 +20,7 @@ from typing import Any, BinaryIO
 from broker.errors import RuntimeMissingError
 from broker.packages import LIBRARY_PACKAGES
 from broker.runtime.progress import Progress
+from broker.unfinished_file import unfinished
 
 UNPACKED = "asc-packages"
 """The folder into which Spark unpacks the archive, inside the working folder of each executor."""
@@ -72,7 +72,7 @@ def write_packed(path: Path, progress: Progress = lambda line: None, *, replace:
         raise RuntimeMissingError("archive", str(path), f"is none that Spark unpacks; end it in {', '.join(SUFFIXES)}")
     if path.exists() and not replace:
         raise RuntimeMissingError("archive", str(path), "exists; name another file, or have it replaced with --force")
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part = unfinished(path)
     try:
         with part.open("wb") as out:
             files = packed_files()

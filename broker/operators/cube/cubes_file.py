@@ -15,6 +15,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from broker.disk_sync import sync
 from broker.errors import CubeStoreError
 from broker.plans.stream_folder import CUBES, stream_folder, takeovers_of
 
@@ -93,7 +94,7 @@ def _copy(former: Path, path: Path) -> None:
     except BaseException:
         _delete(new, "", _LOG)
         raise
-    _sync(path.parent)
+    sync(path.parent)
 
 
 def _is_copied(former: Path, new: Path) -> bool:
@@ -127,7 +128,7 @@ def _copy_synced(source: Path, target: Path) -> None:
         if not source.name.endswith(_LOG):
             raise
         target.touch()
-    _sync(target)
+    sync(target)
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -178,12 +179,3 @@ def _delete(path: Path, *ends: str) -> None:
     for end in ends:
         with suppress(OSError):
             path.with_name(path.name + end).unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    """Write a file or a folder to the disk."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

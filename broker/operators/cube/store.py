@@ -29,7 +29,6 @@ Long bytes begin in the row of their piece and continue in separate pages, so th
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,6 +36,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from broker.disk_sync import sync
 from broker.errors import CubeStoreError, DamagedFormerCellsError, DamagedPieceError
 
 FORM = 1
@@ -240,8 +240,7 @@ class Store:
                     target.execute(f"PRAGMA {name} = OFF")
                 with self._lock:
                     self._connection.backup(target, pages=_COPIED_PAGES, progress=pause)
-            with path.open("rb") as written:
-                os.fsync(written.fileno())
+            sync(path)
         except (OSError, sqlite3.Error) as error:
             remedy = f"cannot be written, {error}: make room on its disk, and ask for it again"
             raise CubeStoreError("copy of cubes", str(path), remedy) from None
@@ -279,11 +278,7 @@ def _make_folder(folder: Path) -> None:
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for each in missing:
-        opened = os.open(each.parent, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
+        sync(each.parent)
 
 
 def _refused(path: Path, error: sqlite3.Error) -> CubeStoreError:

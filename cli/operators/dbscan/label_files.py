@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from broker.unfinished_file import unfinished
 from cli.failure import CommandError
-from cli.operators.dbscan.part_files import part_of, unwritable
+from cli.operators.dbscan.unwritable import unwritable
 
 if TYPE_CHECKING:
     from asc.operators.dbscan.chains import Labels
@@ -64,7 +65,7 @@ class LabelFiles:
             self._write(query)
             with _naming(name):
                 self._writers.pop(query).close()
-                part_of(name).replace(name)
+                unfinished(name).replace(name)
 
     def close(self) -> None:
         """Close and remove incomplete files."""
@@ -75,13 +76,13 @@ class LabelFiles:
         for name in self._names.values():
             # Also the file of a writer that failed before its first row.
             with suppress(OSError):
-                part_of(name).unlink(missing_ok=True)
+                unfinished(name).unlink(missing_ok=True)
 
     def _write(self, query: str) -> None:
         name = self._names[query]
         with _naming(name):
             if query not in self._writers:
-                self._writers[query] = pq.ParquetWriter(part_of(name), SCHEMA)
+                self._writers[query] = pq.ParquetWriter(unfinished(name), SCHEMA)
             held = self._held.pop(query, [])
             self._rows.pop(query, None)
             if held:

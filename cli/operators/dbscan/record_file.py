@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cli.operators.dbscan.part_files import part_of, unwritable
+from broker.unfinished_file import unfinished
+from cli.operators.dbscan.unwritable import unwritable
 
 
 class RecordFile:
@@ -23,7 +24,7 @@ class RecordFile:
             is_regular = path.is_file() or not path.exists()
             # Replace the file that a link names, and not the link.
             self._final = Path(os.path.realpath(path)) if is_regular else None
-            self._written = path if self._final is None else part_of(self._final)
+            self._written = path if self._final is None else unfinished(self._final)
             self._file = self._written.open("w", encoding="utf-8")
         except OSError as error:
             raise unwritable("file of records", path, error) from error

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from asc.operators.dbscan.clusters import Clusters
+from broker.unfinished_file import unfinished
 from cli.failure import CommandError
 from cli.operators.dbscan import label_files as module
 from cli.operators.dbscan.label_files import SCHEMA, label_files
-from cli.operators.dbscan.part_files import part_of
 from tests.asc.operators.dbscan.model import MS, Record, feed, query, run, texts
 
 RECORDS = [Record(number * 5 * MS, (number % 3 * 0.5, 0.0), ("s",), number) for number in range(9)]
@@ -91,7 +91,7 @@ def write(folder: Path) -> None:
 
 
 def test_a_full_disk_is_named_with_the_file_and_leaves_no_part(tmp_path: Path) -> None:
-    part_of(tmp_path / "timed.parquet").symlink_to("/dev/full")
+    unfinished(tmp_path / "timed.parquet").symlink_to("/dev/full")
     with pytest.raises(CommandError) as refused:
         write(tmp_path)
     assert str(refused.value) == (

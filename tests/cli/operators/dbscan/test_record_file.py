@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from broker.unfinished_file import unfinished
 from cli.failure import CommandError
-from cli.operators.dbscan.part_files import part_of
 from cli.operators.dbscan.record_file import record_file
 
 FULL = "cannot be written: No space left on device"
@@ -78,7 +78,7 @@ def test_a_full_device_is_named(records: int) -> None:
 def test_a_full_disk_leaves_no_part_of_the_file(tmp_path: Path, records: int) -> None:
     path = tmp_path / "records.ndjson"
     path.write_text("of before", "utf-8")
-    part_of(path).symlink_to("/dev/full")
+    unfinished(path).symlink_to("/dev/full")
     with pytest.raises(CommandError, match=f"records.ndjson': {FULL}"):
         write(path, records)
     assert contents(tmp_path) == {"records.ndjson": "of before"}

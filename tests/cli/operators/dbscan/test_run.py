@@ -16,8 +16,8 @@ from asc.errors import AscError
 from asc.schema import Schema
 from broker.config.sections import LimitsConfig
 from broker.files.decoding import Decoding
+from broker.unfinished_file import unfinished
 from cli.operators.dbscan.file_queries import read_file_queries
-from cli.operators.dbscan.part_files import part_of
 from cli.operators.dbscan.run import POINTS_OF_A_WINDOW, DbscanRun, points_of_a_window, run_queries, show_run
 from tests.asc.operators.dbscan.ways import by_scikit_learn, heaps
 
@@ -146,12 +146,12 @@ def test_a_full_disk_for_records_is_not_that_of_labels(tmp_path: Path, full: str
     path, _ = write(tmp_path, "parquet")
     labels, records = tmp_path / "labels", tmp_path / full
     if not records.exists():
-        part_of(records).symlink_to("/dev/full")
+        unfinished(records).symlink_to("/dev/full")
     with pytest.raises(AscError, match=r"file of records '.*': cannot be written: No space left on device"):
         run(path, labels=labels, records=records)
     assert list(labels.iterdir()) == []
     assert sorted(own.name for own in tmp_path.iterdir()) == ["labels", "queries.ndjson", "rows.parquet"]
-    part_of(labels / "timed.parquet").symlink_to("/dev/full")
+    unfinished(labels / "timed.parquet").symlink_to("/dev/full")
     with pytest.raises(AscError, match=r"file of labels '.*timed\.parquet': cannot be written: No space left"):
         run(path, labels=labels, records=tmp_path / "good.ndjson")
     assert list(labels.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Files that get their final name when they are complete."""
+"""The error for a file or folder that cannot be written."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ import os
 from pathlib import Path
 
 from cli.failure import CommandError
-
-
-def part_of(path: Path) -> Path:
-    """Return the name of a file while the file is incomplete. It is in the same folder."""
-    return path.with_name(f".{path.name}.{os.getpid()}")
 
 
 def unwritable(what: str, path: Path, error: OSError) -> CommandError:
