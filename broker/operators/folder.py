@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from asc.schema import Schema
@@ -110,7 +109,7 @@ class Folder(Protocol):
         registered: Mapping[str, int | None],
         planned: Mapping[str, FoldDestination],
         version: int,
-        unserved: Mapping[str, str] = MappingProxyType({}),
+        unserved: Mapping[str, str],
     ) -> None:
         """Set the registered queries of the kind: begin the states of planned queries, and delete the states of removed
         queries.

@@ -73,7 +73,7 @@ class FoldCommits:
         folders: Mapping[str, Folder],
         parks: FoldParks,
         *,
-        check_folder: Callable[[], None] = lambda: None,
+        check_folder: Callable[[], None],
     ) -> None:
         """Create the commits. ``folders``: the owner of the states of each kind, by the kind's tag.
 

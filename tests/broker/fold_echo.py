@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -138,7 +137,7 @@ class EchoFolder:
         registered: Mapping[str, int | None],
         planned: Mapping[str, FoldDestination],
         version: int,
-        unserved: Mapping[str, str] = MappingProxyType({}),
+        unserved: Mapping[str, str],
     ) -> None:
         """Delete the states of queries that are not registered any more."""
         with self._lock:

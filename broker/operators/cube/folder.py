@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from asc.errors import AscError
@@ -174,7 +173,7 @@ class CubeFolder:
         registered: Mapping[str, int | None],
         planned: Mapping[str, FoldDestination],
         version: int,
-        unserved: Mapping[str, str] = MappingProxyType({}),
+        unserved: Mapping[str, str],
     ) -> None:
         """Create the cubes of planned queries, and delete the cubes of queries that are no longer registered. Resume
         the parked cubes that were in no plan before.

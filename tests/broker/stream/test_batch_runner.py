@@ -96,7 +96,7 @@ def _runner(config: Config, spark: SparkSession, cluster: KafkaCluster, folder: 
         monitor=StreamMonitor("s", config.monitor, running),
         phases=BatchPhases(),
         event_time=EventTime(folder),
-        folds=FoldCommits("s", config, cluster, {}, FoldParks()),
+        folds=FoldCommits("s", config, cluster, {}, FoldParks(), check_folder=running.check_folder),
         check_folder=running.check_folder,
     )
 

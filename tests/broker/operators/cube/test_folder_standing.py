@@ -264,7 +264,7 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_stops_no_registration(
     (tmp_path / ".cubes").mkdir()
     # Longer than a name may be.
     (tmp_path / ".cubes" / "flights").symlink_to("s" * 300)
-    folder.stand({}, {}, 4)
+    folder.stand({}, {}, 4, {})
     folder.tidy()
     (told,) = caplog.messages
     assert "cannot be looked for" in told

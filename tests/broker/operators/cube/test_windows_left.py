@@ -128,7 +128,7 @@ def cluster(kafka: EmbeddedKafka) -> Iterator[KafkaCluster]:
 def slow_folder(path: Path, cluster: KafkaCluster, *queries: FoldDestination) -> CubeFolder:
     """Return a folder that writes a window for each commit."""
     folder = folder_of(path, cluster)
-    folder.stand({query.id: query.since for query in queries}, {query.id: query for query in queries}, 1)
+    folder.stand({query.id: query.since for query in queries}, {query.id: query for query in queries}, 1, {})
     limits = RevisionLimits(), FirstLimits(windows=1)
     folder._writer = WindowWriter(folder.keeper, folder._sender, folder._outputs, *limits)
     return folder
@@ -149,7 +149,7 @@ def test_a_stream_without_records_writes_what_its_last_batch_has_left(cluster: K
     assert told(cluster, query.topic) == [(f"{minute(number)}#0", "B6", 1) for number in range(1, 5)]
     # A paused query writes nothing.
     assert folder.commit(batch_of(5, *(at(number + 0.5) for number in range(5, 9)), queries=[query])) == {}
-    folder.stand({query.id: query.since}, {}, 2)
+    folder.stand({query.id: query.since}, {}, 2, {})
     before = dict(folder.outputs)
     for _ in range(3):
         assert folder.write_left() == {}
