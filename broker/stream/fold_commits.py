@@ -16,13 +16,13 @@ from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.errors import FoldError
 from broker.failure import one_line
-from broker.kafka.cluster import KafkaCluster
 from broker.operators.fold_destination import FoldDestination, folds_in
 from broker.operators.folder import FoldBatch, Folder
 from broker.operators.kinds import fold_kinds
 from broker.plans.running_plan import BoundBatch
 from broker.stream.diagnosis.fold_parks import FoldParks
 from broker.stream.prepared_frame import partitions_of
+from broker.stream.source_topic_id import SourceTopicId
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -69,10 +69,10 @@ class FoldCommits:
         self,
         stream: str,
         config: Config,
-        cluster: KafkaCluster,
         folders: Mapping[str, Folder],
         parks: FoldParks,
         *,
+        topic_id: SourceTopicId,
         check_folder: Callable[[], None],
     ) -> None:
         """Create the commits. ``folders``: the owner of the states of each kind, by the kind's tag.
@@ -81,25 +81,17 @@ class FoldCommits:
         """
         self._stream = stream
         self._config = config
-        self._cluster = cluster
         self._folders = folders
         self._parks = parks
+        self._topic_id = topic_id
         self._check_folder = check_folder
         self._accumulator: Any = None
         self._planned: _Planned | None = None
-        self._topic_id: str | None = None
         self._failed: dict[str, tuple[str, str]] = {}
 
     def forget_topic(self) -> None:
         """Forget the cached id of the source topic, which may have changed in a failure."""
-        self._topic_id = None
-
-    def topic_id(self) -> str:
-        """Return Kafka's id of the source topic, or an empty text if Kafka reports none. Raise KafkaError."""
-        if self._topic_id is None:
-            # An id that Kafka did not report is requested again by the next call.
-            self._topic_id = self._cluster.topic_id(self._config.streams[self._stream].topic)
-        return self._topic_id or ""
+        self._topic_id.forget()
 
     def folding(self, spark: SparkSession, plan: Plan) -> Folding | None:
         """Return the folding that workers need for a plan. Return None if no query of the plan is folded."""
@@ -139,7 +131,7 @@ class FoldCommits:
             op_queries = {name: query for name, query in planned.queries.items() if query.op == op}
             if op_queries:
                 fold_batch = FoldBatch(
-                    *(batch_id, batch.plan.version, self.topic_id(), batch.first, batch.end, waiting, op_queries),
+                    *(batch_id, batch.plan.version, self._topic_id.read(), batch.first, batch.end, waiting, op_queries),
                     partials={name: partial for name, partial in merged.items() if name in op_queries},
                     failed={name: reason for name, reason in failed.items() if name in op_queries},
                     newest_us={query.time: newest[query.time] for query in op_queries.values() if query.time in newest},

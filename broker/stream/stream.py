@@ -42,6 +42,7 @@ from broker.stream.metrics.phases import BatchPhases, DoneBatch
 from broker.stream.metrics.stream_stats import StreamStats
 from broker.stream.operator_status import OperatorStatus, PlanDestinations, fold_statuses, operator_statuses
 from broker.stream.recent_records import RecentRecords
+from broker.stream.source_topic_id import SourceTopicId
 from broker.stream.starting_offsets import starting_offsets
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class Stream:
             op: self._feed_query(op, kind, config, spark, folder) for op, kind in feed_kinds().items()
         }
         """The readers of the stream's feed, by the tag of their kind."""
+        self._topic_id = SourceTopicId(self.config.topic, cluster)
         context = FoldContext(
             *(name, config.spark.checkpoint_dir, attributes, config.limits),
             lateness_us=round(self.config.lateness_s * 1_000_000),
@@ -116,7 +118,9 @@ class Stream:
         """The folders of the stream, which own the states that workers fill, by the name of their kind."""
         self._fold_parks = FoldParks()
         self._folds = FoldCommits(
-            *(name, config, cluster, self.folders, self._fold_parks), check_folder=self.running.check_folder
+            *(name, config, self.folders, self._fold_parks),
+            topic_id=self._topic_id,
+            check_folder=self.running.check_folder,
         )
         self.job = StreamJob(
             name,
@@ -163,7 +167,7 @@ class Stream:
         """
         if not self.running.is_settled:
             return {}
-        topic_id = self._folds.topic_id()
+        topic_id = self._topic_id.read()
         return {(topic_id, partition): offset for partition, offset in self.running.done_offsets().items()}
 
     @property

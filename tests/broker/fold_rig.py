@@ -29,6 +29,7 @@ from broker.stream.diagnosis.fold_parks import FoldParks
 from broker.stream.fold_commits import FoldCommits
 from broker.stream.metrics.event_time import EventTime
 from broker.stream.metrics.phases import BatchPhases
+from broker.stream.source_topic_id import SourceTopicId
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -85,7 +86,8 @@ class FoldRig:
         stream = config.streams["folded"]
         running = RunningPlan("folded", BatchBindings(folder / "bindings", folder / "spark"), {0: 0})
         parks = FoldParks()
-        commits = FoldCommits("folded", config, cluster, folders, parks, check_folder=running.check_folder)
+        topic_id = SourceTopicId(source, cluster)
+        commits = FoldCommits(*("folded", config, folders, parks), topic_id=topic_id, check_folder=running.check_folder)
         runner = BatchRunner(
             *("folded", config),
             spark=spark,

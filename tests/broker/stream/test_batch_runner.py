@@ -24,6 +24,7 @@ from broker.stream.diagnosis.fold_parks import FoldParks
 from broker.stream.fold_commits import FoldCommits
 from broker.stream.metrics.event_time import EventTime
 from broker.stream.metrics.phases import BatchPhases
+from broker.stream.source_topic_id import SourceTopicId
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -96,7 +97,11 @@ def _runner(config: Config, spark: SparkSession, cluster: KafkaCluster, folder: 
         monitor=StreamMonitor("s", config.monitor, running),
         phases=BatchPhases(),
         event_time=EventTime(folder),
-        folds=FoldCommits("s", config, cluster, {}, FoldParks(), check_folder=running.check_folder),
+        folds=FoldCommits(
+            *("s", config, {}, FoldParks()),
+            topic_id=SourceTopicId(stream.topic, cluster),
+            check_folder=running.check_folder,
+        ),
         check_folder=running.check_folder,
     )
 
