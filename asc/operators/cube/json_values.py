@@ -13,7 +13,10 @@ import pyarrow as pa
 
 from asc.errors import CubeError
 from asc.operators.cube.states.memory import Mask, nulls_of, numbers, stored
+from asc.operators.times import FIRST_US, LAST_US
 
+_END_US, _END_TEXT = LAST_US + 1, "10000-01-01T00:00:00Z"
+"""The end of the year 9999, and its text, which Python's datetime cannot read."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _NAMES = {math.inf: "Infinity", -math.inf: "-Infinity"}
@@ -61,13 +64,28 @@ def instant_text(time_us: int) -> str:
     return f"{_local_text(time_us)}Z"
 
 
+def bound_text(time_us: int) -> str:
+    """Return a bound of an interval of event time as text. A bound outside the years 1 to 9999 is shown as the begin or
+    the end of these years, because no cube counts a record beyond them.
+
+    >>> bound_text(FIRST_US - 1), bound_text(FIRST_US + 1), bound_text(_END_US + 1)
+    ('0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000001Z', '10000-01-01T00:00:00Z')
+    """
+    return instant_text(min(max(time_us, FIRST_US), _END_US))
+
+
 def instant_of(name: str, text: object) -> int:
     """Return the time that a text contains, in microseconds since 1970. The text is a date, or a date and time; a time
-    without a zone is in UTC. Raise CubeError for any other value.
+    without a zone is in UTC. The end of the year 9999 may be written as answers show it. Raise CubeError for any other
+    value.
 
     >>> instant_of("from", "2013-07-10"), instant_of("from", "2013-07-10T02:00:00+02:00")
     (1373414400000000, 1373414400000000)
+    >>> instant_of("to", "10000-01-01T00:00:00Z")
+    253402300800000000
     """
+    if text == _END_TEXT:
+        return _END_US
     try:
         if not isinstance(text, str):
             raise ValueError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from asc.operators.cube.cells import Cells
-from asc.operators.cube.json_values import instant_text, plain_values
+from asc.operators.cube.json_values import bound_text, instant_text, plain_values
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
 from asc.operators.cube.portions import portions
@@ -50,7 +50,8 @@ class WindowWriting:
         groups are in memory at once.
         """
         layout = self.layout
-        first, end = (instant_text(own) for own in self._bounds_us(number))
+        # A window may begin before the first time that a cube counts.
+        first, end = map(bound_text, self._bounds_us(number))
         head = f'{{"query":{_text(self.query)},"window":["{first}","{end}"]'
         tail = f',"revision":{revision},"whole":{"true" if is_whole else "false"}}}'
         names = [f",{_text(own.name)}:" for own in layout.measures]

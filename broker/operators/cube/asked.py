@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from asc.errors import CubeError
-from asc.operators.cube.json_values import instant_of, instant_text
+from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.question import LIMIT_MAX, Question, interval_panes
+from asc.operators.times import FIRST_US
 from broker.operators.cube.cube_state import CubeState
 
 _OWN = ("last_s", "live", "late", "cursor")
-_FIRST_US = instant_of("from", "0001-01-01")
 _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{8}))?", re.ASCII)
 
 
@@ -110,7 +110,7 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, i
     panes = last_s // grain_s * step
     end_us = last * state.grain_us
     first_us = end_us - panes * state.grain_us
-    if first_us < _FIRST_US:
+    if first_us < FIRST_US:
         raise CubeError("last_s", last_s, "begins before the year 1: give fewer seconds, or leave it out for all panes")
     return {"from": instant_text(first_us), "to": instant_text(end_us)}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.json_values import bound_text
 
 NO_BATCH = "before its first batch"
 SEVERAL = "several pauses, parks or lost offsets"
@@ -56,7 +56,7 @@ class Gap:
 
     def plain(self) -> dict[str, str | None]:
         """Return the gap as answers show it."""
-        first, end = (None if own is None else instant_text(own) for own in (self.first_us, self.end_us))
+        first, end = (None if own is None else bound_text(own) for own in (self.first_us, self.end_us))
         return {"from": first, "to": end, "reason": self.reason}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from asc.operators.cube.answer import answer
 from asc.operators.cube.answer_memory import Reserve, unbounded
 from asc.operators.cube.cells import Cells
-from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.json_values import bound_text, instant_text
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.question import Question
 from broker.errors import DamagedPieceError, QueryError, UnknownQueryError
@@ -134,7 +134,7 @@ class Snapshot:
             "open_panes": len(state.panes.open),
             "time_expression": state.time,
             "mark": None if mark_us is None else instant_text(mark_us),
-            "watermark": None if watermark_us is None else instant_text(watermark_us),
+            "watermark": None if watermark_us is None else bound_text(watermark_us),
             "whole": not gaps,
             "gaps": gaps,
             "parked": state.parked,
@@ -201,7 +201,7 @@ class Snapshot:
         first_us, end_us = (None if pane is None else pane * state.grain_us for pane in (question.first, question.end))
         gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends) if gap.overlaps(first_us, end_us)]
         watermark_us = self.watermark_us(state)
-        watermark = None if watermark_us is None else instant_text(watermark_us)
+        watermark = None if watermark_us is None else bound_text(watermark_us)
         return {"watermark": watermark, "whole": not gaps, "gaps": gaps, "commit": self.commit}
 
     def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Reserve) -> list[Cells]:

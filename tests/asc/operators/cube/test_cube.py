@@ -347,4 +347,9 @@ def test_times_out_of_the_years_1_to_9999_are_excluded() -> None:
         cube.fold(pa.table({"t": pa.array([time_us], pa.timestamp("us", tz="UTC"))}))
     assert (cube.counted, cube.excluded["time"]) == (2, 3)
     assert cube.query({"to": "0001-01-01T01:00:00Z"})["rows"] == [{"group": {}, "n": 1}]
-    assert cube.query({"from": "9999-12-31T23:00:00Z"})["interval"] == ["9999-12-31T23:00:00Z", "10000-01-01T00:00:00Z"]
+    begin, end = cube.query({"from": "9999-12-31T23:00:00Z"})["interval"]
+    assert (begin, end) == ("9999-12-31T23:00:00Z", "10000-01-01T00:00:00Z")
+    # The interval of an answer can be asked for.
+    assert cube.query({"from": begin, "to": end})["rows"] == [{"group": {}, "n": 1}]
+    with pytest.raises(CubeError, match="is no time"):
+        cube.query({"to": "10000-01-01T00:00:01Z"})

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.json_values import instant_of, instant_text
+from asc.operators.times import FIRST_US, LAST_US
 from broker.errors import CubeStoreError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import RESTORED, CubeId
@@ -317,6 +318,12 @@ def paused_again_and_again(folder: Path, pauses: int, *, read: int) -> Keeper:
             topic.commit(keeper, BatchInterval("T", {0: offset}, {0: offset + 1}), {P: OWN})
         keeper.pause(["p"])
     return keeper
+
+
+def test_the_bounds_of_a_gap_are_within_the_years_that_have_a_text() -> None:
+    gap = Gap(FIRST_US - LATENESS_US, LAST_US + LATENESS_US, "paused")
+    assert gap.plain() == {"from": "0001-01-01T00:00:00Z", "to": "10000-01-01T00:00:00Z", "reason": "paused"}
+    assert [instant_of("gap", gap.plain()[name]) for name in ("from", "to")] == [FIRST_US, LAST_US + 1]
 
 
 def test_pauses_that_follow_each_other_are_one_gap(tmp_path: Path) -> None:

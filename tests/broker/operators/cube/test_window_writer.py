@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.output import Output
 from asc.operators.cube.window_rows import WindowRow
 from asc.operators.cube.windows import Windows
+from asc.operators.times import FIRST_US
 from broker.errors import KafkaError
 from broker.operators.cube.window_writer import WindowWriter
 from tests.broker.operators.cube.kept_stream import BASE_US, MINUTE_US, Record, Topic, batch, cube_id, opened
@@ -64,6 +66,17 @@ def test_a_window_is_written_with_the_first_commit_whose_watermark_reaches_its_e
     assert b6.identity == f"late/{LATE.generation}@{minute(1)}/carrier#0"
     assert (b6.kind, ua.kind, told([ua])) == ("window", "window", [(1, "UA", (1, 0))])
     assert rig.outputs == {"window": 2}
+
+
+def test_no_text_of_a_window_is_before_the_year_1(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of(output(4, 1), lateness_s=60)
+    for number in (0, 0.5, 2.5, 8.5):
+        rig.commit(("B6", "JFK", 1, FIRST_US - BASE_US + round(number * MINUTE_US)))
+        if not number:
+            assert rig.keeper.snapshot.status(rig.id)["watermark"] == "0001-01-01T00:00:00Z"
+    begins = [json.loads(row.value)["window"][0] for row in rig.sent.rows if row.value]
+    assert [datetime.fromisoformat(each.removesuffix("Z")).minute for each in begins[::2]] == [0, 0, 0, 0, 1, 2]
+    check(rig)
 
 
 def test_disorder_within_the_lateness_changes_no_row(rig_of: Callable[..., Rig], tmp_path: Path) -> None:
