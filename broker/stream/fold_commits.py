@@ -148,8 +148,7 @@ class FoldCommits:
         self._check_folder()
         for folder in self._folders.values():
             refused = folder.write_left()
-            for name, reason in refused.items():
-                LOG.error("stream '%s': query '%s' is parked: %s", self._stream, name, reason)
+            self._log(refused)
             self._parks.tell_more(_told(refused), version)
 
     def close(self) -> None:
@@ -232,11 +231,22 @@ class FoldCommits:
             raise FoldError("states of batch", batch.batch_id, remedy) from error
 
     def _note(self, failed: Mapping[str, str], planned: _Planned, version: int) -> None:
-        for name, reason in failed.items():
-            if name not in self._failed:
-                LOG.error("stream '%s': query '%s' is parked: %s", self._stream, name, reason)
-                self._failed[name] = (planned.queries[name].in_plan().definition, reason)
+        new = {name: reason for name, reason in failed.items() if name not in self._failed}
+        self._log(new)
+        for name, reason in new.items():
+            self._failed[name] = (planned.queries[name].in_plan().definition, reason)
         self._parks.tell(_told(failed), version)
+
+    def _log(self, failed: Mapping[str, str]) -> None:
+        """Log queries that failed, except for a reason that is reported already and for which they wait to be
+        parked.
+        """
+        finding = self._parks.finding
+        pending = {} if finding is None else finding.queries
+        told = _told(failed)
+        for name, reason in failed.items():
+            if pending.get(name) != told[name]:
+                LOG.error("stream '%s': query '%s' is parked: %s", self._stream, name, reason)
 
 
 def _told(failed: Mapping[str, str]) -> dict[str, str]:

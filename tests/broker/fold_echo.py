@@ -101,6 +101,8 @@ class EchoFolder:
         """The number of commits that fail from now on."""
         self.left: dict[str, str] = {}
         """The queries that cannot write what the last batch has left."""
+        self.refused: dict[str, str] = {}
+        """The queries that each commit reports as parked."""
 
     @property
     def held(self) -> int | None:
@@ -180,7 +182,7 @@ class EchoFolder:
             for reason, count in {"counted": partial.counts.counted, **partial.counts.excluded}.items():
                 counts[reason] = counts.get(reason, 0) + count
         write_durably(self.path, json.dumps(now))
-        return {name: "its folder has enough" for name, own in now["totals"].items() if "ENOUGH" in own}
+        return {name: "its folder has enough" for name, own in now["totals"].items() if "ENOUGH" in own} | self.refused
 
     def close(self) -> None:
         """Nothing is open."""

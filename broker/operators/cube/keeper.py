@@ -274,7 +274,10 @@ class Keeper:
             self._current.swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
 
     def park(self, cube: CubeId, reason: str) -> None:
-        """Park a cube. From its watermark on, it misses records. Do nothing if it is parked, or does not exist."""
+        """Park a cube. From its watermark on, it misses records. Do nothing if it is parked, or does not exist.
+
+        The caller reports the reason; the stream logs it once.
+        """
         with self._lock:
             before = self._current.sure()
             state = before.cubes.get(cube)
@@ -282,7 +285,6 @@ class Keeper:
                 return
             with self._current.replacing(before, replace(state, parked=reason)):
                 pass
-            LOG.error("cube %s is parked: %s", cube.query, reason)
 
     def park_damaged(self, cube: CubeId, number: int) -> None:
         """Park a cube because a question or the writer of windows found that the piece ``number`` is damaged."""
@@ -294,7 +296,7 @@ class Keeper:
             after = state.with_damage([number], self._gaps)
             with self._current.replacing(before, after):
                 self._saved.mark_damaged([number])
-            LOG.error("cube %s is parked: %s", cube.query, after.parked)
+            LOG.warning("cube %s: %s", cube.query, after.parked)
 
     def park_damaged_change(self, cube: CubeId, number: int) -> None:
         """Park a cube because former cells of its windows are damaged. Delete these cells; the windows continue without
@@ -313,7 +315,7 @@ class Keeper:
             after = state.with_damaged_change(gone, raised, self._gaps)
             with self._current.replacing(before, after):
                 self._saved.windows.save_revisions(state.number, raised)
-            LOG.error("cube %s is parked: %s", cube.query, after.parked)
+            LOG.warning("cube %s: %s", cube.query, after.parked)
 
     def dump(self, cancellation: Cancellation | None = None) -> Dump:
         """Return a copy of the file, with which another daemon may start. Raise the errors of :meth:`Dumps.make`."""

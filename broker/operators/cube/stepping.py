@@ -131,7 +131,7 @@ class BatchSteps:
                 raise
             except Exception as error:
                 # The failure of one cube must not stop the stream, because it would repeat in every batch.
-                LOG.exception("cube %s is parked", state.id.query)
+                LOG.warning("a batch cannot be folded into cube %s", state.id.query, exc_info=True)
                 reason = f"a batch cannot be folded into it, {type(error).__name__}: {error}"
                 if outcome == "parked":
                     merged = Merged.unmerged(state, batch_time.open_after(state.grain_us))

@@ -112,7 +112,7 @@ class WindowWriter:
                 raise
             except Exception as error:
                 # The failure of one cube must not stop the stream, because it would repeat in every batch.
-                LOG.exception("windows of cube %s cannot be computed", cube.query)
+                LOG.warning("windows of cube %s cannot be computed", cube.query, exc_info=True)
                 told = f"its windows cannot be computed, {type(error).__name__}: {error}"
                 refused[cube.query] = self._parked(cube, told.splitlines()[0])
         return refused

@@ -203,7 +203,14 @@ def test_excluded_records_are_counted_by_reason_and_move_no_time(rig_of: Callabl
     assert rig.folder.totals.excluded == {"time": 1, "future_timestamp": 1, "too_large": 1}
 
 
-def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., EchoRig]) -> None:
+def parks_in(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The lines of the log of errors."""
+    return [own.getMessage() for own in caplog.records if own.levelname == "ERROR"]
+
+
+def test_a_query_whose_state_fails_is_parked_alone(
+    rig_of: Callable[..., EchoRig], caplog: pytest.LogCaptureFixture
+) -> None:
     rig = rig_of()
     plan = rig.plan(("bad", "true", to_echo("bad")), ("good", "n > 5", to_echo("good")), version=4)
     rig.run(plan, record("a", 6), record("poison"), record("b", 6))
@@ -218,6 +225,7 @@ def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., EchoRig
     )
     # From this batch on, until no plan has it.
     rig.run(plan, record("a", 6))
+    assert parks_in(caplog) == [f"stream 'folded': query 'bad' is parked: {reason}"]
     assert rig.folder.batches[1].failed == {"bad": reason}
     assert rig.folder.by_key == {"good": {"A": 2, "B": 1}}
     rig.run(rig.plan(("good", "n > 5", to_echo("good"))), record("a", 6))
@@ -229,7 +237,9 @@ def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., EchoRig
     assert "its folder has enough" in rig.parks.finding.queries["bad"]
 
 
-def test_a_query_that_cannot_write_what_a_batch_has_left_is_parked(rig_of: Callable[..., EchoRig]) -> None:
+def test_a_query_that_cannot_write_what_a_batch_has_left_is_parked(
+    rig_of: Callable[..., EchoRig], caplog: pytest.LogCaptureFixture
+) -> None:
     rig = rig_of()
     rig.commits.write_left(4)
     assert rig.parks.finding is None
@@ -238,6 +248,10 @@ def test_a_query_that_cannot_write_what_a_batch_has_left_is_parked(rig_of: Calla
     assert rig.parks.finding is not None
     told = "is parked, for its topic takes no row so large: change it, or register it anew to try again"
     assert (rig.parks.finding.queries, rig.parks.finding.version) == ({"a": told}, 4)
+    # One cause is one line, also where a batch comes before the query is parked, and reports it again.
+    rig.folder.left, rig.folder.refused = {}, {"a": "its topic takes no row so large"}
+    rig.run(rig.plan(("a", "true", to_echo("a")), version=4), record("a"))
+    assert parks_in(caplog) == ["stream 'folded': query 'a' is parked: its topic takes no row so large"]
 
 
 def test_a_definition_that_is_refused_parks_its_query_alone(rig_of: Callable[..., EchoRig]) -> None:

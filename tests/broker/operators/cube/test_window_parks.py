@@ -59,7 +59,9 @@ def test_a_row_that_is_too_large_parks_its_cube_with_the_reason_until_it_is_resu
     assert gaps(rig) == [(minute(2), just_after(4.5), REASON)]
 
 
-def test_an_error_of_its_windows_parks_a_cube_with_the_reason(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_its_windows_parks_a_cube_with_the_reason(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail(*_: object) -> None:
         raise ValueError("no more")
 
@@ -67,6 +69,9 @@ def test_an_error_of_its_windows_parks_a_cube_with_the_reason(rig: Rig, monkeypa
     reason = "its windows cannot be computed, ValueError: no more"
     assert commit(rig, at(0.5), at(2)) == {"late": reason}
     assert (rig.keeper.snapshot.status(LATE)["parked"], gaps(rig)) == (reason, [(minute(2), None, reason)])
+    # The stream logs the error; here is only where it was.
+    assert [own.levelname for own in caplog.records] == ["WARNING"]
+    assert "ValueError: no more" in caplog.text
 
 
 def test_revisions_of_a_parked_cube_that_are_refused_are_sent_once(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
