@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Protocol
 
@@ -23,6 +24,11 @@ REVISED_CELLS_MAX = 20_000_000
 """The most cells that one commit reads in order to compute windows again. The first window is always read, even if it
 has more cells.
 """
+REVISED_BYTES_MAX = 64 << 20
+"""The most bytes of rows for late records that one commit holds, in keys and values. One row is written in any case.
+
+The rows of the newest window that follow rows of older windows are converted as they are sent, and do not count.
+"""
 _SPAN_MOST = 128
 """The most successive windows whose panes are read together."""
 
@@ -39,6 +45,7 @@ class RevisionLimits:
     rows: int = REVISED_ROWS_MAX
     windows: int = REVISED_WINDOWS_MAX
     cells: int = REVISED_CELLS_MAX
+    size_bytes: int = REVISED_BYTES_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +90,13 @@ class LateWindows(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Revised:
-    """The rows of revisions that one commit writes. ``position``: the position from which the next commit continues.
+    """The rows of revisions that one commit writes, to be read once. ``position``: the position from which the next
+    commit continues.
 
     ``raised``: the highest revision number after the commit, by window and output cuboid.
     """
 
-    rows: tuple[WindowRow, ...]
+    rows: Iterator[WindowRow]
     position: Position
     raised: Mapping[Unit, int]
 
@@ -97,7 +105,8 @@ class _Work:
     """The rows that one commit has computed so far, and the work that they took.
 
     ``room``: the number of rows that the commit may still write. ``windows``: the number of windows processed.
-    ``cells``: the number of cells processed. ``older``: the groups that got rows of older windows, by cuboid index.
+    ``cells``: the number of cells processed. ``size_bytes``: the size of ``rows``. ``again``: rows of the newest window
+    that follow. ``older``: the groups that got rows of older windows, by cuboid index.
     ``newest``: the groups that got rows of the newest window, by cuboid index. ``done``: the cuboids for which the
     newest window is done, by index, each with the last batch that its rows include.
     """
@@ -108,6 +117,8 @@ class _Work:
         self.room = limits.rows
         self.windows = 0
         self.rows: list[WindowRow] = []
+        self.size_bytes = 0
+        self.again: list[Iterator[WindowRow]] = []
         self.raised: dict[Unit, int] = {}
         self.older: dict[int, list[Cells]] = defaultdict(list)
         self.newest: dict[int, list[Cells]] = defaultdict(list)
@@ -116,8 +127,23 @@ class _Work:
     @property
     def is_spent(self) -> bool:
         """Return whether the commit has reached a limit, so that the next commit continues."""
-        is_beyond = self.windows >= self._limits.windows or self.cells >= self._limits.cells or self.room < 2
-        return self.windows > 0 and is_beyond
+        limits = self._limits
+        is_beyond = self.windows >= limits.windows or self.cells >= limits.cells or self.size_bytes >= limits.size_bytes
+        return self.windows > 0 and (is_beyond or self.room < 2)
+
+    def add(self, rows: Iterable[WindowRow]) -> int:
+        """Add rows as long as they are within the limit of bytes, and return how many. The first row of a commit is
+        always added.
+        """
+        count = 0
+        for row in rows:
+            row_bytes = len(row.key) + len(row.value or b"")
+            if self.rows and self.size_bytes + row_bytes > self._limits.size_bytes:
+                break
+            self.rows.append(row)
+            self.size_bytes += row_bytes
+            count += 1
+        return count
 
 
 class _Span:
@@ -196,7 +222,7 @@ class Revisions:
                 break
         for place in self._places:
             self._again(work, place)
-        return Revised(tuple(work.rows), position, MappingProxyType(work.raised))
+        return Revised(chain(work.rows, *work.again), position, MappingProxyType(work.raised))
 
     def _spans(self, work: _Work, until: int) -> Iterator[tuple[int, _Span]]:
         """Yield the remaining windows of the round. Each window comes with the span of windows that are revised
@@ -242,13 +268,15 @@ class Revisions:
                 return self._stopped(start, number, place, skipped)
             before, now = span.versions(number, place, start.batch)
             cells = now.take(changed(self._layout, before, now))
-            taken = min(cells.count - skipped, work.room // 2 if is_older else work.room)
-            shown = cells.slice(skipped, skipped + taken)
+            most = min(cells.count - skipped, work.room // 2 if is_older else work.room)
+            shown = cells.slice(skipped, skipped + most)
+            revision, is_whole = self._revision(number, place) + 1, self._windows.is_whole(number)
+            taken = work.add(
+                self._writing.rows(shown, number, place, revision=revision, is_whole=is_whole, is_late=True)
+            )
             work.windows += 1
             work.room -= 2 * taken if is_older else taken
-            (work.older if is_older else work.newest)[place].append(shown)
-            revision, is_whole = self._revision(number, place) + 1, self._windows.is_whole(number)
-            work.rows += self._writing.rows(shown, number, place, revision=revision, is_whole=is_whole, is_late=True)
+            (work.older if is_older else work.newest)[place].append(shown.slice(0, taken))
             if skipped + taken < cells.count:
                 return self._stopped(start, number, place, skipped + taken)
             if cells.count:
@@ -283,6 +311,8 @@ class Revisions:
         now = self._versions((number, number), place, groups).cells(number, work.done.get(place, -1))
         revision, is_whole = self._revision(number, place) + 1, self._windows.is_whole(number)
         gone = groups.take(matched(layout, groups, now).gone)
-        work.rows += self._writing.rows(now, number, place, revision=revision, is_whole=is_whole, is_late=True)
-        work.rows += self._writing.tombstones(gone, number, place, revision=revision)
+        work.again += (
+            self._writing.rows(now, number, place, revision=revision, is_whole=is_whole, is_late=True),
+            self._writing.tombstones(gone, number, place, revision=revision),
+        )
         work.raised[number, place] = revision

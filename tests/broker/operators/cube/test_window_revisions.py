@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.output import Output
-from asc.operators.cube.revisions import REVISED_CELLS_MAX, REVISED_ROWS_MAX, REVISED_WINDOWS_MAX, RevisionLimits
+from asc.operators.cube.revisions import (
+    REVISED_BYTES_MAX,
+    REVISED_CELLS_MAX,
+    REVISED_ROWS_MAX,
+    REVISED_WINDOWS_MAX,
+    RevisionLimits,
+)
 from asc.operators.cube.window_versions import WindowVersions
 from broker.errors import KafkaError
 from broker.operators.cube import late_cells
@@ -41,9 +47,14 @@ def rig_of(tmp_path: Path) -> Iterator[Callable[..., Rig]]:
     made: list[Rig] = []
 
     def rig(
-        own: Output, rows: int = 100_000, windows: int = 1_000, cells: int = 100_000, **more: CubeDefinition
+        own: Output,
+        rows: int = 100_000,
+        windows: int = 1_000,
+        cells: int = 100_000,
+        size_bytes: int = 1_000_000,
+        **more: CubeDefinition,
     ) -> Rig:
-        made.append(Rig.of(tmp_path, own, limits=RevisionLimits(rows, windows, cells), **more))
+        made.append(Rig.of(tmp_path, own, limits=RevisionLimits(rows, windows, cells, size_bytes), **more))
         return made[-1]
 
     yield rig
@@ -61,7 +72,8 @@ def drained(rig: Rig, record: Record) -> int:
 
 
 def test_a_commit_has_the_limits_that_are_told() -> None:
-    assert RevisionLimits() == RevisionLimits(REVISED_ROWS_MAX, REVISED_WINDOWS_MAX, REVISED_CELLS_MAX)
+    told = REVISED_ROWS_MAX, REVISED_WINDOWS_MAX, REVISED_CELLS_MAX, REVISED_BYTES_MAX
+    assert RevisionLimits() == RevisionLimits(*told)
 
 
 def test_no_more_rows_are_revised_in_a_commit_than_may_be(rig_of: Callable[..., Rig]) -> None:
@@ -110,6 +122,27 @@ def test_no_more_cells_are_read_for_revisions_in_a_commit_than_may_be(
     # A window has twenty cells: one is computed in any case, and the next ones are for the next commits.
     assert len({number for number in made if number != made[-1]}) == 1
     assert drained(rig, at(39.6)) == 8
+    check(rig)
+
+
+@pytest.mark.parametrize(("size_bytes", "rows_most"), [(1_000, 5), (1, 1)])
+def test_no_more_bytes_of_rows_are_revised_in_a_commit_than_may_be(
+    rig_of: Callable[..., Rig], size_bytes: int, rows_most: int
+) -> None:
+    rig = rig_of(output(2, 2, cuboids=[["carrier"]]), size_bytes=size_bytes)
+    assert RevisionLimits().size_bytes == REVISED_BYTES_MAX
+    carriers = [f"C{number:02}" for number in range(9)]
+    rig.commit(*(at(minutes, carrier) for minutes in (0.5, 2.5) for carrier in carriers), at(4.5, "X"))
+    rows = rig.commit(*(at(minutes, carrier) for minutes in (0.6, 2.6) for carrier in carriers))
+    counts = []
+    while rig.windows.changes:
+        older = [row for row in rows if row.value and read(row)[0] == minute(2)]
+        counts.append(len(older))
+        # A row that is larger alone is written all the same.
+        assert len(older) <= 1 or sum(len(row.key) + len(row.value or b"") for row in older) <= size_bytes
+        rows = rig.commit(at(4.5, "X"))
+    assert max(counts) == rows_most
+    assert sum(counts) == len(carriers)
     check(rig)
 
 
@@ -237,7 +270,7 @@ steps = st.lists(
     max_size=10,
 )
 shapes = st.sampled_from([(1, 1), (4, 4), (4, 1), (6, 2), (5, 2)])
-limits = st.builds(RevisionLimits, st.integers(2, 9), st.integers(1, 6), st.integers(1, 60))
+limits = st.builds(RevisionLimits, st.integers(2, 9), st.integers(1, 6), st.integers(1, 60), st.integers(1, 3_000))
 
 
 @pytest.mark.timeout(1_800)
