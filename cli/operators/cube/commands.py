@@ -31,7 +31,7 @@ _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flight
         "asc cube query late --by carrier --from 2013-07-10 --to 2013-07-11",
         f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h",
         f"asc cube run --schema flights.ddl {_OPTIONS} --by carrier flights.csv.gz",
-        "asc cube dump cubes.sqlite",
+        "asc cube dump flights.sqlite",
     ),
 )
 def cube() -> None:

@@ -17,7 +17,7 @@ from cli.output import json_option, print_json
 @click.command(
     "dump",
     cls=Command,
-    epilog=examples("asc cube dump cubes.sqlite", "asc cube dump --stream flights backup/flights-cubes.sqlite"),
+    epilog=examples("asc cube dump flights.sqlite", "asc cube dump --stream flights backup/flights.sqlite"),
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @stream_option("The stream of the cubes; needed where the daemon has several.")
@@ -29,8 +29,9 @@ def dump(*, client: Client, file: Path, stream: str | None, as_json: bool) -> No
     The daemon goes on counting meanwhile; the copy is of one of its commits. It takes a token that sees all queries of
     the stream, and may name all columns.
 
-    To restore it, stop the daemon, put FILE in the place of cubes.sqlite in its checkpoint folder, delete
-    cubes.sqlite-wal beside it, and start it.
+    To restore it, stop the daemon. In checkpoint_dir/.cubes/STREAM, move cubes.sqlite away and delete
+    cubes.sqlite-wal. Copy FILE there as cubes.sqlite, and start the daemon. After takeovers by a standby, the folder is
+    STREAM~N and the file is cubes~N.sqlite, with the largest N.
     """
     from tqdm import tqdm
 
