@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -83,7 +82,7 @@ def test_the_bytes_of_headers_count(cluster: KafkaCluster) -> None:
 def test_a_kafka_that_falls_silent_is_waited_for_no_longer_than_said(
     own_node: OwnNode, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
-    """Whatever waits longer than said waits for ten minutes here, of which no loaded machine takes the half."""
+    """Whatever waits longer than said waits for ten minutes here, twice the timeout of a test."""
     topic = f"silent-{uuid.uuid4().hex}"
     with contextlib.closing(KafkaCluster(own_node.bootstrap_servers, KafkaConfig())) as cluster:
         cluster.create_topics([topic])
@@ -103,11 +102,9 @@ def test_a_kafka_that_falls_silent_is_waited_for_no_longer_than_said(
         monkeypatch.setattr(KafkaConsumer, after, then_silent(getattr(KafkaConsumer, after)))
     else:
         own_node.stop()
-    begun = time.monotonic()
     try:
         with contextlib.suppress(KafkaError):
             assert last_records(client, topic, 10, most_bytes=1_000_000, within_s=1.5) == []
-        assert time.monotonic() - begun < 200
     finally:
         own_node.resume()
 
