@@ -36,4 +36,7 @@ class CubeKept(KeptBody):
     parked: str | None = Field(default=None, description="Why it counts no more.")
     coverage: list[CubeOffsets] = Field(default=[], description="The offsets that are folded.")
     partitions: list[CubePartition] = Field(default=[])
-    waits_for: str = Field(default="", description="The sentence that says when the next pane closes.")
+    waiting_reason: str = Field(
+        default="",
+        description="The reason why the next pane is not closed yet, in one sentence that names its condition.",
+    )

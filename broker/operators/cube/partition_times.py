@@ -24,8 +24,8 @@ def partitions_of(clock: Clock) -> list[dict[str, Any]]:
     ]
 
 
-def waits_for(time: str, clock: Clock, closes_us: int | None) -> str:
-    """Return a sentence that says what holds back the watermark of a time expression.
+def waiting_reason(time: str, clock: Clock, closes_us: int | None) -> str:
+    """Return the reason why the next pane is not closed yet, and what holds back the watermark of a time expression.
 
     ``closes_us``: the mark at which the next pane closes; None before the first record with a time.
     """

@@ -20,7 +20,7 @@ from broker.operators.cube.coverage import Place
 from broker.operators.cube.cube_state import COUNTERS, CubeId, CubeState
 from broker.operators.cube.look import Look, Wanted, look_at
 from broker.operators.cube.panes import StoredPiece, sound
-from broker.operators.cube.partition_times import partitions_of, waits_for
+from broker.operators.cube.partition_times import partitions_of, waiting_reason
 from broker.operators.cube.reading import PieceReader, decoded_bytes
 from broker.operators.cube.store import Store
 
@@ -144,7 +144,7 @@ class Snapshot:
                 for first, end in several
             ],
             "partitions": partitions_of(clock),
-            "waits_for": waits_for(state.time, clock, self.closes_us(state)),
+            "waiting_reason": waiting_reason(state.time, clock, self.closes_us(state)),
         }
 
     def cells(self, layout: Layout, piece: StoredPiece, *, is_kept: bool = True) -> Cells:

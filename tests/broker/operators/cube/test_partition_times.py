@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from broker.operators.cube.batch_time import Clock
 from broker.operators.cube.coverage import BatchInterval
-from broker.operators.cube.partition_times import partitions_of, waits_for
+from broker.operators.cube.partition_times import partitions_of, waiting_reason
 
 S = 1_000_000
 
@@ -20,7 +20,7 @@ def batch(end: int, read: Collection[int], partitions: int = 4) -> BatchInterval
 def test_before_any_record_with_a_time() -> None:
     assert partitions_of(Clock()) == []
     told = "no record had a usable time in t yet: the first one makes the watermark"
-    assert waits_for("t", Clock(), None) == told
+    assert waiting_reason("t", Clock(), None) == told
 
 
 def test_each_partition_tells_its_progress_and_its_newest_time() -> None:
@@ -31,7 +31,7 @@ def test_each_partition_tells_its_progress_and_its_newest_time() -> None:
         {"partition": 2, "newest": "1970-01-01T00:00:09Z", "progress": "read"},
         {"partition": 3, "newest": None, "progress": "waits"},
     ]
-    assert waits_for("t", first, 7 * S) == (
+    assert waiting_reason("t", first, 7 * S) == (
         "the next pane closes when the newest t of each partition with records is 1970-01-01T00:00:07Z or later: "
         "partition 0 is the furthest behind, at 1970-01-01T00:00:05Z; "
         "partition 3 waits, with records that are still to be read, or an end that Kafka did not report"
@@ -40,6 +40,6 @@ def test_each_partition_tells_its_progress_and_its_newest_time() -> None:
     later = first.after(batch(2, {0}), {0: 8 * S})
     assert [own["progress"] for own in partitions_of(later)] == ["read", "silent", "silent", "silent"]
     assert partitions_of(later)[2]["newest"] == "1970-01-01T00:00:09Z"
-    told = waits_for("t", later, 7 * S)
+    told = waiting_reason("t", later, 7 * S)
     assert "behind" not in told
     assert told.endswith("; partitions 1, 2, 3 are silent, and hold nothing back")

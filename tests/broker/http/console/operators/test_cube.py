@@ -230,8 +230,8 @@ def test_a_page_accounts_for_records_and_says_what_it_waits_for(site: Site) -> N
     kept = site.client.get("/v1/queries/late").json()["kept"]
     assert kept["accounting"] in text
     assert kept["accepted"] == kept["counted"] + kept["time"] + kept["future_timestamp"] + kept["too_large"] > 600
-    assert kept["waits_for"] in text
-    assert "the newest ts of each partition with records is 2026-06-01T05:00:10Z or later" in kept["waits_for"]
+    assert kept["waiting_reason"] in text
+    assert "the newest ts of each partition with records is 2026-06-01T05:00:10Z or later" in kept["waiting_reason"]
     # The last batch had what is no record, by which the test knows that it is over.
     assert (kept["partitions"][0]["progress"], kept["partitions"][0]["newest"][:14]) == ("untimed", "2026-06-01T04:")
     assert kept["coverage"][0]["topic_id"]
@@ -354,7 +354,7 @@ def test_the_command_line_shows_what_is_kept(site: Site) -> None:
     assert rows["kept.accounting"] == kept["accounting"]
     assert rows["kept.generation"] == kept["generation"]
     assert kept["coverage"][0]["topic_id"] in rows["kept.coverage"]
-    assert rows["kept.waits_for"] == kept["waits_for"]
+    assert rows["kept.waiting_reason"] == kept["waiting_reason"]
 
 
 @pytest.mark.parametrize(
