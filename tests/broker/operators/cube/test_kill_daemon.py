@@ -66,6 +66,7 @@ _COMMITS = "broker.stream.fold_commits.FoldCommits"
 _STORE = "broker.operators.cube.store.Store"
 _OF_MARKS = "'INTO marks' in str(arguments[1]) and bool(arguments[2])"
 STEPS = {
+    "read, and not bound": prelude("broker.plans.running_plan.RunningPlan", "bind", is_before=True),
     "bound, and not written": prelude(_SPARK, "_write", is_before=True),
     "written, and not committed": prelude(_SPARK, "_write", is_before=False),
     "within the commit": prelude(_STORE, "execute_all", is_before=False, when=_OF_MARKS),
