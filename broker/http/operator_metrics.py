@@ -62,8 +62,8 @@ _FORMS: tuple[tuple[MetricForm, _Values], ...] = (
             "counter",
             "Records that were excluded from the operator, by reason; unreadable and replaced_writer count messages of "
             "the feed, too_many_pairs counts ticks. A record counts once for each track or, for some reasons, once for "
-            "each query. A message counts for the operator of its key: with an unknown key for the first operator of "
-            "the stream that was started, without a key or with the key time for each operator",
+            "each query. A message counts for the operator of its key. It counts for the first operator of the stream "
+            "that was started if its key is unknown, and for each operator if it has no key or the key time",
             (*_BY_OPERATOR, "reason"),
         ),
         lambda status: {(reason,): count for reason, count in sorted(status.excluded.items())},
