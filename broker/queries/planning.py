@@ -264,8 +264,8 @@ class Planning:
         crowded = {candidates[i].query.stream for i, error in refused.items() if isinstance(error, TooMuchWorkError)}
         if not crowded:
             return refused
-        # The plans still have the expressions of the queries that the change removes or replaces. What is refused
-        # replaces nothing, so its query counts in the next round.
+        # The plans still have the expressions of the queries that the change removes or replaces. A refused candidate
+        # replaces nothing, so the query of its id counts in the next round.
         refused = {}
         while True:
             left = [i for i in range(len(candidates)) if i not in refused]
