@@ -15,6 +15,7 @@ from typing import Any
 from bench.background_load import background_load
 from bench.daemon_process import DaemonProcess
 from bench.traffic import send_paced
+from broker.client.errors import NotFoundError
 from broker.kafka.embedded import EmbeddedKafka
 
 _CUBES = 3
@@ -83,12 +84,8 @@ def _registered(daemon: DaemonProcess, number: int) -> dict[str, Any]:
 
 def _counted(daemon: DaemonProcess, cube: str) -> int:
     """Return the number of records that a cube has counted. Return 0 before the cube's first batch."""
-    import httpx
-
     try:
         count: int = daemon.ask(cube, by=[])["rows"][0]["records"]
-    except httpx.HTTPStatusError as error:
-        if error.response.status_code != httpx.codes.NOT_FOUND:
-            raise
+    except NotFoundError:
         return 0
     return count

@@ -13,13 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from asc.schema import Schema
 from bench.ports import free_port
 from bench.traffic import make_topics
+from broker.client.client import Client
+from broker.client.errors import NoAnswerError
 from broker.config.sections import KafkaConfig
-from broker.http.guards import NDJSON
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.embedded import EmbeddedKafka
 from broker.queries.query import RegisteredQuery
@@ -158,7 +157,7 @@ class DaemonProcess:
     @property
     def address(self) -> str:
         """The address of the daemon's HTTP API."""
-        return str(self._client.base_url)
+        return self._client.url
 
     def stand(self, count: int) -> None:
         """Write ``count`` queries into the registry while no daemon that uses it runs."""
@@ -177,7 +176,7 @@ class DaemonProcess:
         cluster.close()
 
     def register(self, count: int) -> None:
-        """Register ``count`` queries. Raise RuntimeError if they are refused."""
+        """Register ``count`` queries. Raise RefusedError if they are refused."""
         lines = [
             json.dumps({"id": query_id, "where": where, "topic": self.destinations[int(topic)]})
             for query_id, where, topic in subscribers(count)
@@ -185,30 +184,25 @@ class DaemonProcess:
         self.load(lines)
 
     def load(self, lines: Sequence[str]) -> None:
-        """Register queries, given as one line of JSON per query. Raise RuntimeError if they are refused."""
-        answer = self._client.post("/v1/queries", content="\n".join(lines), headers={"Content-Type": NDJSON})
-        if not answer.is_success:
-            raise RuntimeError(f"queries were refused with {answer.status_code}: {answer.text[:500]}")
+        """Register queries, given as one line of JSON per query. Raise RefusedError if they are refused."""
+        self._client.apply_ndjson("\n".join(lines).encode())
 
     def put(self, query_id: str, where: str, number: int) -> None:
         """Register or replace a query that delivers to the destination topic with the given number."""
-        body = {"where": where, "topic": self.destinations[number % len(self.destinations)]}
-        self._client.put(f"/v1/queries/{query_id}", json=body).raise_for_status()
+        topic = self.destinations[number % len(self.destinations)]
+        self._client.register({"id": query_id, "where": where, "topic": topic})
 
     def put_cube(self, query_id: str, where: str, **operator: Any) -> None:
         """Register or replace a cube."""
-        body = {"where": where, "operator": {"name": "cube", **operator}}
-        self._client.put(f"/v1/queries/{query_id}", json=body).raise_for_status()
+        self._client.register({"id": query_id, "where": where, "operator": {"name": "cube", **operator}})
 
     def ask(self, query_id: str, **question: Any) -> dict[str, Any]:
         """Query a cube, including its open panes, and return the answer."""
-        answer = self._client.post(f"/v1/queries/{query_id}/cube/query", json={"live": True, **question})
-        body: dict[str, Any] = answer.raise_for_status().json()
-        return body
+        return {**self._client.cubes.query(query_id, {"live": True, **question})}
 
     def remove(self, query_id: str) -> None:
         """Remove a query."""
-        self._client.delete(f"/v1/queries/{query_id}").raise_for_status()
+        self._client.remove(query_id)
 
     def change(self, number: int) -> None:
         """Register or replace one of fifty queries that accept almost no record."""
@@ -217,8 +211,7 @@ class DaemonProcess:
 
     def status(self) -> dict[str, Any]:
         """Return the daemon's report on its stream."""
-        body: dict[str, Any] = self._client.get("/v1/plan").raise_for_status().json()["streams"][STREAM]
-        return body
+        return {**self._client.plans()[STREAM]}
 
     def reached(self, records: int) -> tuple[float, int]:
         """Wait until the daemon has processed at least ``records`` records since its start. Return the time of the last
@@ -240,11 +233,11 @@ class DaemonProcess:
     def _reason(self) -> str | None:
         """Return the reason why the daemon is not ready. Return None if it is ready."""
         try:
-            answer = self._client.get("/readyz")
-        except httpx.TransportError:
+            answer = self._client.ready()
+        except NoAnswerError:
             return "not there"
-        return None if answer.is_success else str(answer.json()["reason"])
+        return None if answer["ready"] else str(answer["reason"])
 
 
-def _client(port: int) -> httpx.Client:
-    return httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=_REQUEST_S, trust_env=False)
+def _client(port: int) -> Client:
+    return Client(f"http://127.0.0.1:{port}", timeout_s=_REQUEST_S)
