@@ -47,7 +47,11 @@ _DEFINITION = (
         help="The measures, separated by commas: count, sum, avg, min or max, with FILTER and AS, as "
         "'count(*) AS flights, sum(delay) FILTER (WHERE delay > 0) AS late'.",
     ),
-    click.option("--time", metavar="SQL", help="The time of a record, a TIMESTAMP."),
+    click.option(
+        "--time",
+        metavar="SQL",
+        help="The time of a record, a TIMESTAMP; by default the time of Kafka, and of a cube over files none.",
+    ),
     click.option("--grain", type=Grain(), metavar="TIME", help="The length of a pane, as 15min, 1h or 1d."),
     click.option("--where", metavar="SQL", help="A predicate over the records; by default all of them."),
 )

@@ -18,10 +18,12 @@ text of a dimension may have 4 KiB.
 
 def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print rows in columns: the start of the row's interval, if it has one, then the dimensions, then the measures.
-    Long names and texts are cut; JSON has them whole.
+    Long names and texts are cut; JSON has them whole. Print nothing if there are no rows.
     """
+    if not rows:
+        return
     names = list(dict.fromkeys(name for row in rows for name in row["group"]))
-    own = [name for name in rows[0] if name != "group"] if rows else []
+    own = [name for name in rows[0] if name != "group"]
     times, measures = [name for name in own if name == TIME], [name for name in own if name != TIME]
     table = [
         [

@@ -31,3 +31,8 @@ def test_a_long_text_pads_no_other_row(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_number_is_whole(capsys: pytest.CaptureFixture[str]) -> None:
     print_rows([{"group": {"d": str(Decimal("1." + "1" * 37))}, "n": 10**37}])
     assert capsys.readouterr().out.splitlines()[1].split() == ["1." + "1" * 37, f"{10**37:,}"]
+
+
+def test_without_rows_there_is_no_table(capsys: pytest.CaptureFixture[str]) -> None:
+    print_rows([])
+    assert capsys.readouterr().out == ""
