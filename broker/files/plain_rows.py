@@ -174,17 +174,17 @@ def _object_lines(path: Path, block: bytes) -> list[bytes]:
 
     if (odd := _ODD_JSON.search(block)) is not None:
         raise DoubtError(f"{path} holds {odd[0][:20]!r}")
-    found = [line for line in block.replace(b"\r\n", b"\n").split(b"\n") if line.strip(b" ")]
-    if not found:
-        return found
-    lines = pa.array(found, pa.string())
-    if not pc.all(pc.match_substring_regex(lines, _OBJECT_LINE)).as_py():
+    lines = [line for line in block.replace(b"\r\n", b"\n").split(b"\n") if line.strip(b" ")]
+    if not lines:
+        return lines
+    texts = pa.array(lines, pa.string())
+    if not pc.all(pc.match_substring_regex(texts, _OBJECT_LINE)).as_py():
         raise DoubtError(f"{path}: a line is no JSON object")
-    if pc.max(pc.binary_length(lines)).as_py() > _LINE_BYTES_MAX:
+    if pc.max(pc.binary_length(texts)).as_py() > _LINE_BYTES_MAX:
         raise DoubtError(f"{path}: a line has more than {_LINE_BYTES_MAX:,} bytes")
-    if max(pc.max(pc.count_substring(lines, bracket)).as_py() for bracket in "[{") > _DEPTH_MAX:
+    if max(pc.max(pc.count_substring(texts, bracket)).as_py() for bracket in "[{") > _DEPTH_MAX:
         raise DoubtError(f"{path}: a line has more than {_DEPTH_MAX} brackets")
-    return found
+    return lines
 
 
 def _written(data_type: pa.DataType, name: str, is_needed: bool) -> pa.DataType:
