@@ -33,8 +33,8 @@ class AscError(Exception):
 
     def __str__(self) -> str:
         shown = "" if self.value is None else f" {self.value!r}"
-        told = f"{self.subject}{beginning(shown)}: {self.remedy}"
-        return beginning(told.splitlines()[0], _MESSAGE_CHARS)
+        text = f"{self.subject}{beginning(shown)}: {self.remedy}"
+        return beginning(text.splitlines()[0], _MESSAGE_CHARS)
 
 
 def beginning(text: str, chars: int = _VALUE_CHARS) -> str:

@@ -173,8 +173,8 @@ class _DdlReader:
             self._tokens.append(match.group().strip())
         self._next = 0
 
-    def peek(self, ahead: int = 0) -> str:
-        index = self._next + ahead
+    def peek(self, offset: int = 0) -> str:
+        index = self._next + offset
         return self._tokens[index] if index < len(self._tokens) else ""
 
     def take(self) -> str:

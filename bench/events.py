@@ -78,21 +78,23 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         folder = Path(name)
         _write_feed(folder / "feed", batches)
         spark = spark_session(app_name="asc-bench-events")
-        ways: dict[str, Callable[[DataFrame], DataFrame]] = {"by part": _by_bucket, "by object": _by_object}
-        measured = {way: _streamed(spark, folder, way, made) for way, made in tqdm(ways.items(), disable=None)}
-    events_by_way = {way: events for way, (_, events) in measured.items()}
-    if len(set(events_by_way.values())) != 1:
-        raise RuntimeError(f"the events differ: {events_by_way}")
+        methods: dict[str, Callable[[DataFrame], DataFrame]] = {"by part": _by_bucket, "by object": _by_object}
+        measured = {
+            method: _streamed(spark, folder, method, made) for method, made in tqdm(methods.items(), disable=None)
+        }
+    events_by_method = {method: events for method, (_, events) in measured.items()}
+    if len(set(events_by_method.values())) != 1:
+        raise RuntimeError(f"the events differ: {events_by_method}")
     rows = size.objects
     result = {
         "benchmark": "events",
         "quick": quick,
         "machine": {**machine(), "java": find_java().version},
         "objects": size.objects,
-        "events": next(iter(events_by_way.values())),
+        "events": next(iter(events_by_method.values())),
         "spark": [
-            {"way": way, "batch_s": round(batch_s, 4), "records_a_s": round(rows / batch_s)}
-            for way, (batch_s, _) in measured.items()
+            {"way": method, "batch_s": round(batch_s, 4), "records_a_s": round(rows / batch_s)}
+            for method, (batch_s, _) in measured.items()
         ],
         "python": _in_python(batches),
     }
@@ -147,7 +149,9 @@ def _write_feed(folder: Path, batches: list[list[Observation]]) -> None:
         os.utime(path, (at_s + number, at_s + number))
 
 
-def _streamed(spark: SparkSession, folder: Path, way: str, made: Callable[[DataFrame], DataFrame]) -> tuple[float, int]:
+def _streamed(
+    spark: SparkSession, folder: Path, method: str, made: Callable[[DataFrame], DataFrame]
+) -> tuple[float, int]:
     """Process the feed with Spark. Return the median seconds of a batch, without the first batch, and the number of
     events.
     """
@@ -156,7 +160,7 @@ def _streamed(spark: SparkSession, folder: Path, way: str, made: Callable[[DataF
         session.conf.set(name, value)
     session.conf.set("spark.sql.shuffle.partitions", str(min(PARTS, spark.sparkContext.defaultParallelism)))
     feed = session.readStream.schema(FED_DDL).option("maxFilesPerTrigger", 1).parquet(str(folder / "feed"))
-    out, own = folder / f"{way}-out", folder / way
+    out, own = folder / f"{method}-out", folder / method
     query: StreamingQuery = (
         made(feed)
         .writeStream.format("parquet")
@@ -222,7 +226,7 @@ def _in_python(batches: list[list[Observation]]) -> list[dict[str, Any]]:
     texts = [[each.text().encode() for each in batch] for batch in batches]
     records = sum(map(len, batches[1:]))
     bucket = Bucket()
-    list(bucket.told([_SETTINGS]))
+    list(bucket.events([_SETTINGS]))
     list(bucket.read(texts[0]))
     start_s = time.process_time()
     for own in texts[1:]:
@@ -239,4 +243,4 @@ def _in_python(batches: list[list[Observation]]) -> list[dict[str, Any]]:
                 objects[each.key] = (bool(each.selections), each.offset, each.time_us)
         plain_s = plain_s + time.process_time() - start_s if batch is not batches[0] else 0.0
     taken = {"by part": bucket_s, "by object": plain_s}
-    return [{"way": way, "us_a_record": round(seconds / records * 1e6, 3)} for way, seconds in taken.items()]
+    return [{"way": method, "us_a_record": round(seconds / records * 1e6, 3)} for method, seconds in taken.items()]

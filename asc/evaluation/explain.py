@@ -82,8 +82,8 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
 def _placed(plan: Plan, query_id: str, found: Explanation) -> Explanation:
     # The conjuncts of a query are in one block.
     for number, bits in plan.conjuncts_of(query_id):
-        told = (tuple(starmap(_placed_term, plan.constraints(number, bit))) for bit in bits)
-        return replace(found, block=number if number < len(plan.blocks) else None, conjuncts=tuple(told))
+        conjuncts = (tuple(starmap(_placed_term, plan.constraints(number, bit))) for bit in bits)
+        return replace(found, block=number if number < len(plan.blocks) else None, conjuncts=tuple(conjuncts))
     return found
 
 
@@ -143,8 +143,8 @@ def _listed_lines(plan: Plan, query_id: str, number: int, places: Sequence[int])
         yield f"conjunct {position}:"
         listed = True
         for attribute, constraint in block.constraints(place):
-            told = "listed under it" if listed else "held against the tuples that it is listed for"
-            yield f"  {constraint_text(attribute, constraint)}   ({told})"
+            role = "listed under it" if listed else "held against the tuples that it is listed for"
+            yield f"  {constraint_text(attribute, constraint)}   ({role})"
             listed = False
 
 
@@ -160,8 +160,8 @@ def _walk_lines(verdict: Verdict, block: BlockTrace) -> Iterator[str]:
         yield f"  without conjunct {without}, by the patterns that it matches"
     for position, visit in enumerate(block.visits, 1):
         ended = _listed(number for number, one in conjuncts.items() if one.eliminated_at == position)
-        told = f"; ends conjunct {ended}" if ended else ""
-        yield f"  {position}. {visit.value}, region {visit.region_text}: {visit.after} left{told}"
+        suffix = f"; ends conjunct {ended}" if ended else ""
+        yield f"  {position}. {visit.value}, region {visit.region_text}: {visit.after} left{suffix}"
     cost = f"{_counted(len(block.visits), 'construct')} evaluated"
     for number, conjunct in conjuncts.items():
         if conjunct.holds:

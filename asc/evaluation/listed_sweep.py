@@ -332,10 +332,10 @@ def sweep_listed(
         for current in range(many):
             prefetch_shapes(shapes, index, entries, current, many)
             if current + 2 * PREFETCH_DISTANCE < many:
-                ahead = entries[current + 2 * PREFETCH_DISTANCE]
-                prefetch(listed, np.int64(places[ahead & ENTRY]))  # type: ignore[call-arg]
-                prefetch(x, order[ahead >> 32])
-                prefetch(y, order[ahead >> 32])
+                prefetched = entries[current + 2 * PREFETCH_DISTANCE]
+                prefetch(listed, np.int64(places[prefetched & ENTRY]))  # type: ignore[call-arg]
+                prefetch(x, order[prefetched >> 32])
+                prefetch(y, order[prefetched >> 32])
             row, entry = order[entries[current] >> 32], entries[current] & ENTRY
             number = places[entry]
             before = count

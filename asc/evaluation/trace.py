@@ -177,9 +177,9 @@ class Trace:
     verdict: Verdict | None
 
 
-def plain(told: Trace | Verdict) -> Mapping[str, Any]:
+def plain(result: Trace | Verdict) -> Mapping[str, Any]:
     """Return a trace or a verdict as dictionaries, lists and values, ready for JSON."""
-    return asdict(told)
+    return asdict(result)
 
 
 def shortened(text: str) -> str:

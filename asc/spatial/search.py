@@ -157,9 +157,9 @@ def prefetch_shapes(shapes: ShapeArrays, index: IndexArrays, entries: Array, cur
     if current + 2 * PREFETCH_DISTANCE < count:
         prefetch(bases, np.int64(places[entries[current + 2 * PREFETCH_DISTANCE] & ENTRY]))  # type: ignore[call-arg]
     if current + PREFETCH_DISTANCE < count:
-        ahead = entries[current + PREFETCH_DISTANCE]
-        if ahead & CERTAIN == 0:
-            number = places[ahead & ENTRY]
+        prefetched = entries[current + PREFETCH_DISTANCE]
+        if prefetched & CERTAIN == 0:
+            number = places[prefetched & ENTRY]
             base = bases[number]
             for word in range(base, min(bases[number + 1], base + _MOST_WORDS), _LINE_WORDS):
                 prefetch(words, word)  # type: ignore[call-arg]

@@ -34,8 +34,8 @@ def check_grain(grain_s: int, time_zone: str) -> None:
         return
     divided_s = gcd(_HOUR_S, *offsets_s)
     remedy = f"give seconds that divide {divided_s:,}, as {divided_s}"
-    told = f"does not divide the offset of the time zone {time_zone}, {_offset_text(off_s)}: {remedy}"
-    raise CubeError("grain_s", grain_s, told)
+    detail = f"does not divide the offset of the time zone {time_zone}, {_offset_text(off_s)}: {remedy}"
+    raise CubeError("grain_s", grain_s, detail)
 
 
 def _offsets_s(time_zone: str) -> set[int]:

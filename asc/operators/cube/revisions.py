@@ -104,7 +104,7 @@ class Revised:
 class _Work:
     """The rows that one commit has computed so far, and the work that they took.
 
-    ``room``: the number of rows that the commit may still write. ``windows``: the number of windows processed.
+    ``free_rows``: the number of rows that the commit may still write. ``windows``: the number of windows processed.
     ``cells``: the number of cells processed. ``size_bytes``: the size of ``rows``. ``again``: rows of the newest window
     that follow. ``older``: the groups that got rows of older windows, by cuboid index.
     ``newest``: the groups that got rows of the newest window, by cuboid index. ``done``: the cuboids for which the
@@ -114,7 +114,7 @@ class _Work:
     def __init__(self, limits: RevisionLimits) -> None:
         self._limits = limits
         self.cells = 0
-        self.room = limits.rows
+        self.free_rows = limits.rows
         self.windows = 0
         self.rows: list[WindowRow] = []
         self.size_bytes = 0
@@ -129,7 +129,7 @@ class _Work:
         """Return whether the commit has reached a limit, so that the next commit continues."""
         limits = self._limits
         is_beyond = self.windows >= limits.windows or self.cells >= limits.cells or self.size_bytes >= limits.size_bytes
-        return self.windows > 0 and (is_beyond or self.room < 2)
+        return self.windows > 0 and (is_beyond or self.free_rows < 2)
 
     def add(self, rows: Iterable[WindowRow]) -> int:
         """Add rows as long as they are within the limit of bytes, and return how many. The first row of a commit is
@@ -212,8 +212,8 @@ class Revisions:
 
     def rows(self) -> Revised:
         """Return the next rows, up to a limit of the commit or to the end of the round."""
-        begun = self._position
-        until = self._written if begun.until is None else begun.until
+        start = self._position
+        until = self._written if start.until is None else start.until
         work, position = _Work(self._limits), Position()
         for number, span in self._spans(work, until):
             stopped = self._revise(work, number, span)
@@ -268,14 +268,14 @@ class Revisions:
                 return self._stopped(start, number, place, skipped)
             before, now = span.versions(number, place, start.batch)
             cells = now.take(changed(self._layout, before, now))
-            most = min(cells.count - skipped, work.room // 2 if is_older else work.room)
+            most = min(cells.count - skipped, work.free_rows // 2 if is_older else work.free_rows)
             shown = cells.slice(skipped, skipped + most)
             revision, is_whole = self._revision(number, place) + 1, self._windows.is_whole(number)
             taken = work.add(
                 self._writing.rows(shown, number, place, revision=revision, is_whole=is_whole, is_late=True)
             )
             work.windows += 1
-            work.room -= 2 * taken if is_older else taken
+            work.free_rows -= 2 * taken if is_older else taken
             (work.older if is_older else work.newest)[place].append(shown.slice(0, taken))
             if skipped + taken < cells.count:
                 return self._stopped(start, number, place, skipped + taken)
@@ -285,12 +285,12 @@ class Revisions:
                 work.done[place] = start.batch
         return None
 
-    def _stopped(self, begun: Position, number: int, place: int, skipped: int) -> Position:
+    def _stopped(self, start: Position, number: int, place: int, skipped: int) -> Position:
         """Return the position in a window at which the work stops. Its ``batch`` is the last batch whose changes are in
         the written rows of the window.
         """
-        found = Position(number, place, skipped, begun.batch)
-        return replace(found, batch=self._late.newest(number)) if found.is_within and not begun.is_within else found
+        found = Position(number, place, skipped, start.batch)
+        return replace(found, batch=self._late.newest(number)) if found.is_within and not start.is_within else found
 
     def _again(self, work: _Work, place: int) -> None:
         """Add a row or a tombstone of the newest window for each group that got a row of an older window. Skip the

@@ -103,8 +103,8 @@ class NeighbourCache:
 class LabelCache:
     """The labels of the last window of each query, up to a limit in bytes."""
 
-    def __init__(self, room: int = LABEL_BYTES) -> None:
-        self._room = room
+    def __init__(self, capacity_bytes: int = LABEL_BYTES) -> None:
+        self._free_bytes = capacity_bytes
         self.held_bytes = 0
         self._held: dict[str, tuple[int, Labels]] = {}
 
@@ -114,8 +114,8 @@ class LabelCache:
         """
         self.drop(query)
         size = _size(labels)
-        if size <= self._room:
-            self._room -= size
+        if size <= self._free_bytes:
+            self._free_bytes -= size
             self.held_bytes += size
             self._held[query] = number, labels
 
@@ -129,7 +129,7 @@ class LabelCache:
         held = self._held.pop(query, None)
         if held is not None:
             size = _size(held[1])
-            self._room += size
+            self._free_bytes += size
             self.held_bytes -= size
 
 

@@ -34,7 +34,7 @@ _NEAREST_USERS = 4
 _NEAREST = 32
 """The largest number of nearest points that are listed for each point."""
 
-_ROOM = 1 << 20
+_CAPACITY = 1 << 20
 """The number of near cells that are listed at a time."""
 
 
@@ -89,10 +89,10 @@ class Cells:
             return
         first, cells = 0, self.grid.cells
         ranges, candidates = np.empty((2, self.low.shape[1]), dtype=np.int64), np.empty(cells, dtype=np.int64)
-        room = max(_ROOM, cells)
+        capacity = max(_CAPACITY, cells)
         while first < cells:
-            starts, near = np.empty(cells - first + 1, dtype=np.int64), np.empty(room, dtype=np.int64)
-            memory = NearArrays(first, cells, starts, near, squares=np.empty(room))
+            starts, near = np.empty(cells - first + 1, dtype=np.int64), np.empty(capacity, dtype=np.int64)
+            memory = NearArrays(first, cells, starts, near, squares=np.empty(capacity))
             own = (self.grid.bins, self.low, self.high, self.reach, self.widest * self.widest)
             after = list_near(*own, ranges, candidates, memory)
             count = int(starts[after - first])

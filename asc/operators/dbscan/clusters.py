@@ -79,9 +79,9 @@ class Clusters:
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[DbscanOutput]:
         """Yield the records that the next messages cause. Count each text that is not a message."""
-        return self.told(self._feed.messages(texts, self.counts))
+        return self.outputs(self._feed.messages(texts, self.counts))
 
-    def told(self, messages: Iterable[Message]) -> Iterator[DbscanOutput]:
+    def outputs(self, messages: Iterable[Message]) -> Iterator[DbscanOutput]:
         """Yield the records that the next messages cause, in order."""
         for message in messages:
             if isinstance(message, Observation):

@@ -66,14 +66,14 @@ class Evaluation:
         self._space = unit_vectors(points.values) if is_position else points.values
         self._searched: tuple[Neighbours, Ints] | None = None
 
-    def told(self, due: Sequence[DueWindow]) -> Iterator[DbscanOutput]:
+    def outputs(self, due: Sequence[DueWindow]) -> Iterator[DbscanOutput]:
         """Yield the records of windows in order. There is at most one window for each query."""
         widest = max((own.points for own in due), default=0)
         at_once = max(1, _LABELS_AT_ONCE // max(widest, 1))
         for low in range(0, len(due), at_once):
-            yield from self._told(due[low : low + at_once])
+            yield from self._outputs(due[low : low + at_once])
 
-    def _told(self, due: Sequence[DueWindow]) -> Iterator[DbscanOutput]:
+    def _outputs(self, due: Sequence[DueWindow]) -> Iterator[DbscanOutput]:
         whole = [own for own in due if not own.lost]
         before = self._before(whole)
         now = self._windows(whole)
@@ -158,8 +158,8 @@ class Evaluation:
         if self._on_labels is not None:
             self._on_labels(due, self._points, rows, now.labels)
         is_partial = _is_partial(due)
-        yield from records.told(now.labels, rows, evolution, summary, old_labels=old_labels, is_partial=is_partial)
-        progress.told = due.number, now.labels.clusters, len(rows) - int(summary.sizes.sum())
+        yield from records.outputs(now.labels, rows, evolution, summary, old_labels=old_labels, is_partial=is_partial)
+        progress.last_output = due.number, now.labels.clusters, len(rows) - int(summary.sizes.sum())
         progress.ids = held_ids(evolution.ids)
         if progress.ids is None:
             self._labels.drop(query.id)
@@ -198,7 +198,7 @@ class Evaluation:
             newest = newest or [progress.dropped.newest]
         progress.newest = max(newest, default=progress.newest)
         progress.ids = None
-        progress.told = due.number, None, None
+        progress.last_output = due.number, None, None
         self._labels.drop(progress.query.id)
         records = WindowRecords(progress.query, WindowName.of(progress.query, due.number), self._texts, progress.newest)
         return records.skipped(is_partial=_is_partial(due))

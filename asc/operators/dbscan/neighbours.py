@@ -83,8 +83,8 @@ class Neighbours:
             starts = np.zeros(self.count + len(values) + 1, dtype=np.int64)
             return replace(self, values=np.concatenate([self.values, values]), starts=starts)
         together = np.concatenate([self.values, values])
-        room = PAIR_NEIGHBOURS * len(together) // 2 - len(self.older)
-        pairs = _pairs(together, self.count, self.radii, room)
+        capacity = PAIR_NEIGHBOURS * len(together) // 2 - len(self.older)
+        pairs = _pairs(together, self.count, self.radii, capacity)
         if pairs is None:
             return None
         starts, older, ranks = _listed(*pairs, len(together))

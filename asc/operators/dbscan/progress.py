@@ -75,8 +75,8 @@ class QueryProgress:
     count points, the number of points that have a number.
 
     ``dropped``: the windows after ``done`` that contained dropped points; None if there is none.
-    ``told``: the number of the last window that was output, and the numbers of its clusters and noise points; these are
-    None if the window was skipped.
+    ``last_output``: the number of the last window that was output, and the numbers of its clusters and noise
+    points; these are None if the window was skipped.
     """
 
     query: DbscanQuery
@@ -88,7 +88,7 @@ class QueryProgress:
     newest: Place | None = None
     numbered: int = 0
     dropped: Dropped | None = None
-    told: tuple[int, int | None, int | None] | None = None
+    last_output: tuple[int, int | None, int | None] | None = None
 
     @staticmethod
     def of(query: DbscanQuery, arrived: int, watermark_us: int) -> QueryProgress:
@@ -178,7 +178,7 @@ class QueryProgress:
         """Return the progress as a JSON list, without the ids."""
         own = (self.query.id, self.since, self.done, self.first_us, self.is_quiet, self.newest, self.numbered)
         dropped = None if self.dropped is None else self.dropped.plain()
-        return [*own, dropped, self.told, None if self.ids is None else len(self.ids)]
+        return [*own, dropped, self.last_output, None if self.ids is None else len(self.ids)]
 
     @staticmethod
     def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: HeldIds | None, form: int) -> QueryProgress:
@@ -206,9 +206,9 @@ class QueryProgress:
         """Return the figures of the last window that was output. The end of the window has the form that records have.
         The figures are empty if no window was output.
         """
-        if self.told is None:
+        if self.last_output is None:
             return {}
-        number, clusters, noise = self.told
+        number, clusters, noise = self.last_output
         end = self.query.schedule.bounds(number)[1]
         figures = {"clusters": clusters, "noise": noise, "end": time_text(end) if self.query.is_timed else end}
         return figures if clusters is not None else {**figures, "skipped": "capacity"}

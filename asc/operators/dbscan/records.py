@@ -208,7 +208,7 @@ class WindowRecords:
         """Return the record of a window that was skipped because it has too many points."""
         return self._window(f'"partial":{_flag(is_partial)},"skipped":"capacity"')
 
-    def told(
+    def outputs(
         self,
         now: Labels,
         rows: Ints,
@@ -314,10 +314,10 @@ def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:
     """Return as JSON the ids that have no successor, each with the clusters that its points joined. Also return a JSON
     field with the number of omitted ids.
     """
-    listed, room = list[str](), IDS_MAX
+    listed, free_count = list[str](), IDS_MAX
     for old, joined in disappeared.items():
-        room -= 1 + len(joined)
-        if room < 0:
+        free_count -= 1 + len(joined)
+        if free_count < 0:
             break
         listed.append(f'"{id_text(old)}":[{_ids(joined)}]')
     omitted = len(disappeared) - len(listed)

@@ -65,13 +65,13 @@ def time_windows(
     """Yield the begin, the exclusive end and the point indices of each final window, from the first window with a point
     on. Of consecutive empty windows, yield only the first.
     """
-    number, told_empty = (int(times.min()) - window) // slide if len(times) else 0, True
+    number, is_after_empty = (int(times.min()) - window) // slide if len(times) else 0, True
     while len(times) and number * slide + window <= watermark:
         begin = number * slide
         held = np.flatnonzero((times >= begin) & (times < begin + window))
-        if len(held) or not told_empty:
+        if len(held) or not is_after_empty:
             yield begin, begin + window, held
-        told_empty = not len(held)
+        is_after_empty = not len(held)
         number += 1
 
 

@@ -122,9 +122,9 @@ class Track:
         while low < len(come):
             # Add no more points than the capacity allows. Then points are dropped at the same place of the feed, in any
             # cut of it.
-            room = most + most // _SLACK + 1 - self.points.count
-            self._hold(Points.arrived(come[low : low + room], self.watermark_us, self.name.attributes))
-            low += room
+            free_count = most + most // _SLACK + 1 - self.points.count
+            self._hold(Points.arrived(come[low : low + free_count], self.watermark_us, self.name.attributes))
+            low += free_count
             if self.points.count > most + most // _SLACK:
                 self._drop()
 
@@ -231,7 +231,7 @@ class Track:
         if due:
             # Windows end among these points. A later point may still get neighbours before it.
             settled = self.points.before(watermark_us)
-            yield from self._told(due, settled, source_topic, labels, on_labels)
+            yield from self._outputs(due, settled, source_topic, labels, on_labels)
             self._forget(views)
 
     def settled(self, source_topic: str, labels: LabelCache, on_labels: OnLabels | None) -> Iterator[DbscanOutput]:
@@ -244,9 +244,9 @@ class Track:
             if not progress.query.is_timed:
                 mark = _numbered(progress, views, self.watermark_us, _NO_TIME_US)
                 due[name] = progress.due(views.counted(progress, _NO_TIME_US), mark, self.points_max)
-        yield from self._told(due, self.points.count, source_topic, labels, on_labels)
+        yield from self._outputs(due, self.points.count, source_topic, labels, on_labels)
 
-    def _told(
+    def _outputs(
         self,
         due: Mapping[str, Iterator[DueWindow]],
         settled: int,
@@ -265,7 +265,7 @@ class Track:
             on_labels=on_labels,
         )
         for turn in groups_of(due):
-            yield from evaluation.told(turn)
+            yield from evaluation.outputs(turn)
 
     @staticmethod
     def _view(progress: QueryProgress, views: Views, watermark_us: int) -> View:

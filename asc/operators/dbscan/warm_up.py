@@ -27,4 +27,4 @@ def warm_up() -> int:
     settings = Settings(OP, "", False, 10 * _POINTS, tuple(query.settings() for query in queries))
     # The first watermark settles few points, so that the kernels that use their stored pairs are compiled too.
     watermarks = [Watermarks({"": time_us}) for time_us in (10, 25, _POINTS)]
-    return sum(1 for _ in Clusters().told([settings, *messages, *watermarks]))
+    return sum(1 for _ in Clusters().outputs([settings, *messages, *watermarks]))

@@ -145,10 +145,10 @@ class Bucket:
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[Event]:
         """Return the events that the next messages cause. Count each text that is not a message."""
-        yield from self.told(self._feed.messages(texts, self.counts))
+        yield from self.events(self._feed.messages(texts, self.counts))
         self.counts.latest = self._inside()
 
-    def told(self, messages: Iterable[Message]) -> Iterator[Event]:
+    def events(self, messages: Iterable[Message]) -> Iterator[Event]:
         """Yield the events that the next messages cause, in order."""
         for message in messages:
             if isinstance(message, Observation):

@@ -92,7 +92,7 @@ class PairTick:
         ``time``: the time of this tick or of the next one. ``others``: for each pair, the values that its objects
         carried at the other tick.
         """
-        keys, times, positions, sources = self._told
+        keys, times, positions, sources = self._texts
         metres = millimetres_m(self.objects.x, self.objects.y, self.pairs)
         begins, both = f'{{"query":"{query.id}","event":"{kind}","time":"{time}","distance_m":', self.pairs.tolist()
         carried = repeat(None, len(both)) if others is None else others
@@ -110,7 +110,7 @@ class PairTick:
             )
 
     @property
-    def _told(self) -> tuple[list[str], list[str], list[str], list[str]]:
+    def _texts(self) -> tuple[list[str], list[str], list[str], list[str]]:
         """Return four lists with an entry for each object: the key as JSON, the time of the observation without the
         zone, the position, and the name of the record.
 

@@ -133,7 +133,7 @@ class Positions:
         added = rows.num_rows
         if self.count + added > capacity:
             self._fold()
-            rows = self._with_room(rows, capacity)
+            rows = self._within_capacity(rows, capacity)
         self._rows = pa.concat_tables([self._rows, rows]).combine_chunks()
         if self.count - self._folded > self._folded + _LOOSE_KEPT:
             self._fold()
@@ -166,7 +166,7 @@ class Positions:
         self._rows = self._rows.take(pa.array(np.sort(order[_lasts(groups[order])]))).combine_chunks()
         self._folded = self.count
 
-    def _with_room(self, rows: pa.Table, capacity: int) -> pa.Table:
+    def _within_capacity(self, rows: pa.Table, capacity: int) -> pa.Table:
         """Return the rows that can be added within ``capacity``. The rows that are already held must be folded."""
         held = self.count
         groups = self._groups(pa.concat_tables([self._rows, rows]))

@@ -234,11 +234,11 @@ class Ticks:
             self.counts.excluded["too_many_pairs"] += 1
             return
         now = PairTick(objects, pairs, self._settings.source_topic)
-        yield from self._told(query, time_text(at_us), watch.before, now)
+        yield from self._outputs(query, time_text(at_us), watch.before, now)
         if query.kinds != ("pair",):
             watch.before = now.of(pairs) if len(pairs) else None
 
-    def _told(self, query: NearQuery, time: str, before: PairTick | None, now: PairTick) -> Iterator[PairEvent]:
+    def _outputs(self, query: NearQuery, time: str, before: PairTick | None, now: PairTick) -> Iterator[PairEvent]:
         """Yield the outputs of a tick: its pairs, or the pairs that became near or apart since the previous tick.
 
         If the query has a condition, also yield the pairs that were near at both ticks, because the condition may have

@@ -86,7 +86,7 @@ def _as(arg: Expression, kind: pa.DataType) -> Expression:
     return Expression(f"CAST({arg.sql} AS {types.name(kind)})", kind, arg.node)
 
 
-def _as_it_stands(call: Call) -> bool:
+def _is_unchanged(call: Call) -> bool:
     held = _held(call)
     return held in _FEW_VALUES or (not types.is_container(held) and all(map(is_written_out, call.args)))
 
@@ -117,7 +117,7 @@ def _in_order(marked: str, kept: str) -> str:
 
 
 def _first_of_each(call: Call) -> str:
-    if _as_it_stands(call):
+    if _is_unchanged(call):
         return plain(call)
     sql = call.args[0].sql if len(call.args) == 1 else f"concat({', '.join(arg.sql for arg in call.args)})"
     return _in_order(_marked(call, sql, 1), f"j = 0 OR NOT ({_same(call)})")
@@ -133,14 +133,14 @@ def _both(call: Call) -> str:
 
 
 def _first_only(call: Call) -> str:
-    if _as_it_stands(call):
+    if _is_unchanged(call):
         return plain(call)
     return _in_order(_both(call), f"e.t = 1 AND (j = 0 OR NOT ({_same(call)}))")
 
 
 def _in_both(call: Call) -> str:
     # A search in an array written in the predicate takes little work.
-    if _as_it_stands(call) or (not types.is_container(_held(call)) and is_written_out(call.args[1])):
+    if _is_unchanged(call) or (not types.is_container(_held(call)) and is_written_out(call.args[1])):
         return plain(call)
     return _in_order(_both(call), f"e.t = 1 AND j > 0 AND {_same(call)} AND p[j - 1].t = 0")
 
@@ -152,7 +152,7 @@ def _overlap(call: Call) -> str:
     in a sorted tree.
     """
     held = _held(call)
-    if _as_it_stands(call) or not (types.is_container(held) or held == pa.binary() or pa.types.is_decimal(held)):
+    if _is_unchanged(call) or not (types.is_container(held) or held == pa.binary() or pa.types.is_decimal(held)):
         return plain(call)
     common = f"e.t = 1 AND j > 0 AND e.v IS NOT NULL AND {_same(call)} AND p[j - 1].t = 0"
     unknown = "exists(p, e -> e.t = 0) AND exists(p, e -> e.t = 1) AND exists(p, e -> e.v IS NULL)"

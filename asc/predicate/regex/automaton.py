@@ -16,7 +16,7 @@ from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Group, Look, 
 _MAX_PLACES = 500
 _NONE = CharacterSet(())
 
-Ways = dict[int, int]
+PathCounts = dict[int, int]
 """The number of paths that lead to a state, by state."""
 
 
@@ -30,9 +30,9 @@ class _Piece:
 
     empty_at_start: int
     empty: int
-    first_at_start: Ways
-    first: Ways
-    last: Ways
+    first_at_start: PathCounts
+    first: PathCounts
+    last: PathCounts
 
 
 @dataclass(slots=True)
@@ -45,10 +45,10 @@ class Automaton:
     characters: list[CharacterSet] = field(default_factory=list)
     costs: list[int] = field(default_factory=list)
     atom_of: list[Atom | None] = field(default_factory=list)
-    follow: list[Ways] = field(default_factory=list)
-    first_at_start: Ways = field(default_factory=dict)
-    first: Ways = field(default_factory=dict)
-    last: Ways = field(default_factory=dict)
+    follow: list[PathCounts] = field(default_factory=list)
+    first_at_start: PathCounts = field(default_factory=dict)
+    first: PathCounts = field(default_factory=dict)
+    last: PathCounts = field(default_factory=dict)
 
     @classmethod
     def of(cls, part: Part) -> Automaton:
@@ -154,11 +154,11 @@ class Automaton:
             _sum(second.last, first.last, second.empty),
         )
 
-    def _link(self, last: Ways, first: Ways) -> None:
-        for place, ways in last.items():
+    def _link(self, last: PathCounts, first: PathCounts) -> None:
+        for place, paths in last.items():
             follow = self.follow[place]
             for after, more in first.items():
-                follow[after] = follow.get(after, 0) + ways * more
+                follow[after] = follow.get(after, 0) + paths * more
 
 
 def _empty() -> _Piece:
@@ -175,10 +175,10 @@ def _either(first: _Piece, second: _Piece) -> _Piece:
     )
 
 
-def _sum(ways: Ways, more: Ways, times: int) -> Ways:
+def _sum(paths: PathCounts, more: PathCounts, times: int) -> PathCounts:
     if not times:
-        return ways
-    total = dict(ways)
+        return paths
+    total = dict(paths)
     for place, own in more.items():
         total[place] = total.get(place, 0) + own * times
     return total

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-from asc.predicate.regex.automaton import Automaton, Ways
+from asc.predicate.regex.automaton import Automaton, PathCounts
 from asc.predicate.regex.one_try import LoopError, tried
 from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Look, Part, Run
 
@@ -74,7 +74,7 @@ def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
         raise refused from None
 
 
-def ways(part: Part) -> int | None:
+def path_count(part: Part) -> int | None:
     """Return the number of ways in which a part may match at one position of a text.
 
     Return None if the part contains an unbounded repetition.
@@ -98,13 +98,13 @@ def _looks_at_start(part: Part) -> tuple[list[Part], Part]:
     """
     parts = part.parts if isinstance(part, Run) else ()
     end = 1
-    while parts[:1] == (Anchor("^"),) and end < len(parts) and _is_ahead(parts[end]):
+    while parts[:1] == (Anchor("^"),) and end < len(parts) and _is_lookahead(parts[end]):
         end += 1
     looks: list[Part] = [Run((Anchor("^"), own.part)) for own in parts[1:end] if isinstance(own, Look)]
     return looks, Run((Anchor("^"), *parts[end:]))
 
 
-def _is_ahead(part: Part) -> bool:
+def _is_lookahead(part: Part) -> bool:
     return isinstance(part, Look) and "<" not in part.text
 
 
@@ -121,14 +121,16 @@ class _Counted:
         self._automaton = automaton
         count = len(automaton.follow)
         follow = automaton.follow
-        self._tries = [1 + sum(ways * automaton.costs[q] for q, ways in own.items()) for own in follow]
+        self._tries = [1 + sum(paths * automaton.costs[q] for q, paths in own.items()) for own in follow]
         self._follow = [[] if automaton.is_sink(place) else list(follow[place].items()) for place in range(count)]
         loops = {p for p in automaton.first if any(automaton.atom_of[p] is atom for atom in guarded)}
-        self._first = [(place, ways) for place, ways in automaton.first.items() if place not in loops]
-        self._guarded = [(place, ways) for place, ways in automaton.first.items() if place in loops]
-        self._searched = 2 * len(loops) + sum(ways * automaton.costs[place] for place, ways in automaton.first.items())
+        self._first = [(place, paths) for place, paths in automaton.first.items() if place not in loops]
+        self._guarded = [(place, paths) for place, paths in automaton.first.items() if place in loops]
+        self._searched = 2 * len(loops) + sum(
+            paths * automaton.costs[place] for place, paths in automaton.first.items()
+        )
         self._texts, self._low_halves = self._kinds_of_characters()
-        self._most_ways = 4 + 2 * self._widest()
+        self._most_paths = 4 + 2 * self._widest()
         self._looked_at = 0
 
     def _widest(self) -> int:
@@ -136,7 +138,7 @@ class _Counted:
 
         A greater count is treated as growth.
         """
-        widest = max((ways for own in self._automaton.follow for ways in own.values()), default=1)
+        widest = max((paths for own in self._automaton.follow for paths in own.values()), default=1)
         return widest + sum(len(own) > 1 for own in self._automaton.follow)
 
     def _kinds_of_characters(self) -> tuple[list[tuple[int, bool]], int]:
@@ -168,11 +170,11 @@ class _Counted:
         automaton = self._automaton
         if self._reads_again():
             raise ValueError(_AGAIN)
-        start: Ways = {}
-        most = self._searched + sum(ways * automaton.costs[q] for q, ways in automaton.first_at_start.items())
+        start: PathCounts = {}
+        most = self._searched + sum(paths * automaton.costs[q] for q, paths in automaton.first_at_start.items())
         # The maximal vectors, by the guarded loops that cannot start after the last character.
-        greatest: dict[int, list[Ways]] = {}
-        waiting: list[tuple[int, Ways]] = []
+        greatest: dict[int, list[PathCounts]] = {}
+        waiting: list[tuple[int, PathCounts]] = []
         for read, is_two in self._texts:
             entered = self._moved(start, list(automaton.first_at_start.items()), read, self._low_halves * is_two, 0)
             _keep(entered, self._shut(read), greatest, waiting)
@@ -180,7 +182,7 @@ class _Counted:
             shut, counts = waiting.pop()
             if not any(counts is own for own in greatest[shut]):
                 continue
-            most = max(most, self._searched + sum(ways * self._tries[q] for q, ways in counts.items()))
+            most = max(most, self._searched + sum(paths * self._tries[q] for q, paths in counts.items()))
             _bounded(most)
             for read, is_two in self._texts:
                 moved = self._moved(counts, self._first, read, self._low_halves * is_two, shut)
@@ -217,7 +219,7 @@ class _Counted:
     def _shut(self, read: int) -> int:
         return sum(1 << place for place, _ in self._guarded if read >> place & 1)
 
-    def _moved(self, counts: Ways, first: list[tuple[int, int]], read: int, half: int, shut: int) -> Ways:
+    def _moved(self, counts: PathCounts, first: list[tuple[int, int]], read: int, half: int, shut: int) -> PathCounts:
         """Return the path counts after one more character.
 
         ``first``: the states at which an attempt may begin. ``read``: the states that read the character. ``half``: the
@@ -225,11 +227,11 @@ class _Counted:
         character. The last three are bit masks. Raise ValueError if a count is too great, or if there are too many
         counts to inspect.
         """
-        moved: Ways = {}
-        for place, ways in counts.items():
+        moved: PathCounts = {}
+        for place, paths in counts.items():
             for after, more in self._follow[place]:
                 if read >> after & 1:
-                    moved[after] = moved.get(after, 0) + ways * more
+                    moved[after] = moved.get(after, 0) + paths * more
         for after, more in first:
             if read >> after & 1:
                 moved[after] = moved.get(after, 0) + more
@@ -241,12 +243,14 @@ class _Counted:
             if read >> after & 1 and not shut >> after & 1:
                 moved[after] = moved.get(after, 0) + more
         self._looked_at += len(counts) + len(first)
-        if self._looked_at > _MAX_WORK or max(moved.values(), default=0) > self._most_ways:
+        if self._looked_at > _MAX_WORK or max(moved.values(), default=0) > self._most_paths:
             raise ValueError(_AGAIN)
         return moved
 
 
-def _keep(counts: Ways, shut: int, greatest: dict[int, list[Ways]], waiting: list[tuple[int, Ways]]) -> None:
+def _keep(
+    counts: PathCounts, shut: int, greatest: dict[int, list[PathCounts]], waiting: list[tuple[int, PathCounts]]
+) -> None:
     """Add a vector of counts to the maximal vectors, unless one of them dominates the vector.
 
     Remove the vectors that the new one dominates.
@@ -259,5 +263,5 @@ def _keep(counts: Ways, shut: int, greatest: dict[int, list[Ways]], waiting: lis
     waiting.append((shut, counts))
 
 
-def _below(counts: Ways, other: Ways) -> bool:
-    return len(counts) <= len(other) and all(other.get(place, 0) >= ways for place, ways in counts.items())
+def _below(counts: PathCounts, other: PathCounts) -> bool:
+    return len(counts) <= len(other) and all(other.get(place, 0) >= paths for place, paths in counts.items())

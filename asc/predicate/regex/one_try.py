@@ -28,27 +28,27 @@ def tried(part: Part, *, is_last: bool) -> Work:
         return tried(part.part, is_last=is_last)
     if isinstance(part, Choice):
         works = [tried(option, is_last=is_last) for option in part.options]
-        return sum(ways for ways, _ in works), sum(taken for _, taken in works)
+        return sum(paths for paths, _ in works), sum(taken for _, taken in works)
     if isinstance(part, Run):
-        ways, taken = 1, 0
+        paths, taken = 1, 0
         for place, own in enumerate(part.parts):
             more, its = tried(own, is_last=is_last and place == len(part.parts) - 1)
-            ways, taken = ways * more, taken + ways * its
-        return ways, taken
+            paths, taken = paths * more, taken + paths * its
+        return paths, taken
     if part.high is None:
         if not is_last:
             raise LoopError
         # When it is reached, the whole expression matches, and nothing is backtracked.
         return 1, max(part.low, 1) * tried(part.part, is_last=False)[1]
     more, its = tried(part.part, is_last=False)
-    ways, each, taken = 0, 1, 0
+    paths, each, taken = 0, 1, 0
     for times in range(part.high + 1):
-        ways += each if times >= part.low else 0
+        paths += each if times >= part.low else 0
         taken += its * each if times < part.high else 0
         each *= more
         if taken > 10**9:
             break
-    return ways, max(taken, its)
+    return paths, max(taken, its)
 
 
 def steps_of_look(look: Look) -> int:

@@ -25,7 +25,7 @@ from enum import Enum
 from functools import lru_cache
 
 from asc.predicate.regex.automaton import Automaton
-from asc.predicate.regex.backtracking import MAX_STEPS, steps, ways
+from asc.predicate.regex.backtracking import MAX_STEPS, path_count, steps
 from asc.predicate.regex.character_set import CharacterSet
 from asc.predicate.regex.guarded_loops import LOOKING_BACK, guard, guarded
 from asc.predicate.regex.pattern_tree import (
@@ -323,7 +323,7 @@ def _beginning(anchored: Run) -> tuple[str, int, int] | None:
     count = _attempted(anchored)
     if has_anchor(rest) or count is None:
         return None
-    text, times = spelled(rest, capturing=False), ways(rest)
+    text, times = spelled(rest, capturing=False), path_count(rest)
     if times is not None:
         return f"^{text}", count, times
     return (f"^(?>{text})", count, 1) if _ends_once(rest) else None

@@ -122,9 +122,9 @@ class TypeReader(LiteralReader):
         """Return whether the word INTERVAL at the current position begins a constant, and is not a column."""
         return self._peek().kind in (STRING, RAW_STRING) or self._at_quantity(1)
 
-    def _at_quantity(self, ahead: int) -> bool:
-        """Return whether a number or text with a unit begins ``ahead`` tokens after the current one."""
-        tokens, place = self._tokens, self._next + ahead
+    def _at_quantity(self, offset: int) -> bool:
+        """Return whether a number or text with a unit begins ``offset`` tokens after the current one."""
+        tokens, place = self._tokens, self._next + offset
         if tokens[place].kind in ("+", "-"):
             place += 1
         if tokens[place].kind not in (NUMBER, STRING, RAW_STRING):

@@ -56,13 +56,13 @@ def feed(
     tracks, settings = _tracks(queries, lateness_us, points_max)
     clusters = Clusters(on_labels=on_labels)
     marks: dict[str, int] = {}
-    for output in clusters.told([settings]):
+    for output in clusters.outputs([settings]):
         take(output)
     for low in range(0, columns.count, batch):
         rows = range(low, min(low + batch, columns.count))
-        for output in clusters.told(_messages(tracks, columns, rows, marks, lateness_us)):
+        for output in clusters.outputs(_messages(tracks, columns, rows, marks, lateness_us)):
             take(output)
-    for output in clusters.told([Watermarks(marks)]):
+    for output in clusters.outputs([Watermarks(marks)]):
         take(output)
     for output in clusters.settled():
         take(output)

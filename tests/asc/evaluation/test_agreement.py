@@ -159,8 +159,8 @@ def counts(plan: Plan, table: pa.Table) -> tuple[Counts, Counts]:
     found = list(zip(counted.block_evaluated.tolist(), counted.block_dropped.tolist(), strict=True))
     tuples, walked = keys_of(plan, table), []
     for number in range(len(plan.blocks)):
-        ways = [evaluate_block(plan, number, keys) for keys in tuples]
-        walked.append((sum(way.cost for way in ways), sum(way.dropped for way in ways)))
+        walks = [evaluate_block(plan, number, keys) for keys in tuples]
+        walked.append((sum(walk.cost for walk in walks), sum(walk.dropped for walk in walks)))
     return found, walked
 
 
@@ -207,9 +207,9 @@ def test_an_explanation_says_of_a_tuple_what_the_evaluation_does(
     plan = compile_plan(queries, options)
     for row, ids in enumerate(expected_ids(queries, table)):
         values = [table[attribute.sql][row] for attribute in plan.p_attributes]
-        told = {query.id: explain(plan, query.id, values) for query in queries}
-        assert sorted(query_id for query_id, one in told.items() if one.accepted) == ids
-        for one in told.values():
+        explanations = {query.id: explain(plan, query.id, values) for query in queries}
+        assert sorted(query_id for query_id, one in explanations.items() if one.accepted) == ids
+        for one in explanations.values():
             first, *terms = one.text.splitlines()
             assert first.startswith("accepted") == bool(one.accepted)
             assert one.accepted or first.startswith("not accepted because ")

@@ -72,7 +72,7 @@ class Rows:
         self.places[0] = -1
         self.sequence = random.permutation(CONSTRUCTS)
 
-    def left(self, way: str, span: int | None = None) -> tuple[Left, int]:
+    def left(self, width: str, span: int | None = None) -> tuple[Left, int]:
         """The words that are left, each with its number and what of it is in unverified; the constructs it took."""
         words = self.matrix.shape[1]
         span = span or group_words(words)
@@ -83,7 +83,7 @@ class Rows:
         none = np.empty((0, 0), dtype=np.int64)
         scratch = Scratch.of(words, CONSTRUCTS)
         number, most = _left(
-            way == "narrow",
+            width == "narrow",
             ChunkArrays(self.regions, none, np.empty(0, dtype=np.uint16), False, 0),
             SequenceArrays(slots, bases, CONSTRUCTS),
             self.starts,
@@ -109,14 +109,16 @@ class Rows:
         return [(word, int(left[word]), open_ones[word]) for word in words if left[word]], took
 
 
-@pytest.mark.parametrize(("way", "least", "most"), [("narrow", 1, NARROW), ("wide", LINE, 5 * LINE)])
+@pytest.mark.parametrize(("width", "least", "most"), [("narrow", 1, NARROW), ("wide", LINE, 5 * LINE)])
 @settings(deadline=None)  # the first call compiles
 @given(data=st.data())
-def test_words_that_are_left_and_what_of_them_is_in_doubt(way: str, least: int, most: int, data: st.DataObject) -> None:
+def test_words_that_are_left_and_what_of_them_is_in_doubt(
+    width: str, least: int, most: int, data: st.DataObject
+) -> None:
     """However many lines a row has, and whatever part of one the last is."""
     rows = Rows(data.draw(st.integers(least, most)), data.draw(st.integers(0, 2**32)))
     # Groups are of more than a line where a row has more than 64 of them.
-    left, _ = rows.left(way, data.draw(st.sampled_from([LINE, 2 * LINE, 3 * LINE])))
+    left, _ = rows.left(width, data.draw(st.sampled_from([LINE, 2 * LINE, 3 * LINE])))
     assert left == rows.expected()[0]
 
 

@@ -85,8 +85,8 @@ def check(plan: Plan, queries: Mapping[str, Query], tuples: list[tuple[Any, ...]
     keys = [a.key_of(column[0]) for a, column in zip(plan.p_attributes, columns, strict=True)]
     assert accepted_by(plan, keys) == found[0]
     for query_id in list(queries)[:2]:
-        told = explain(plan, query_id, [column[0] for column in columns], whole=True)
-        assert told.accepted == (query_id in found[0])
+        explanation = explain(plan, query_id, [column[0] for column in columns], whole=True)
+        assert explanation.accepted == (query_id in found[0])
 
 
 @settings(deadline=None)  # the first call compiles

@@ -23,11 +23,11 @@ def test_a_trace_tells_what_was_listed_and_which_term_failed() -> None:
         assert list(trace.accepted) == found[row]
         assert trace.verdict is not None
         assert trace.verdict.accepted == (query_id in found[row])
-        told = trace.blocks_shown[0]
-        assert told.number >= len(plan.blocks)
-        (visit,) = told.visits
+        block = trace.blocks_shown[0]
+        assert block.number >= len(plan.blocks)
+        (visit,) = block.visits
         assert visit.before - visit.after == visit.eliminated.conjuncts
-        assert told.visits[0].after - told.satisfied_conjuncts == told.verification.conjuncts
+        assert block.visits[0].after - block.satisfied_conjuncts == block.verification.conjuncts
         assert all(
             conjunct.holds or conjunct.eliminated_by in ("construct", "verification")
             for conjunct in trace.verdict.conjuncts

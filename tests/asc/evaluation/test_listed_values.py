@@ -122,11 +122,11 @@ def test_a_trace_tells_what_was_listed_and_which_term_failed() -> None:
         assert list(trace.accepted) == found[row]
         assert trace.verdict is not None
         assert trace.verdict.accepted == (query_id in found[row])
-        told = trace.blocks_shown[0]
-        assert told.number == listed[query_id]
-        (visit,) = told.visits
+        block = trace.blocks_shown[0]
+        assert block.number == listed[query_id]
+        (visit,) = block.visits
         assert visit.before - visit.after == visit.eliminated.conjuncts
-        assert visit.after - told.satisfied_conjuncts == told.verification.conjuncts
+        assert visit.after - block.satisfied_conjuncts == block.verification.conjuncts
         assert "listed for it" in visit.region_text
         text = explain(plan, query_id, values, whole=True).text
         assert "by the values of" in text
@@ -137,8 +137,8 @@ def test_nothing_is_listed_for_null() -> None:
     plan = compile_plan([query(f"q{n}", f"c = {n}.00") for n in range(20)], CompileOptions(listed_conjuncts=1))
     (attribute,) = plan.p_attributes
     for value, near in ((None, 0), (0, 1), (50, 0)):
-        (told,) = traced(plan, [pa.scalar(value, attribute.type)], query_id="q0").blocks_shown
-        assert (told.visits[0].before, told.visits[0].after, told.dropped) == (20, near, not near)
+        (block,) = traced(plan, [pa.scalar(value, attribute.type)], query_id="q0").blocks_shown
+        assert (block.visits[0].before, block.visits[0].after, block.dropped) == (20, near, not near)
 
 
 def test_an_unknown_value_concerns_the_queries_whose_other_terms_hold() -> None:

@@ -25,9 +25,9 @@ def test_pairs_by_row(drawn: list[tuple[int, int]], words: int) -> None:
 
 
 def test_room_is_doubled_up_to_its_bound() -> None:
-    room = doubled(np.array([3, 4], dtype=np.int64), 3, 1.5)
-    assert len(room) == 4
-    assert room[:2].tolist() == [3, 4]
+    array = doubled(np.array([3, 4], dtype=np.int64), 3, 1.5)
+    assert len(array) == 4
+    assert array[:2].tolist() == [3, 4]
     with pytest.raises(TooManyPairsError) as raised:
-        doubled(room, 3, 1.5)
+        doubled(array, 3, 1.5)
     assert raised.value.rows == 1.5

@@ -99,28 +99,32 @@ def test_a_trace_accepts_what_the_kernels_and_the_reference_accept(
         keys = [attribute.key_of(value) for attribute, value in zip(one.p_attributes, values, strict=True)]
         assert list(trace.accepted) == accepted_by(one, keys)
         assert (trace.evaluated, trace.dropped_blocks) == (matched.evaluated, matched.block_dropped.sum())
-        for told in trace.blocks_shown:
-            agrees_with_the_reference(one, told, keys)
+        for block_trace in trace.blocks_shown:
+            agrees_with_the_reference(one, block_trace, keys)
         json.dumps(plain(trace), allow_nan=False)
 
 
-def agrees_with_the_reference(plan: Plan, told: BlockTrace, keys: list[Any]) -> None:
-    way = evaluate_block(plan, told.number, keys)
-    block = plan.blocks[told.number]
+def agrees_with_the_reference(plan: Plan, block_trace: BlockTrace, keys: list[Any]) -> None:
+    walk = evaluate_block(plan, block_trace.number, keys)
+    block = plan.blocks[block_trace.number]
     names = [str(plan.p_attributes[slot]) for slot in block.slots.tolist()]
-    assert told.initial_conjuncts == way.start.count()
-    steps = [(names[step.construct], step.region, step.grb.count()) for step in way.steps]
-    assert [(visit.attribute, visit.region, visit.after) for visit in told.visits] == steps
-    assert told.dropped == way.dropped
-    befores = [told.initial_conjuncts, *(visit.after for visit in told.visits)]
-    assert [visit.before for visit in told.visits] == befores[: len(told.visits)]
-    lost = [told.patterns, *(visit.eliminated for visit in told.visits), told.verification]
-    assert told.conjuncts - sum(one.conjuncts for one in lost) == told.satisfied_conjuncts
+    assert block_trace.initial_conjuncts == walk.start.count()
+    steps = [(names[step.construct], step.region, step.grb.count()) for step in walk.steps]
+    assert [(visit.attribute, visit.region, visit.after) for visit in block_trace.visits] == steps
+    assert block_trace.dropped == walk.dropped
+    befores = [block_trace.initial_conjuncts, *(visit.after for visit in block_trace.visits)]
+    assert [visit.before for visit in block_trace.visits] == befores[: len(block_trace.visits)]
+    lost = [block_trace.patterns, *(visit.eliminated for visit in block_trace.visits), block_trace.verification]
+    assert block_trace.conjuncts - sum(one.conjuncts for one in lost) == block_trace.satisfied_conjuncts
     owners = len(set(block.table.owner[block.table.owner >= 0].tolist()))
-    assert owners - sum(one.queries for one in lost) == told.matching_queries
+    assert owners - sum(one.queries for one in lost) == block_trace.matching_queries
     # The verification comes last, and rules out after the last construct.
-    assert owners - sum(one.queries for one in lost[:-1]) == told.remaining.queries == len(told.remaining.query_ids)
-    assert list(told.remaining.query_ids) == sorted(told.remaining.query_ids)
+    assert (
+        owners - sum(one.queries for one in lost[:-1])
+        == block_trace.remaining.queries
+        == len(block_trace.remaining.query_ids)
+    )
+    assert list(block_trace.remaining.query_ids) == sorted(block_trace.remaining.query_ids)
     for one in lost:
         # Nothing is cut off here, and whatever fell has a term that says why.
         assert len(one.examples) == one.conjuncts
@@ -145,7 +149,7 @@ def test_the_verdict_of_each_query_is_what_the_trace_accepts(
             assert conjunct.holds == (conjunct.eliminated_by is None)
             assert (conjunct.eliminated_by == "construct") == (conjunct.eliminated_at is not None)
         if verdict.block is not None:
-            assert [told.number for told in trace.blocks_shown] == [verdict.block]
+            assert [block_trace.number for block_trace in trace.blocks_shown] == [verdict.block]
 
 
 DELAY = PAttribute("delay", pa.int32(), ("delay",))
@@ -193,7 +197,9 @@ def test_what_is_told_is_bounded_and_what_is_counted_is_not() -> None:
     assert (len(trace.blocks_shown), trace.blocks, trace.queries) == (2, len(plan.blocks), 600)
     assert trace.verdict is not None
     assert trace.blocks_shown[0].number == trace.verdict.block
-    assert all(len(visit.eliminated.examples) <= 4 for told in trace.blocks_shown for visit in told.visits)
+    assert all(
+        len(visit.eliminated.examples) <= 4 for block_trace in trace.blocks_shown for visit in block_trace.visits
+    )
     assert traced(plan, [pa.scalar(299, pa.int32())], blocks=0, listed=0).blocks_shown == ()
 
 
@@ -280,9 +286,9 @@ def test_a_value_of_every_key_space_is_shown_as_the_user_wrote_it(column: str, q
     plan = compile_plan([Query(f"q{number}", predicate) for number in range(queries)])
     (attribute,) = plan.p_attributes
     for value in (*(values or map(text_of, TEXTS)), pa.scalar(None, attribute.type)):
-        told = json.dumps(plain(traced(plan, [value], query_id="q0")), allow_nan=False, ensure_ascii=False)
+        text = json.dumps(plain(traced(plan, [value], query_id="q0")), allow_nan=False, ensure_ascii=False)
         # Neither the separators between elements, nor the rewriting of an array.
-        assert not any(internal in told for internal in ("array_join", "FEFD", "\ufffd"))
-        told.encode()
+        assert not any(internal in text for internal in ("array_join", "FEFD", "\ufffd"))
+        text.encode()
     accepted = traced(plan, [text_of(b"\xfe\xfdred\xfe\xfd")]) if "tags" in column else None
     assert accepted is None or accepted.accepted_count == queries

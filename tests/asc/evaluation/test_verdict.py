@@ -24,8 +24,8 @@ PLAN = compile_plan([Query("either", Predicate("", ((LATE,), (OSLO,)))), Query("
 def test_each_term_of_each_conjunct_with_its_value() -> None:
     verdict = judged(PLAN, "either", {DELAY: 45, CITY: b"Bergen"})
     assert (verdict.accepted, verdict.reason, verdict.block) == (True, "accepted: conjunct 1 of 2 holds", 0)
-    told = [(term.constraint, term.value, term.holds) for one in verdict.conjuncts for term in one.terms]
-    assert told == [("delay > 30", "delay = 45", True), ("city = 'Oslo'", "city = 'Bergen'", False)]
+    terms = [(term.constraint, term.value, term.holds) for one in verdict.conjuncts for term in one.terms]
+    assert terms == [("delay > 30", "delay = 45", True), ("city = 'Oslo'", "city = 'Bergen'", False)]
 
 
 def test_only_the_query_s_own_values_are_looked_at() -> None:

@@ -42,8 +42,8 @@ def test_the_worked_example(worked_example: WorkedExample) -> None:
 def test_regions_are_those_of_definition_1(worked_example: WorkedExample) -> None:
     plan = worked_example.plan
     layout, live = laid_out(plan, 0), plan.blocks[0].conjunct_count
-    for told, construct in zip(layout.constructs, plan.constructs(0), strict=True):
-        for region in [*told.regions, told.null]:
+    for described, construct in zip(layout.constructs, plan.constructs(0), strict=True):
+        for region in [*described.regions, described.null]:
             entry = construct.ra[region.region]
             assert region.satisfied == entry.qrb[:live].count()
             assert region.constrained == (entry.qrb & construct.qub).count()

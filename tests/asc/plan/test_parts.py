@@ -155,8 +155,8 @@ def test_arrays_are_stored_under_the_names_of_earlier_versions(monkeypatch: pyte
 
 def test_parts_that_are_not_of_one_plan_are_refused() -> None:
     whole = parts_of(plan_with(positive=(A, POSITIVE), oslo=(S, OSLO)))
-    for left_out in range(len(whole)):
+    for excluded in range(len(whole)):
         with contextlib.suppress(PlanError):
-            plan_of([part for place, part in enumerate(whole) if place != left_out])
+            plan_of([part for place, part in enumerate(whole) if place != excluded])
     with pytest.raises(PlanError, match="parts of a plan"):
         plan_of(whole[1:])

@@ -28,16 +28,16 @@ BOUNDED = CompileOptions(exact_bytes=0, exact_regions=3, bounded_regions=3, boun
 def test_exact_regions(where: str, texts: list[str]) -> None:
     plan = compile_plan([Query("q", normalise(where, SCHEMA))])
     regions = plan.grids[0].regions
-    told = [region_text(plan, 0, region) for region in range(regions + 1)]
-    assert [text for text in told if text in texts] == texts
-    assert told[-1] == "NULL"
+    region_texts = [region_text(plan, 0, region) for region in range(regions + 1)]
+    assert [text for text in region_texts if text in texts] == texts
+    assert region_texts[-1] == "NULL"
 
 
 def test_bounded_regions_say_where_they_begin_and_end() -> None:
     queries = [Query(f"q{number}", normalise(f"n >= {number * 10}", SCHEMA)) for number in range(9)]
     plan = compile_plan(queries, BOUNDED)
-    told = [region_text(plan, 0, region) for region in range(plan.grids[0].regions + 1)]
-    assert told == ["n < 0", "0 <= n < 80", "n >= 80", "NULL"]
+    region_texts = [region_text(plan, 0, region) for region in range(plan.grids[0].regions + 1)]
+    assert region_texts == ["n < 0", "0 <= n < 80", "n >= 80", "NULL"]
 
 
 def test_a_matched_text_has_one_region() -> None:

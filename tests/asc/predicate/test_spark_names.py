@@ -102,4 +102,4 @@ def test_they_accept_what_filter_accepts(spark: SparkSession) -> None:
 
 def test_spark_parses_them_as_they_were_read(spark: SparkSession) -> None:
     pairs = [(text, read_as(text, Limits(), "UTC")) for text in TEXTS]
-    assert {pairs[place]: told for place, told in differences(spark, pairs).items()} == {}
+    assert {pairs[place]: difference for place, difference in differences(spark, pairs).items()} == {}

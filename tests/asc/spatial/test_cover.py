@@ -33,9 +33,9 @@ def test_a_full_cell_is_met_and_what_is_met_is_covered(relation: int, vertices: 
     x, y = places.T.copy()
     for key, met in zip(index.cell_keys(x, y).tolist(), asked.decide(x, y).tolist(), strict=True):
         around = np.flatnonzero((index.starts <= key) & (key < index.starts + (1 << 2 * index.shifts.astype(np.int64))))
-        told = [int(one) for cell in around for one in index.entry_flags[index.first[cell] : index.first[cell + 1]]]
-        assert told or not met
-        assert met or not any(one & FULL for one in told)
+        flags = [int(one) for cell in around for one in index.entry_flags[index.first[cell] : index.first[cell + 1]]]
+        assert flags or not met
+        assert met or not any(one & FULL for one in flags)
 
 
 def test_edges_near_a_rectangle_and_ways_that_cross() -> None:

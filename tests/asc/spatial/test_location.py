@@ -90,7 +90,7 @@ def test_what_is_told_is_what_shapely_says(relation: int) -> None:
         shapely.LineString([(0, 0), (2, 2)]),
         shapely.Point(),
     ]
-    told = set()
+    answers = set()
     for shape in shapes:
         asked = Asked(shape, relation, 0.5)
         own = Shapes.of(*(getattr(Dictionary.of([asked.key]), name) for name in ("offsets", "data")))
@@ -98,10 +98,10 @@ def test_what_is_told_is_what_shapely_says(relation: int) -> None:
         places[:4] = [(1, 0), (-1, -1), (0.5, 0.5), (1, 1)]
         for x, y in places.tolist():
             found = holds(own.words, own.reals, 0, x, y)
-            told.add(found)
+            answers.add(found)
             if found != UNSURE:
                 assert found == (YES if asked.accepts(x, y) else NO)
-    assert {YES, NO} <= told
+    assert {YES, NO} <= answers
 
 
 @pytest.mark.parametrize("relation", [pytest.param(CONTAINS, marks=pytest.mark.nightly), INTERSECTS])
@@ -121,7 +121,7 @@ def test_edges_along_an_axis_and_vertices_are_told_without_geos(relation: int) -
 
 def test_a_distance_to_edges_whose_squares_are_lost_is_what_geos_makes_of_it() -> None:
     random = np.random.default_rng(5)
-    told = set()
+    answers = set()
     for number in range(400):
         size, far = 10.0 ** random.uniform(-200, -130), 10.0 ** random.choice([0.0, random.uniform(-200, -130)])
         vertices = random.integers(-3, 4, (3, 2)) * size
@@ -134,28 +134,28 @@ def test_a_distance_to_edges_whose_squares_are_lost_is_what_geos_makes_of_it() -
             own = Shapes.of(*(getattr(Dictionary.of([asked.key]), name) for name in ("offsets", "data")))
             for x, y in places.tolist():
                 found = holds(own.words, own.reals, 0, x, y)
-                told.add(found)
+                answers.add(found)
                 if found != UNSURE:
                     assert found == (YES if asked.accepts(x, y) else NO), (shape, distance, x, y)
-    assert told == {YES, NO, UNSURE}
+    assert answers == {YES, NO, UNSURE}
 
 
 def test_the_sphere_is_left_open_at_the_limit_alone_at_the_antipode_a_little_more() -> None:
-    def told(metres: float, *places: tuple[float, float]) -> list[int]:
+    def answers_of(metres: float, *places: tuple[float, float]) -> list[int]:
         asked = Asked(shapely.Point(0, 0), WITHIN_SPHERE, metres)
         own = Shapes.of(*(getattr(Dictionary.of([asked.key]), name) for name in ("offsets", "data")))
         return [holds(own.words, own.reals, 0, x, y) for x, y in places]
 
-    assert told(1_000_000.0, (1, 0), (20, 0), (180, 0), (179, 1)) == [YES, NO, NO, NO]
+    assert answers_of(1_000_000.0, (1, 0), (20, 0), (180, 0), (179, 1)) == [YES, NO, NO, NO]
     half = math.pi * EARTH_RADIUS_M
-    assert told(half - 100, (180, 0), (-180, 1e-9), (179.99, 0), (0, 90)) == [NO, NO, YES, YES]
-    assert told(half - 0.1, (180, 0), (180, 1e-6), (179, 0)) == [UNSURE, UNSURE, YES]
+    assert answers_of(half - 100, (180, 0), (-180, 1e-9), (179.99, 0), (0, 90)) == [NO, NO, YES, YES]
+    assert answers_of(half - 0.1, (180, 0), (180, 1e-6), (179, 0)) == [UNSURE, UNSURE, YES]
 
 
 def test_near_the_antipode_what_is_told_is_what_python_computes() -> None:
     random = np.random.default_rng(3)
     half = math.pi * EARTH_RADIUS_M
-    told = set()
+    answers = set()
     for _ in range(300):
         x, y = random.uniform((-180, -90), (180, 90)).tolist()
         beside = 10.0 ** random.uniform(-12, 1)
@@ -167,6 +167,6 @@ def test_near_the_antipode_what_is_told_is_what_python_computes() -> None:
                 asked = Asked(shapely.Point(x, y), relation, metres)
                 own = Shapes.of(*(getattr(Dictionary.of([asked.key]), name) for name in ("offsets", "data")))
                 found = holds(own.words, own.reals, 0, *place)
-                told.add(found)
+                answers.add(found)
                 assert found in (UNSURE, YES if asked.accepts(*place) else NO)
-    assert told == {YES, NO, UNSURE}
+    assert answers == {YES, NO, UNSURE}

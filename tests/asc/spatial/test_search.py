@@ -37,13 +37,15 @@ def test_most_entries_around_a_position_are_decided_without_the_shape() -> None:
     order = np.argsort(keys)
     entries = np.empty(100_000, dtype=np.int64)
     found = entries[: listed(index.arguments, keys[order], entries)]
-    told = {(int(order[one >> 32]), int(index.places[one & ENTRY])): bool(one & CERTAIN) for one in found.tolist()}
+    certain_of = {
+        (int(order[one >> 32]), int(index.places[one & ENTRY])): bool(one & CERTAIN) for one in found.tolist()
+    }
     rows, numbers = found_shapes(shapes, index, x, y)
     met = set(zip(rows.tolist(), numbers.tolist(), strict=True))
-    assert met <= told.keys()
-    assert {pair for pair, is_certain in told.items() if is_certain} <= met
+    assert met <= certain_of.keys()
+    assert {pair for pair, is_certain in certain_of.items() if is_certain} <= met
     around = sum(len(index.shapes_around(key)) for key in keys.tolist())
-    assert sum(not is_certain for is_certain in told.values()) < around / 3
+    assert sum(not is_certain for is_certain in certain_of.values()) < around / 3
 
 
 @pytest.mark.parametrize("crs", [PLANAR, WGS84])

@@ -110,8 +110,8 @@ def test_what_a_sixteenth_tells_is_so_of_each_position_in_it(
             sizes = 1 << 2 * index.shifts.astype(np.int64)
             around = np.flatnonzero((index.starts <= key) & (key < index.starts + sizes))
             entries = [entry for cell in around for entry in range(index.first[cell], index.first[cell + 1])]
-            told = [int(index.entry_flags[entry]) for entry in entries]
-            numbers = [ALL_FILLED if says & FULL else says >> NEAR_BITS for says in told]
+            flags = [int(index.entry_flags[entry]) for entry in entries]
+            numbers = [ALL_FILLED if says & FULL else says >> NEAR_BITS for says in flags]
             own = [read(number, key, int(index.shifts[around[0]])) for number in numbers]
             states |= set(own)
             decided.append(PARTLY not in own)

@@ -89,20 +89,20 @@ def test_pairs_of_boxes_are_those_that_loops_find() -> None:
 @pytest.mark.parametrize("made", [comb, star, *(pytest.param(made, marks=pytest.mark.nightly) for made in WORST[2:])])
 def test_what_would_be_tested_for_minutes_is_refused_at_once(made: Callable[[int], shapely.Geometry]) -> None:
     shape = made(400_000)
-    begun = time.thread_time()
+    start_s = time.thread_time()
     with pytest.raises(ShapeError, match=f"at most {VALIDITY_EFFORT_MAX:,}.*: cut it into several shapes"):
         checked(shape, Rules(is_planar=True))
-    assert time.thread_time() - begun < 15
+    assert time.thread_time() - start_s < 15
     assert not plainly_good(np.array([shape]), Rules(is_planar=True))[0]
 
 
 @pytest.mark.parametrize("made", WORST)
 def test_what_is_taken_is_tested_in_the_time_that_is_said(made: Callable[[int], shapely.Geometry]) -> None:
     shape = next(own for own in map(made, (2_000 * 2**power for power in count())) if validity_effort(own) > 1 << 20)
-    begun = time.thread_time()
+    start_s = time.thread_time()
     assert shapely.is_valid(shape)
     # A unit is a fraction of a microsecond: 2**20 of them are no second, whatever the shape.
-    assert time.thread_time() - begun < 3e-6 * validity_effort(shape)
+    assert time.thread_time() - start_s < 3e-6 * validity_effort(shape)
 
 
 def test_of_plain_shapes_it_is_a_few_pairs_a_vertex() -> None:

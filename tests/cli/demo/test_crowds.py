@@ -45,14 +45,14 @@ def records(reports: Reports) -> Iterator[dict[str, Any]]:
     definition = DbscanDefinition.parse(crowds_body("aircraft")["operator"])
     query = definition.query("crowds", "asc.crowds", track="t", time="", selection="s", lateness_us=0)
     clusters = Clusters()
-    list(clusters.told([Settings("dbscan", "aircraft", False, 200_000, (query.settings(),))]))
+    list(clusters.outputs([Settings("dbscan", "aircraft", False, 200_000, (query.settings(),))]))
     rows, _, times_us = high_reports(reports)
     places = np.column_stack([reports.longitude, reports.latitude])[rows].tolist()
     messages: list[Observation | Watermarks] = [
         Observation("dbscan", "t", None, time_us, tuple(place), 0, row, ("s",))
         for row, place, time_us in zip(rows.tolist(), places, times_us.tolist(), strict=True)
     ]
-    for output in clusters.told([*messages, Watermarks({"": BEGIN_US + 100 * 3_600_000_000})]):
+    for output in clusters.outputs([*messages, Watermarks({"": BEGIN_US + 100 * 3_600_000_000})]):
         yield {"value": output.value, "source": output.source}
 
 

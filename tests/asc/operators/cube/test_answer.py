@@ -253,15 +253,15 @@ def test_with_a_grain_there_are_rows_for_each_interval_that_has_a_record(cube: C
 
 
 def test_rows_of_intervals_are_ordered_by_time_too(cube: Cube) -> None:
-    def told(**body: Any) -> list[tuple[Any, ...]]:
+    def rows_of(**body: Any) -> list[tuple[Any, ...]]:
         found = rows(cube, by=["carrier"], grain_s=7_200, measures=["flights"], **body)
         return [(row["pane"][11:13], row["group"]["carrier"], row["flights"]) for row in found]
 
     first, second, third, fourth = ("00", None, 1), ("00", "B6", 2), ("00", "UA", 1), ("02", "UA", 1)
-    assert told() == [first, second, third, fourth]
-    assert told(order=["pane DESC"]) == [fourth, first, second, third]
-    assert told(order=["carrier DESC", "PANE desc"]) == [fourth, third, second, first]
-    assert told(order=["flights DESC", "pane DESC"], limit=2) == [second, fourth]
+    assert rows_of() == [first, second, third, fourth]
+    assert rows_of(order=["pane DESC"]) == [fourth, first, second, third]
+    assert rows_of(order=["carrier DESC", "PANE desc"]) == [fourth, third, second, first]
+    assert rows_of(order=["flights DESC", "pane DESC"], limit=2) == [second, fourth]
     with pytest.raises(CubeError, match="order 'pane': give a list"):
         cube.query({"order": ["pane"]})
 

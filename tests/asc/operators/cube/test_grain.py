@@ -27,8 +27,8 @@ def test_a_grain_that_does_not_divide_the_offset_of_a_zone_is_refused(
 ) -> None:
     with pytest.raises(CubeError) as refused:
         check_grain(grain_s, time_zone)
-    told = f"does not divide the offset of the time zone {time_zone}, {divided}"
-    assert str(refused.value) == f"grain_s {grain_s}: {told}"
+    detail = f"does not divide the offset of the time zone {time_zone}, {divided}"
+    assert str(refused.value) == f"grain_s {grain_s}: {detail}"
     check_grain(int(divided.rpartition(" ")[2]), time_zone)
 
 

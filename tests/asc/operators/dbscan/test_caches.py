@@ -10,7 +10,7 @@ from asc.operators.dbscan.caches import LabelCache, NeighbourCache
 from asc.operators.dbscan.chains import Labels
 from asc.operators.dbscan.labels import Setting, labelled
 from asc.operators.dbscan.points import Come, Floats, Points
-from tests.asc.operators.dbscan.ways import heaps
+from tests.asc.operators.dbscan.label_methods import heaps
 
 
 def points_of(times: list[int]) -> Points:

@@ -8,7 +8,7 @@ import pytest
 from asc.operators.dbscan import cells as module
 from asc.operators.dbscan.cells import Cells, CellSetting, labels_by_cells
 from asc.operators.dbscan.reference import labels as labels_by_reference
-from tests.asc.operators.dbscan.ways import heaps
+from tests.asc.operators.dbscan.label_methods import heaps
 
 SETTINGS = [CellSetting(radius, least) for radius in (0.01, 0.011, 0.05, 0.2) for least in (1, 2, 7, 40)]
 
@@ -19,7 +19,7 @@ def test_near_cells_that_have_no_room_together_are_listed_a_part_at_a_time(
 ) -> None:
     points = heaps(400, attributes=attributes)
     whole = dict(labels_by_cells(points, SETTINGS))
-    monkeypatch.setattr(module, "_ROOM", 1)
+    monkeypatch.setattr(module, "_CAPACITY", 1)
     own = Cells.of(points, 0.01, 0.05)
     parts = list(own.near())
     assert len(parts) > 1

@@ -41,8 +41,8 @@ def streams(draw: st.DrawFn) -> list[list[Record]]:
     for _ in range(draw(st.integers(1, 6))):
         batch = []
         least = now
-        for ahead, behind, value, accepted in draw(st.lists(moves, max_size=20)):
-            now += ahead * MS
+        for forward, behind, value, accepted in draw(st.lists(moves, max_size=20)):
+            now += forward * MS
             time_us = max(now - behind * MS, least - LATENESS_US)
             selections = (("s",), ("s", "r"), ("r",), ())[accepted]
             batch.append(Record(time_us, (value // 8 * 1.0, value % 8 * 1.0), selections, offset, 0, f"é{value}"))
@@ -255,9 +255,9 @@ def test_a_gap_of_a_year_is_crossed_by_one_empty_window() -> None:
     messages += [record.message() for record in crowd(year_us, first=10)]
     messages += [Watermarks({"ts": year_us - 3 * MS}), Watermarks({"ts": year_us + 90 * MS})]
     found = windows(run(texts(messages)))
-    told = [end for end, points, _ in found]
+    ends = [end for end, points, _ in found]
     year_ms = year_us // MS
-    assert told == [*range(1, 22), *range(year_ms + 1, year_ms + 22)]
+    assert ends == [*range(1, 22), *range(year_ms + 1, year_ms + 22)]
     assert [end for end, points, _ in found if not points] == [21, year_ms + 21]
 
 
@@ -564,15 +564,17 @@ def test_the_end_of_a_feed_settles_all_points_of_windows_by_counts() -> None:
     assert windows(list(clusters.settled()), "counted") == [(6, 4, 1), (8, 4, 1)]
 
 
-def _labels(told: dict[tuple[str, int], list[int]]) -> Callable[..., None]:
-    return lambda due, points, rows, labels: told.update({(due.progress.query.id, due.number): labels.labels.tolist()})
+def _labels(labels_of: dict[tuple[str, int], list[int]]) -> Callable[..., None]:
+    return lambda due, points, rows, labels: labels_of.update(
+        {(due.progress.query.id, due.number): labels.labels.tolist()}
+    )
 
 
 def test_labels_are_told_of_each_window() -> None:
-    told: dict[tuple[str, int], list[int]] = {}
+    labels_of: dict[tuple[str, int], list[int]] = {}
     own = [query(), query("counted", is_timed=False, window=4, slide=2)]
-    run(texts([*feed([crowd(0)], 0, *own), Watermarks({"ts": 10 * MS})]), Clusters(on_labels=_labels(told)))
-    assert told == {("timed", -1): [0, 0, 0, 0], ("counted", 0): [0, 0, 0, 0]}
+    run(texts([*feed([crowd(0)], 0, *own), Watermarks({"ts": 10 * MS})]), Clusters(on_labels=_labels(labels_of)))
+    assert labels_of == {("timed", -1): [0, 0, 0, 0], ("counted", 0): [0, 0, 0, 0]}
 
 
 def test_queries_of_one_track_with_other_numbers_of_attributes_are_kept_apart() -> None:
@@ -585,9 +587,9 @@ def test_a_query_without_a_lateness_has_that_of_the_stream() -> None:
     records = [Record(MS * second, (0.0, 0.0), offset=second).message() for second in range(0, 60, 2)]
     outputs = []
     for own, stream_us in ((query(lateness_us=15 * MS), 0), (query(), 15 * MS)):
-        told = replace(settings(own), lateness_us=stream_us)
+        late_settings = replace(settings(own), lateness_us=stream_us)
         clusters = Clusters()
-        outputs.append(run(texts([told, *records, Watermarks({"ts": 50 * MS})]), clusters))
+        outputs.append(run(texts([late_settings, *records, Watermarks({"ts": 50 * MS})]), clusters))
         assert Clusters.of_bytes(clusters.to_bytes()).to_bytes() == clusters.to_bytes()
     assert outputs[0] == outputs[1]
     partial = [own["partial"] for own in values(outputs[0]) if own["record"] == "window"]

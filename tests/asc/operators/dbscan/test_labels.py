@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from asc.operators.dbscan.chains import Labels
 from asc.operators.dbscan.labels import Setting, labels
 from asc.operators.dbscan.reference import neighbours
-from tests.asc.operators.dbscan.ways import WAYS, Floats, by_scikit_learn, heaps
+from tests.asc.operators.dbscan.label_methods import METHODS, Floats, by_scikit_learn, heaps
 
 
 def check(points: Floats, asked: Sequence[Setting]) -> list[Labels]:
     """Compare all ways with scikit-learn, and return the clusters of each setting."""
     wanted = [by_scikit_learn(points[own.first :], own.radius, own.min_samples) for own in asked]
     near = [neighbours(points[own.first :], own.radius) for own in asked]
-    for name, way in WAYS.items():
-        found = way(points, asked)
+    for name, method in METHODS.items():
+        found = method(points, asked)
         assert len(found) == len(asked)
         for setting, own, numbers, nearby in zip(asked, found, wanted, near, strict=True):
             assert np.array_equal(own.labels, numbers), (name, setting)
@@ -104,8 +104,8 @@ def test_attributes_whose_differences_have_no_square() -> None:
 
 def test_windows_of_no_point_and_of_one() -> None:
     for points in (np.zeros((0, 2)), np.zeros((1, 2))):
-        for way in WAYS.values():
-            found = way(points, [Setting(1.0, 1), Setting(1.0, 2), Setting(1.0, 1, len(points))])
+        for method in METHODS.values():
+            found = method(points, [Setting(1.0, 1), Setting(1.0, 2), Setting(1.0, 1, len(points))])
             assert [own.labels.tolist() for own in found] == [[0] * len(points), [-1] * len(points), []]
 
 

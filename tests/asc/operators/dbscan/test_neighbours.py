@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from asc.operators.dbscan.neighbours import PAIR_NEIGHBOURS, Neighbours
 from asc.operators.dbscan.reference import neighbours
-from tests.asc.operators.dbscan.ways import Floats, heaps
+from tests.asc.operators.dbscan.label_methods import Floats, heaps
 
 
 def pairs(found: Neighbours) -> list[list[tuple[int, int]]]:

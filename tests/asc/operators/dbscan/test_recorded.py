@@ -12,7 +12,7 @@ import pyarrow.csv
 import pytest
 
 from asc.operators.dbscan.labels import Setting, labels
-from tests.asc.operators.dbscan.ways import Floats, by_scikit_learn
+from tests.asc.operators.dbscan.label_methods import Floats, by_scikit_learn
 from workloads.real_data import VARIABLE
 
 RADII = {

@@ -18,7 +18,7 @@ from asc.operators.dbscan.reference import (
     neighbours,
     time_windows,
 )
-from tests.asc.operators.dbscan.ways import by_scikit_learn
+from tests.asc.operators.dbscan.label_methods import by_scikit_learn
 
 
 @given(

@@ -21,7 +21,7 @@ from tests.asc.operators.dbscan.model import MS, Record, expected, feed, query, 
 
 LIMIT = 2
 """The points of a window. The track holds three times as many."""
-AHEAD_MS = 12
+FORWARD_MS = 12
 
 HOLDING = query("holding", window=900 * MS, slide=900 * MS)
 COUNTED = query("counted", selections=("r",), is_timed=False, window=2, slide=2, members="all", min_samples=1)
@@ -39,7 +39,7 @@ def passed(time_ms: int) -> str:
     return Watermarks({"ts": time_ms * MS}).text()
 
 
-def told(outputs: Sequence[DbscanOutput]) -> dict[tuple[int, int], list[int] | str]:
+def results(outputs: Sequence[DbscanOutput]) -> dict[tuple[int, int], list[int] | str]:
     """The numbers of each window of the query ``counted``: with the offsets of its points, or with the reason why it is
     skipped.
     """
@@ -72,7 +72,7 @@ def test_a_window_whose_point_was_dropped_on_arrival_is_skipped(repeats: Sequenc
     messages += [*messages_of([record(31, 9)]), passed(40), *messages_of([record(41, 10)]), passed(50)]
     clusters = Clusters()
     outputs = run(messages, clusters)
-    assert told(outputs) == {(1, 2): "capacity", (3, 4): [9, 10]}
+    assert results(outputs) == {(1, 2): "capacity", (3, 4): [9, 10]}
     assert clusters.counts.excluded["capacity"] >= 1
     (skipped,) = [own for own in outputs if own.identity == "counted:2"]
     assert skipped.source == "flights-0-8"
@@ -90,7 +90,7 @@ def test_a_repeat_of_a_dropped_point_skips_no_further_window(watermark_ms: int, 
     messages += messages_of(records[place] for place in again)
     messages += [passed(watermark_ms), *messages_of(records[place] for place in again), passed(20)]
     outputs = run(messages)
-    assert told(outputs) == {(1, 2): "capacity", (3, 4): [2, 3], (5, 6): [4, 5], (7, 8): [6, 7]}
+    assert results(outputs) == {(1, 2): "capacity", (3, 4): [2, 3], (5, 6): [4, 5], (7, 8): [6, 7]}
     for cut in range(len(messages)):
         assert in_two(messages, cut) == outputs
 
@@ -100,16 +100,16 @@ def test_a_point_that_may_be_a_repeat_moves_no_number() -> None:
     start = [settings(COUNTED, limit=LIMIT).text(), *messages_of(records)]
     # Points 0 and 1 are dropped. One between them and one before them come late.
     found = run([*start, *messages_of([record(0.5, 20), record(-1, 21)]), passed(20)])
-    assert told(found) == told(run([*start, passed(20)]))
+    assert results(found) == results(run([*start, passed(20)]))
 
 
 def test_points_dropped_on_arrival_are_numbered_as_they_come() -> None:
-    ahead = [record(15 + n / 10, n, "s") for n in range(7)]
+    early = [record(15 + n / 10, n, "s") for n in range(7)]
     late = [record(5 + n, 10 + n) for n in range(5)]
-    messages = [settings(HOLDING, COUNTED, limit=LIMIT).text(), *messages_of([*ahead, *late]), passed(5)]
+    messages = [settings(HOLDING, COUNTED, limit=LIMIT).text(), *messages_of([*early, *late]), passed(5)]
     rest = [*messages_of(record(30 + n, 20 + n) for n in range(3)), passed(50)]
     # Five came, of which the windows from 1 and 3 on are told at once.
-    assert told(run([*messages, *rest])) == {
+    assert results(run([*messages, *rest])) == {
         (1, 2): "capacity",
         (3, 4): "capacity",
         (5, 6): "capacity",
@@ -127,13 +127,13 @@ def batches_of(draw: st.DrawFn, *, is_ordered: bool) -> list[list[Record]]:
     """
     found: list[list[Record]] = []
     now_ms, offset = 0, 0
-    steps = st.tuples(st.integers(0, 3), st.integers(0, AHEAD_MS), st.sampled_from("sssr"))
+    steps = st.tuples(st.integers(0, 3), st.integers(0, FORWARD_MS), st.sampled_from("sssr"))
     for _ in range(draw(st.integers(1, 4))):
         batch = []
-        for step, ahead, selection in draw(st.lists(steps, min_size=1, max_size=16)):
+        for step, forward_ms, selection in draw(st.lists(steps, min_size=1, max_size=16)):
             now_ms += step
             is_now = is_ordered and selection == "r"
-            batch.append(record(now_ms + (0 if is_now else ahead), offset, selection))
+            batch.append(record(now_ms + (0 if is_now else forward_ms), offset, selection))
             offset += 1
         found.append(batch)
     return found
@@ -143,7 +143,7 @@ def batches_of(draw: st.DrawFn, *, is_ordered: bool) -> list[list[Record]]:
 @given(batches=batches_of(is_ordered=True))
 def test_windows_of_points_in_order_have_the_numbers_of_the_specification(batches: list[list[Record]]) -> None:
     records = [own for batch in batches for own in batch]
-    messages = feed(batches, AHEAD_MS * MS, HOLDING, COUNTED, limit=LIMIT)
+    messages = feed(batches, FORWARD_MS * MS, HOLDING, COUNTED, limit=LIMIT)
     watermark_us = _last_watermark(messages)
     wanted = [own for own in expected(records, COUNTED, watermark_us) if own["record"] == "window"]
     found = [own for own in values(run(texts(messages)), "counted") if own["record"] == "window"]
@@ -165,7 +165,7 @@ def test_a_window_that_is_written_lacks_no_point(batches: list[list[Record]], sl
         windows.append((due.progress.query.id, points.offset[rows].tolist()))
 
     clusters = Clusters(on_labels=take)
-    run(texts(feed(batches, AHEAD_MS * MS, HOLDING, own, both, limit=3)), clusters)
+    run(texts(feed(batches, FORWARD_MS * MS, HOLDING, own, both, limit=3)), clusters)
     records = sorted((each for batch in batches for each in batch), key=lambda each: (each.time_us, each.offset))
     for name, offsets in windows:
         accepted = [each.offset for each in records if name == "both" or "r" in each.selections]

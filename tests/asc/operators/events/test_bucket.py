@@ -47,7 +47,7 @@ def events_of(messages: Sequence[Message], cuts: Sequence[int] = ()) -> tuple[li
     return found, bucket
 
 
-def told(events: Sequence[Event]) -> list[tuple[str, str, int]]:
+def summaries(events: Sequence[Event]) -> list[tuple[str, str, int]]:
     """Query (or query/shape), kind and offset of events."""
     found = []
     for event in events:
@@ -67,7 +67,7 @@ def test_enter_and_exit_alternate_and_come_at_first_sight() -> None:
         seen("a", 6, 50),
     ]
     events, _ = events_of(messages)
-    assert told(events) == [("over", "enter", 1), ("over", "exit", 4), ("over", "enter", 5)]
+    assert summaries(events) == [("over", "enter", 1), ("over", "exit", 4), ("over", "enter", 5)]
     assert events[1] == Event(
         "overs",
         "a",
@@ -85,14 +85,14 @@ def test_a_dwell_is_waited_for_on_both_sides() -> None:
     outside = [seen("a", 10, 50), seen("a", 11, 60, "slow"), seen("a", 12, 70), seen("a", 13, 100)]
     events, _ = events_of([SETTINGS, *inside, *outside])
     # A look outside that ends before the dwell is none.
-    assert told(events) == [("slow", "enter", 4), ("slow", "exit", 13)]
+    assert summaries(events) == [("slow", "enter", 4), ("slow", "exit", 13)]
     assert [json.loads(event.value)["since"][17:19] for event in events] == ["00", "10"]
 
 
 def test_each_shape_of_a_query_is_entered_on_its_own() -> None:
     messages = [SETTINGS, seen("a", 1, 0, "over/CHE"), seen("a", 2, 1, "over/CHE", "over/FRA"), seen("a", 3, 2)]
     events, _ = events_of(messages)
-    assert told(events) == [
+    assert summaries(events) == [
         ("over/CHE", "enter", 1),
         ("over/FRA", "enter", 2),
         ("over/CHE", "exit", 3),
@@ -119,7 +119,7 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
     ]
     first = [SETTINGS, seen("a", 1, 10, "over"), seen("a", 2, 10, "over")]
     events, bucket = events_of([*first, *(each for each, _ in wrong), seen("a", 9, 12)])
-    assert told(events) == [("over", "enter", 1), ("over", "exit", 9)]
+    assert summaries(events) == [("over", "enter", 1), ("over", "exit", 9)]
     assert bucket.counts.excluded == Counter(reason for _, reason in wrong)
     assert bucket.counts.observations == 3
     bucket = Bucket()
@@ -133,7 +133,7 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
 def test_a_plane_has_other_positions_than_the_earth() -> None:
     planar = replace(SETTINGS, is_planar=True)
     events, _ = events_of([planar, seen("a", 1, 10, "over", position=(5e6, 1e7))])
-    assert told(events) == [("over", "enter", 1)]
+    assert summaries(events) == [("over", "enter", 1)]
 
 
 def test_what_is_not_seen_any_more_is_lost_and_forgotten() -> None:
@@ -141,7 +141,7 @@ def test_what_is_not_seen_any_more_is_lost_and_forgotten() -> None:
 
     def after(*seconds: int) -> tuple[list[tuple[str, str, int]], int]:
         events, bucket = events_of([*first, *(Watermarks({"ts": s * SECOND}) for s in seconds)])
-        return told(events)[2:], bucket.held
+        return summaries(events)[2:], bucket.held
 
     assert after(99) == ([], 2)
     assert after(100) == ([("slow", "lost", 2)], 2)
@@ -149,7 +149,7 @@ def test_what_is_not_seen_any_more_is_lost_and_forgotten() -> None:
     assert after(340) == ([("over", "lost", 2), ("slow", "lost", 2)], 0)
     assert after(100, 340) == ([("slow", "lost", 2), ("over", "lost", 2)], 0)
     events, _ = events_of([*first, Watermarks({"ts": 340 * SECOND}), seen("a", 4, 350, "over")])
-    assert told(events)[-1] == ("over", "enter", 4)
+    assert summaries(events)[-1] == ("over", "enter", 4)
 
 
 def test_a_query_that_is_gone_is_told_nothing_and_one_that_stands_goes_on() -> None:
@@ -166,7 +166,7 @@ def test_a_query_that_is_gone_is_told_nothing_and_one_that_stands_goes_on() -> N
         seen("a", 5, 4),
     ]
     events, _ = events_of(messages)
-    assert told(events) == [("over", "enter", 1), ("over", "enter", 4), ("over", "exit", 5)]
+    assert summaries(events) == [("over", "enter", 1), ("over", "enter", 4), ("over", "exit", 5)]
     assert events[-1].topic == "elsewhere"
     # Without queries nothing is held.
     assert events_of([*messages, standing()])[1].held == 0
@@ -178,21 +178,21 @@ def test_a_query_that_was_removed_and_registered_again_between_two_batches_begin
     again = standing(replace(own, selections=("over5",), since=9))
     events, bucket = events_of([*first, again, seen("a", 3, 1, "over"), seen("b", 4, 1, "over", "over5")])
     # No exit of an object that the new query has not had inside.
-    assert told(events) == [("over", "enter", 1), ("over", "enter", 2), ("over", "enter", 4)]
+    assert summaries(events) == [("over", "enter", 1), ("over", "enter", 2), ("over", "enter", 4)]
     assert bucket.held == 2
     # A replacement is of the same registration. A query that watches the track meanwhile goes on.
     replaced = standing(replace(own, selections=("over5",)))
-    assert told(events_of([*first, replaced, seen("a", 3, 1, "over")])[0])[2:] == [("over", "exit", 3)]
+    assert summaries(events_of([*first, replaced, seen("a", 3, 1, "over")])[0])[2:] == [("over", "exit", 3)]
     other = replace(OVER, id="other", since=4)
     both, later = standing(own, other), standing(replace(own, since=9), other)
     events, _ = events_of([both, seen("a", 1, 0, "over"), later, seen("a", 2, 1)])
-    assert told(events) == [("other", "enter", 1), ("over", "enter", 1), ("other", "exit", 2)]
+    assert summaries(events) == [("other", "enter", 1), ("over", "enter", 1), ("other", "exit", 2)]
 
 
 def test_no_more_objects_are_held_than_have_room() -> None:
     few = replace(SETTINGS, limit=2)
     events, bucket = events_of([few, *(seen(key, i, i, "over") for i, key in enumerate("abcab"))])
-    assert told(events) == [("over", "enter", 0), ("over", "enter", 1)]
+    assert summaries(events) == [("over", "enter", 0), ("over", "enter", 1)]
     assert (bucket.held, bucket.counts.excluded) == (2, {"capacity": 1})
 
 
@@ -201,7 +201,7 @@ def test_a_watermark_beyond_all_times_in_a_state_of_the_version_before_is_forgot
     plain = json.loads(bucket.to_bytes())
     plain["tracks"]["t"][0] = 9 * 10**18
     again = Bucket.of_bytes(json.dumps(plain).encode())
-    assert told([*again.read([Watermarks({"ts": 310 * SECOND}).text()])]) == [("over", "lost", 1)]
+    assert summaries([*again.read([Watermarks({"ts": 310 * SECOND}).text()])]) == [("over", "lost", 1)]
 
 
 def test_a_state_of_another_form_is_refused() -> None:
@@ -257,7 +257,9 @@ def test_any_cut_gives_the_events_of_plain_loops(
     whole, _ = events_of(messages)
     parts, _ = events_of(messages, sorted(cut for cut in cuts if cut < len(messages)))
     assert parts == whole
-    by_name = {name: sorted(each for each in told(whole) if each[0] == name and each[1] != "lost") for name in NAMES}
+    by_name = {
+        name: sorted(each for each in summaries(whole) if each[0] == name and each[1] != "lost") for name in NAMES
+    }
     assert by_name == {name: plain_events(found, SLOW if name == "slow" else OVER, name) for name in NAMES}
     for place, second in sorted(watermarks, reverse=True):
         messages.insert(min(1 + place, len(messages)), Watermarks({"ts": second * SECOND}))

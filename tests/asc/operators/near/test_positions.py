@@ -20,9 +20,9 @@ def table(rows: list[Row]) -> pa.Table:
 
 
 @settings(max_examples=200)
-@given(parts=st.lists(ROWS, max_size=4), room=st.integers(0, 12), ticks=st.lists(st.integers(0, 9), max_size=3))
+@given(parts=st.lists(ROWS, max_size=4), capacity=st.integers(0, 12), ticks=st.lists(st.integers(0, 9), max_size=3))
 def test_a_tick_has_the_last_row_of_each_key_and_room_is_by_first_come(
-    parts: list[list[Row]], room: int, ticks: list[int]
+    parts: list[list[Row]], capacity: int, ticks: list[int]
 ) -> None:
     positions = Positions(EVERY)
     held: dict[tuple[str, int], Row] = {}
@@ -31,13 +31,13 @@ def test_a_tick_has_the_last_row_of_each_key_and_room_is_by_first_come(
         for row in rows:
             key, at, offset = row
             place = (key, -(-at // EVERY))
-            if place not in held and len(held) >= room:
+            if place not in held and len(held) >= capacity:
                 continue
             taken += 1
             before = held.get(place)
             if before is None or (at, offset) >= before[1:]:
                 held[place] = row
-        assert positions.add(table(rows), room) == taken
+        assert positions.add(table(rows), capacity) == taken
         assert positions.count >= len(held)
         positions = Positions(EVERY, positions.rows, positions.folded)
     for tick in sorted({tick * EVERY for tick in ticks}):

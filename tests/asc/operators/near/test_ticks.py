@@ -41,7 +41,7 @@ def passed(second: float) -> Watermarks:
     return Watermarks({"ts": round(second * SECOND)})
 
 
-def told_by(messages: Sequence[Message], cuts: Sequence[int] = (), pairs_max: int = 1_000) -> list[PairEvent]:
+def outputs_of(messages: Sequence[Message], cuts: Sequence[int] = (), pairs_max: int = 1_000) -> list[PairEvent]:
     return ticks_of(messages, cuts, pairs_max)[0]
 
 
@@ -81,7 +81,7 @@ def test_the_last_positions_before_each_tick_are_compared() -> None:
         passed(20.5),
         passed(100),
     ]
-    events = told_by(messages)
+    events = outputs_of(messages)
     # A tick is final when the watermark is past it. Each object is where it was seen last for 30 s, not longer.
     assert named(events) == [("pair", "10", "a", "b"), ("pair", "20", "a", "c"), ("pair", "30", "a", "c")]
     assert events[0] == PairEvent(
@@ -99,13 +99,13 @@ def test_the_last_positions_before_each_tick_are_compared() -> None:
 
 def test_a_window_is_open_where_it_begins_and_closed_where_it_ends() -> None:
     messages = [standing(NEAR), seen("a", 1, 10), seen("b", 2, 40), passed(41)]
-    assert told_by(messages) == []
-    assert named(told_by([standing(NEAR), seen("a", 1, 10.000001), seen("b", 2, 40), passed(41)])) == [
+    assert outputs_of(messages) == []
+    assert named(outputs_of([standing(NEAR), seen("a", 1, 10.000001), seen("b", 2, 40), passed(41)])) == [
         ("pair", "40", "a", "b")
     ]
     # Of two at one time the later offset.
     tie = [standing(NEAR), seen("a", 1, 5, 5_000), seen("a", 2, 5), seen("b", 3, 5), seen("b", 2, 5, 5_000), passed(11)]
-    assert named(told_by(tie)) == [("pair", "10", "a", "b")]
+    assert named(outputs_of(tie)) == [("pair", "10", "a", "b")]
 
 
 def test_changes_are_what_differs_from_tick_to_tick() -> None:
@@ -121,7 +121,7 @@ def test_changes_are_what_differs_from_tick_to_tick() -> None:
         seen("a", 5, 32, 9_000),
         passed(200),
     ]
-    events = told_by(messages)
+    events = outputs_of(messages)
     assert named(events) == [
         ("near", "10", "a", "b"),
         ("apart", "30", "a", "b"),
@@ -133,7 +133,7 @@ def test_changes_are_what_differs_from_tick_to_tick() -> None:
     apart = json.loads(events[1].value)
     assert (apart["distance_m"], apart["sources"]) == (500.0, ["flights-0-1", "flights-0-3"])
     only = [standing(replace(CHANGES, kinds=("apart",))), *messages[1:]]
-    assert named(told_by(only)) == [event for event in named(events) if event[0] == "apart"]
+    assert named(outputs_of(only)) == [event for event in named(events) if event[0] == "apart"]
 
 
 def test_with_a_condition_both_ticks_are_told_for_spark_to_judge() -> None:
@@ -148,7 +148,7 @@ def test_with_a_condition_both_ticks_are_told_for_spark_to_judge() -> None:
         seen("b", 4, 22, 9_000, carried="{}"),
         passed(31),
     ]
-    found = [(each.kind, each.own, each.other) for each in told_by(messages)]
+    found = [(each.kind, each.own, each.other) for each in outputs_of(messages)]
     first, then = ('{"z":1}', '{"z":2}'), ('{"z":1}', '{"z":1}')
     assert found == [
         ("near", first, None),
@@ -182,18 +182,18 @@ def test_what_is_no_observation_is_counted_and_changes_nothing() -> None:
     assert ticks.counts.excluded == counted
     assert ticks.counts.observations == 2
     # What is after the last final tick is in time, though the watermark is past it.
-    assert named(told_by([*first, passed(15), seen("c", 3, 12), passed(21)]))[-1] == ("pair", "20", "b", "c")
+    assert named(outputs_of([*first, passed(15), seen("c", 3, 12), passed(21)]))[-1] == ("pair", "20", "b", "c")
 
 
 def test_what_is_late_for_some_ticks_counts_in_those_that_are_not_final() -> None:
     first = [standing(NEAR), seen("a", 1, 12), seen("b", 2, 12, 9_000), passed(21)]
     # At 20 the tick of 20 is final, that of 30 has (0, 30].
-    assert named(told_by([*first, seen("c", 3, 0.1), seen("d", 4, 20), seen("a", 5, 11), passed(31)])) == [
+    assert named(outputs_of([*first, seen("c", 3, 0.1), seen("d", 4, 20), seen("a", 5, 11), passed(31)])) == [
         ("pair", "30", "a", "c"),
         ("pair", "30", "a", "d"),
         ("pair", "30", "c", "d"),
     ]
-    assert told_by([*first, seen("c", 3, 0), passed(31)]) == []
+    assert outputs_of([*first, seen("c", 3, 0), passed(31)]) == []
     # In no tick at all, which no tick that is final makes late.
     brief = replace(NEAR, window_us=3 * SECOND)
     _, ticks = ticks_of([standing(brief), seen("a", 1, 12), passed(21), seen("b", 2, 22), seen("c", 3, 20)])
@@ -208,7 +208,7 @@ def test_a_tick_with_too_many_pairs_is_excluded_and_the_next_is_compared_with_th
     assert named(events) == [("near", "10", "a", "b")]
     assert ticks.counts.excluded == {"too_many_pairs": 1}
     # Six objects have fifteen pairs.
-    assert len(told_by(messages, pairs_max=15)) == 1 + 14 + 14
+    assert len(outputs_of(messages, pairs_max=15)) == 1 + 14 + 14
 
 
 def test_queries_that_come_change_and_go() -> None:
@@ -236,7 +236,7 @@ def test_queries_that_come_change_and_go() -> None:
     # Other ticks begin after those that were final.
     slower = replace(NEAR, every_us=20 * SECOND, window_us=60 * SECOND, distance_m=9_000.0)
     more = [*messages[:4], standing(slower), seen("a", 3, 5, 0), seen("b", 4, 15), seen("a", 5, 15), passed(21)]
-    assert named(told_by(more))[-1] == ("pair", "20", "a", "b")
+    assert named(outputs_of(more))[-1] == ("pair", "20", "a", "b")
 
 
 def test_a_query_that_was_removed_and_registered_again_between_two_batches_begins_anew() -> None:
@@ -249,7 +249,7 @@ def test_a_query_that_was_removed_and_registered_again_between_two_batches_begin
     assert ticks.held == 2
     # A replacement is of the same registration, and keeps the positions of the former predicate.
     replaced = [*first, standing(other), passed(21), *apart, passed(31)]
-    assert named(told_by(replaced)) == [("near", "10", "a", "b"), ("apart", "30", "a", "b")]
+    assert named(outputs_of(replaced)) == [("near", "10", "a", "b"), ("apart", "30", "a", "b")]
 
 
 def test_no_more_is_held_than_has_room_whatever_the_cut() -> None:
@@ -282,15 +282,15 @@ def test_of_a_tick_that_is_told_only_the_objects_of_its_pairs_are_held() -> None
     first = [standing(CHANGES), *alone, seen("a", 1, 1), seen("b", 2, 1)]
     state = ticks_of([*first, passed(11)])[1].to_bytes()
     assert len(state) < len(ticks_of([*first])[1].to_bytes()) + 2_000
-    told = told_by([*first, passed(11), seen("far7", 500, 22), seen("b", 501, 22, 900), passed(31)])
-    assert named(told) == [("near", "10", "a", "b"), ("near", "30", "a", "far7"), ("near", "30", "b", "far7")]
+    events = outputs_of([*first, passed(11), seen("far7", 500, 22), seen("b", 501, 22, 900), passed(31)])
+    assert named(events) == [("near", "10", "a", "b"), ("near", "30", "a", "far7"), ("near", "30", "b", "far7")]
 
 
 def test_a_long_pause_is_no_work() -> None:
     """A day without records has 86,400 ticks, of which those with nobody are passed over."""
     quick = replace(NEAR, every_us=SECOND, window_us=2 * SECOND)
     messages = [standing(quick), seen("a", 1, 0.5), seen("b", 2, 0.5), passed(1e9), seen("a", 3, 1e9 + 0.5)]
-    events = told_by([*messages, seen("b", 4, 1e9 + 0.5), passed(3e9)])
+    events = outputs_of([*messages, seen("b", 4, 1e9 + 0.5), passed(3e9)])
     assert len(events) == 4
 
 
@@ -298,7 +298,7 @@ def test_the_last_tick_of_the_last_year_is_told_and_no_tick_after_it() -> None:
     end_s = 253_402_300_800
     for query in (NEAR, CHANGES):
         messages = [standing(query), seen("a", 1, end_s - 11), seen("b", 2, end_s - 11), seen("a", 3, end_s - 5)]
-        assert told_by([*messages, passed(end_s + 100)]) == []
+        assert outputs_of([*messages, passed(end_s + 100)]) == []
         events, ticks = ticks_of([*messages, passed(end_s - 1), passed(end_s + 100)])
         assert [each.kind for each in events] == [query.kinds[0]]
         assert ticks.counts.excluded == {}
@@ -332,7 +332,7 @@ def test_who_is_alone_is_looked_at_once_however_many_ticks_pass(monkeypatch: pyt
     monkeypatch.setattr(Positions, "passed", counted)
     quick = replace(CHANGES, every_us=SECOND, window_us=100 * SECOND)
     alone = [message for second in range(0, 1_000, 50) for message in (seen("a", second, second), passed(second + 49))]
-    events = told_by([standing(quick), *alone, seen("b", 2_000, 1_000), passed(1_003)])
+    events = outputs_of([standing(quick), *alone, seen("b", 2_000, 1_000), passed(1_003)])
     assert named(events) == [("near", "40", "a", "b")]
     assert len(looked) == 20 + 4
 

@@ -46,7 +46,7 @@ def test_a_decimal_beside_another(unscaled: int, constant: Decimal, operator: st
 
 
 @pytest.mark.parametrize(
-    ("data_type", "text", "is_told"),
+    ("data_type", "text", "has_place"),
     [
         (pa.int64(), "9007199254740991D", True),
         (pa.int64(), "9007199254740992D", False),
@@ -63,8 +63,8 @@ def test_a_decimal_beside_another(unscaled: int, constant: Decimal, operator: st
         (pa.bool_(), "1", False),
     ],
 )
-def test_told_where_nothing_is_lost(data_type: pa.DataType, text: str, is_told: bool) -> None:
-    assert (place(data_type, number(text)) is not None) is is_told
+def test_told_where_nothing_is_lost(data_type: pa.DataType, text: str, has_place: bool) -> None:
+    assert (place(data_type, number(text)) is not None) is has_place
 
 
 def test_a_date_among_timestamps_and_the_other_way_round() -> None:

@@ -63,7 +63,7 @@ def test_what_spark_computes_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "told"),
+    ("where", "ending"),
     [
         ("s LIKE '%x%'", "BOOLEAN  pattern"),
         ("concat(s, 'y') LIKE '%x%y'", "BOOLEAN  pattern, in what Spark computes"),
@@ -71,6 +71,6 @@ def test_what_spark_computes_is_told() -> None:
         ("ST_DWithin(ST_Point(a + b, b), ST_Point(1, 2), 9)", "BOOLEAN  shape, in what Spark computes"),
     ],
 )
-def test_what_the_engine_matches_is_told_by_what_is_matched(where: str, told: str) -> None:
+def test_what_the_engine_matches_is_told_by_what_is_matched(where: str, ending: str) -> None:
     line = describe(normalise(where, SCHEMA)).splitlines()[-1]
-    assert line.endswith(told)
+    assert line.endswith(ending)

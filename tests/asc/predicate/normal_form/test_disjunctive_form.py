@@ -32,14 +32,14 @@ def test_the_columns_are_those_that_stand_in_the_text() -> None:
     names = {attribute.name for attribute in schema.attributes} | {field.name for field in schema.arrow}
     for text in [*random_predicates(7, 2_000), *hand_picked_predicates()]:
         bare = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "''", text)
-        told = {
+        used = {
             word for word in re.findall(r"(?<![\w.`])[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*(?!\w*\()", bare) if word in names
         }
         try:
             columns = normalise(text, schema).columns
         except PredicateError:
             continue
-        assert {".".join(path) for path in columns} >= told, text
+        assert {".".join(path) for path in columns} >= used, text
         plain = reader.predicate(text)
         if plain is not None:
             read += 1

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asc.predicate.regex.automaton import Automaton, Ways
+from asc.predicate.regex.automaton import Automaton, PathCounts
 from asc.predicate.regex.regular_expression import regular_expression
 
 
@@ -19,18 +19,18 @@ def of(pattern: str) -> Automaton:
 def ends(automaton: Automaton, text: str) -> list[int]:
     """How many ways lead to each end of a match from the start, by the automaton."""
     found = []
-    moved: Ways = automaton.first_at_start
+    moved: PathCounts = automaton.first_at_start
     for character in text:
         counts = {
-            place: ways
-            for place, ways in moved.items()
+            place: paths
+            for place, paths in moved.items()
             if any(low <= ord(character) <= high for low, high in automaton.characters[place].ranges)
         }
-        found.append(sum(ways * automaton.last.get(place, 0) for place, ways in counts.items()))
+        found.append(sum(paths * automaton.last.get(place, 0) for place, paths in counts.items()))
         moved = {}
-        for place, ways in counts.items():
+        for place, paths in counts.items():
             for after, more in automaton.follow[place].items():
-                moved[after] = moved.get(after, 0) + ways * more
+                moved[after] = moved.get(after, 0) + paths * more
     return found
 
 
@@ -43,16 +43,16 @@ patterns = st.lists(pieces, min_size=1, max_size=5).map("".join)
 @given(patterns, st.text("ab", max_size=7))
 def test_it_matches_what_another_engine_matches(pattern: str, text: str) -> None:
     automaton = of(pattern)
-    for length, ways in enumerate(ends(automaton, text), 1):
-        assert bool(ways) == bool(re.fullmatch(pattern, text[:length]))
+    for length, paths in enumerate(ends(automaton, text), 1):
+        assert bool(paths) == bool(re.fullmatch(pattern, text[:length]))
 
 
 @pytest.mark.parametrize(
-    ("pattern", "text", "ways"),
+    ("pattern", "text", "paths"),
     [("(a|a)(a|a)", "aa", [0, 4]), ("a?a?a", "aa", [1, 2]), ("a*a*", "aaa", [2, 3, 4]), ("a(|)(|)b", "ab", [0, 4])],
 )
-def test_it_counts_the_ways(pattern: str, text: str, ways: list[int]) -> None:
-    assert ends(of(pattern), text) == ways
+def test_it_counts_the_ways(pattern: str, text: str, paths: list[int]) -> None:
+    assert ends(of(pattern), text) == paths
 
 
 @given(patterns, st.text("ab", max_size=7))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asc.predicate.regex import backtracking
-from asc.predicate.regex.backtracking import steps, ways
+from asc.predicate.regex.backtracking import path_count, steps
 from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Group, Look, Part, Repeat, Run
 from asc.predicate.regex.regular_expression import regular_expression
 
@@ -92,8 +92,8 @@ def test_a_pattern_tried_once_takes_as_many_steps_as_the_limit_and_no_more(monke
 
 
 def test_ways() -> None:
-    assert ways(regular_expression("(a|b)c{1,3}")) == 6
-    assert ways(regular_expression("ab*c")) is None
+    assert path_count(regular_expression("(a|b)c{1,3}")) == 6
+    assert path_count(regular_expression("ab*c")) is None
 
 
 class _Counted:

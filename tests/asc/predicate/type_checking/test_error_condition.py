@@ -157,11 +157,11 @@ def test_it_is_an_error_where_ansi_mode_throws(spark: SparkSession, part_of: Par
     frame = frame.toDF(*SCHEMA.arrow.names).coalesce(1).localCheckpoint()
     conditions = {text: condition_of(text) for text in part_of(FALLIBLE, 6)}
     assert None not in conditions.values()
-    told = frame.selectExpr(*(f"{condition} AS `{i}`" for i, condition in enumerate(conditions.values()))).collect()
+    answers = frame.selectExpr(*(f"{condition} AS `{i}`" for i, condition in enumerate(conditions.values()))).collect()
     # Never NULL: what is NULL is no error.
-    assert {is_error for values in told for is_error in values} == {True, False}
+    assert {is_error for values in answers for is_error in values} == {True, False}
     for number, row in enumerate(rows):
-        errors = [text for text, is_error in zip(conditions, told[number], strict=True) if is_error]
+        errors = [text for text, is_error in zip(conditions, answers[number], strict=True) if is_error]
         well = [text for text in conditions if text not in errors]
         # Together Spark may compute what they share before a branch is taken: then each one alone tells.
         if _throws(spark, frame, number, well):

@@ -52,7 +52,7 @@ def undisturbed(topic: str, source_topic: str, count: int) -> dict[str, tuple[st
     settings = Settings("dbscan", source_topic, False, 200_000, tuple(own.settings() for own in queries), 10_000_000)
     messages: list[Message] = [settings, *(observed(number, count) for number in range(count))]
     messages.append(Watermarks({"e": (BEGIN_S + count - 11) * 1_000_000}))
-    return {own.identity: (own.key, own.value, own.source) for own in Clusters().told(messages)}
+    return {own.identity: (own.key, own.value, own.source) for own in Clusters().outputs(messages)}
 
 
 class Run:

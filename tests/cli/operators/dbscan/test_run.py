@@ -19,7 +19,7 @@ from broker.files.decoding import Decoding
 from broker.unfinished_file import unfinished
 from cli.operators.dbscan.file_queries import read_file_queries
 from cli.operators.dbscan.run import POINTS_OF_A_WINDOW, DbscanRun, points_of_a_window, run_queries, show_run
-from tests.asc.operators.dbscan.ways import by_scikit_learn, heaps
+from tests.asc.operators.dbscan.label_methods import by_scikit_learn, heaps
 
 DECODING = Decoding(Schema.from_ddl("x DOUBLE, y DOUBLE, n INT, ts TIMESTAMP"))
 PLAIN: dict[str, Any] = {"name": "dbscan", "attributes": ["x", "y"], "eps": 0.03, "min_samples": 4}
@@ -73,9 +73,9 @@ def test_labels_equal_scikit_learn_over_every_window(tmp_path: Path, form: str) 
             assert ((own["label"] < 0) == (own["role"] == "noise")).all()
             windows += 1
     assert windows == sum(own.windows for own in found.queries.values()) == 6 + 2 * 5
-    told = [json.loads(line) for line in (tmp_path / "records.ndjson").read_text("utf-8").splitlines()]
-    assert sum(own["record"] == "window" for own in told) == windows
-    assert found.queries["counted.2"].last == [own for own in told if own["query"] == "counted.2"][-1]
+    written = [json.loads(line) for line in (tmp_path / "records.ndjson").read_text("utf-8").splitlines()]
+    assert sum(own["record"] == "window" for own in written) == windows
+    assert found.queries["counted.2"].last == [own for own in written if own["query"] == "counted.2"][-1]
 
 
 def test_the_table_and_the_json_have_the_last_windows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

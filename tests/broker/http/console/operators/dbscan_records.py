@@ -94,10 +94,10 @@ def outputs(rows: npt.NDArray[np.float64], definition: dict[str, Any], query_id:
     parsed = DbscanDefinition.parse(definition)
     query = parsed.query(query_id, "asc.crowds", track="t", time="", selection="s", lateness_us=0)
     clusters = Clusters()
-    found = list(clusters.told([Settings("dbscan", "rows", False, 200_000, (query.settings(),))]))
+    found = list(clusters.outputs([Settings("dbscan", "rows", False, 200_000, (query.settings(),))]))
     messages = [
         Observation("dbscan", "t", None, place * 1_000_000, tuple(row), 0, place, ("s",))
         for place, row in enumerate(rows.tolist())
     ]
-    found += clusters.told([*messages, Watermarks({"": (len(rows) - 1) * 1_000_000})])
+    found += clusters.outputs([*messages, Watermarks({"": (len(rows) - 1) * 1_000_000})])
     return [*found, *clusters.settled()]

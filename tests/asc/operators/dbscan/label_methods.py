@@ -15,7 +15,7 @@ from asc.operators.dbscan.labels import Setting, labelled, labels
 from asc.operators.dbscan.neighbours import Neighbours
 
 Floats = npt.NDArray[np.float64]
-Way = Callable[[Floats, Sequence[Setting]], list[Labels]]
+Method = Callable[[Floats, Sequence[Setting]], list[Labels]]
 
 
 def _reference(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
@@ -68,7 +68,7 @@ def _kept(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
     return [found[place] for place in range(len(settings))]
 
 
-WAYS: Mapping[str, Way] = {
+METHODS: Mapping[str, Method] = {
     "together": labels,
     "alone": _alone,
     "shared": _shared,
