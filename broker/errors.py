@@ -32,8 +32,8 @@ class ConfigFaultsError(ConfigError):
 
     def __str__(self) -> str:
         more = len(self.faults) - 1
-        told = f" (and {more} more: 'asc config --config FILE' names them)" if more > 0 else ""
-        return f"{super().__str__()}{told}"
+        suffix = f" (and {more} more: 'asc config --config FILE' names them)" if more > 0 else ""
+        return f"{super().__str__()}{suffix}"
 
 
 class TooManyConnectionsError(BrokerError):

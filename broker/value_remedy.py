@@ -45,8 +45,8 @@ def value_remedy(detail: Mapping[str, Any]) -> str | None:
         return None
     context = (detail.get("ctx") or {}).items()
     bounds = {name: int(value) if isinstance(value, float) and value.is_integer() else value for name, value in context}
-    told = form.format_map(bounds)
-    return f"{told}, without quotes" if detail["type"] in _NUMBERS and _is_number(detail.get("input")) else told
+    text = form.format_map(bounds)
+    return f"{text}, without quotes" if detail["type"] in _NUMBERS and _is_number(detail.get("input")) else text
 
 
 def _is_number(value: object) -> bool:

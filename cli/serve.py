@@ -63,4 +63,4 @@ def serve(
     from broker.daemon.process import serve as serve_daemon
 
     read = partial(load_config, config_file, embedded=embedded, master=master)
-    serve_daemon(read(), read, config_file=config_file, set_aside=set_aside, stands_by=standby)
+    serve_daemon(read(), read, config_file=config_file, set_aside=set_aside, is_standby=standby)

@@ -178,8 +178,8 @@ class Client:
         A part has at most ``size_bytes``. Parts become smaller if the daemon, or a proxy in front of it, refuses the
         size.
         """
-        begun = self._connection.asked("POST", "/v1/loads", json={})
-        path = load_path(self._connection.field(begun, "id", str))
+        started = self._connection.asked("POST", "/v1/loads", json={})
+        path = load_path(self._connection.field(started, "id", str))
         headers = {"Content-Type": NDJSON}
         number, start = 1, 0
         try:

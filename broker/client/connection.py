@@ -93,7 +93,7 @@ class Connection:
 
     def sent(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Send one request, and return the answer with any status. Raise ClientError if no answer arrives."""
-        with self._told_errors(method):
+        with self._translated_errors(method):
             try:
                 return self._http.request(method, path, **options)
             except (TypeError, ValueError, RecursionError) as error:
@@ -106,7 +106,7 @@ class Connection:
         Raise ClientError, also if the answer ends early. ``timeout_s``: the longest wait for the first chunk, and for
         each further chunk.
         """
-        with self._told_errors("GET"), self._http.stream("GET", path, timeout=timeout_s) as response:
+        with self._translated_errors("GET"), self._http.stream("GET", path, timeout=timeout_s) as response:
             if not response.is_success:
                 response.read()
                 raise refused(response)
@@ -117,7 +117,7 @@ class Connection:
             yield response.iter_raw(), size_bytes
 
     @contextmanager
-    def _told_errors(self, method: str) -> Iterator[None]:
+    def _translated_errors(self, method: str) -> Iterator[None]:
         """Convert the errors of httpx into ClientError."""
         import httpx
 

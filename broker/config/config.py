@@ -236,8 +236,8 @@ def load_config(
         config = _with_own_kafka(config) if embedded else config
         # If a stream's table cannot be read, report the fault in it, and not that there is no stream.
         has_streams = path is None or overlay.document.get("streams") or config.streams
-        told = (of_variables(fault, overlay) for fault in chain(wrong_paths, config.faults()))
-        _raise(faults, [] if has_streams else [_no_stream()], told)
+        reported = (of_variables(fault, overlay) for fault in chain(wrong_paths, config.faults()))
+        _raise(faults, [] if has_streams else [_no_stream()], reported)
     if embedded:
         config = _with_own_kafka(config)
     if master is not None:
@@ -314,8 +314,8 @@ def _parsed(overlay: Overlay) -> tuple[Config, list[ConfigError]]:
         else:
             sound.pop(section, None)
     misspelt = {(*d["loc"][:-1], _nearest_key(_texts(d))) for d in details if d["type"] == "extra_forbidden"}
-    told = [detail for detail in details if detail["type"] != "missing" or detail["loc"] not in misspelt]
-    faults = (of_variables(_fault(detail), overlay, _texts(detail)) for detail in told)
+    reported = [detail for detail in details if detail["type"] != "missing" or detail["loc"] not in misspelt]
+    faults = (of_variables(_fault(detail), overlay, _texts(detail)) for detail in reported)
     return Config.model_validate(sound), [*overlay.faults, *faults]
 
 

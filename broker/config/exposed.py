@@ -29,9 +29,9 @@ def exposed_files(config: Config, config_file: Path | None = None) -> dict[Path,
     of_registry = config.schema_registry.password or config.schema_registry.token
     if of_registry or any(SECRET_KEY.search(key) for key in chain(options, config.spark.options)):
         secret.append(config_file)
-    told = [*((path, stat.S_IROTH, "read") for path in secret)]
-    told += [(path, stat.S_IWOTH, "write") for path in (*secret, config_file, config.api.tokens_file)]
-    return {path: verb for path, right, verb in told if path is not None and _has_right(path, right)}
+    checked = [*((path, stat.S_IROTH, "read") for path in secret)]
+    checked += [(path, stat.S_IWOTH, "write") for path in (*secret, config_file, config.api.tokens_file)]
+    return {path: verb for path, right, verb in checked if path is not None and _has_right(path, right)}
 
 
 def _has_right(path: Path, right: int) -> bool:

@@ -28,7 +28,7 @@ class BatchReporter:
             said = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in batch.said.items())
             LOG.info("stream '%s': batch %d in %.3f s: %s", stream, batch.batch_id, batch.whole.seconds, said)
         if self._traces is not None:
-            self._traces.tell(stream, batch)
+            self._traces.enqueue(stream, batch)
 
     def close(self) -> None:
         """Send waiting reports, and stop within two seconds."""

@@ -63,8 +63,8 @@ class Daemon:
     it is used and left running. Queries whose id is in ``set_aside`` are not served until they are registered anew. The
     daemon's state is only in the registry topic and the checkpoint folder.
 
-    Of several daemons on one registry, one serves (:class:`broker.kafka.leadership.Leadership`). With ``stands_by``,
-    this daemon starts as far as it can beside another one, and serves when the other is gone. Without ``stands_by``,
+    Of several daemons on one registry, one serves (:class:`broker.kafka.leadership.Leadership`). With ``is_standby``,
+    this daemon starts as far as it can beside another one, and serves when the other is gone. Without ``is_standby``,
     the start fails beside another daemon.
     """
 
@@ -74,16 +74,16 @@ class Daemon:
         *,
         spark: SparkSession | None = None,
         set_aside: Collection[str] = (),
-        stands_by: bool = False,
+        is_standby: bool = False,
     ) -> None:
         config.check()
-        if stands_by and config.kafka.bootstrap_servers is None:
+        if is_standby and config.kafka.bootstrap_servers is None:
             remedy = "two daemons have no Kafka in common: set kafka.bootstrap_servers"
             raise BrokerError("--standby", "embedded Kafka", remedy)
         self.config = config
         self._given_spark = spark
         self._set_aside = frozenset(set_aside)
-        self._stands_by = stands_by
+        self._is_standby = is_standby
         self._election: LeaderElection | None = None
         self._reporter: BatchReporter | None = None
         self._watch: KafkaWatch | None = None
@@ -113,7 +113,7 @@ class Daemon:
             self._start_api()
             # Released after all but the API: what Spark still writes must not conflict with another daemon.
             self._started.callback(self._lock.release)
-            if not self._stands_by:
+            if not self._is_standby:
                 self._lock.take()
             if self.config.kafka.bootstrap_servers is None:
                 cluster, spark = self._start_kafka_beside_spark()
@@ -123,7 +123,7 @@ class Daemon:
                 self._enter("starting Spark")
                 self._started.callback(self._stop_spark)
                 spark = self._start_spark()
-            if self._stands_by:
+            if self._is_standby:
                 self._enter("warming up")
                 warm_up_standby(self.config, spark, cluster)
             assert self._election is not None
@@ -293,7 +293,7 @@ class Daemon:
         Registry(cluster, topic).make()
         self._election = LeaderElection(
             *(cluster.client, topic, self._lock),
-            stands_by=self._stands_by,
+            is_standby=self._is_standby,
             topic_id=cluster.topic_id(topic),
             streams=self.config.streams.keys(),
         )
@@ -379,7 +379,7 @@ class Daemon:
         LOG.info("registered queries: %d%s", len(registrar.standing), version)
         self._enter("starting the streaming jobs")
         # A standby has warmed up while it waited, and records wait now.
-        warm_up_s = 0.0 if self._stands_by else self.config.spark.warm_up_s / max(1, len(self._streams))
+        warm_up_s = 0.0 if self._is_standby else self.config.spark.warm_up_s / max(1, len(self._streams))
         for stream in self._streams.values():
             self._started.callback(stream.stop)
             stream.warm_up(warm_up_s)

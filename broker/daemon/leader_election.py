@@ -34,7 +34,7 @@ _GRACE_S = 2.0
 class LeaderElection:
     """The election of the daemon that serves a registry and owns the checkpoint folder.
 
-    ``stands_by``: this daemon waits while another daemon serves, and takes the folders of ``streams`` over if that
+    ``is_standby``: this daemon waits while another daemon serves, and takes the folders of ``streams`` over if that
     daemon is suspended. Otherwise, this daemon already has the folder, joins under its own name, and does not start
     beside another one. ``topic_id`` identifies the registry, even among registries with the same name. It is None if
     Kafka has no topic ids; then nothing is taken over.
@@ -46,7 +46,7 @@ class LeaderElection:
         topic: str,
         lock: CheckpointLock,
         *,
-        stands_by: bool,
+        is_standby: bool,
         topic_id: str | None,
         streams: Collection[str],
     ) -> None:
@@ -54,8 +54,8 @@ class LeaderElection:
         self._topic_id = topic_id
         self._streams = streams
         self._lock = lock
-        self._stands_by = stands_by
-        self._leadership = Leadership(client, topic, None if stands_by else lock.instance())
+        self._is_standby = is_standby
+        self._leadership = Leadership(client, topic, None if is_standby else lock.instance())
 
     def join(self) -> None:
         """Start to join the group of daemons on the registry, and return at once."""
@@ -71,8 +71,8 @@ class LeaderElection:
         Raise RegistryTakenError if another daemon serves and this one is not a standby. Raise KafkaError if Kafka does
         not let it join. Raise BrokerError if it is stopped.
         """
-        if self._stands_by:
-            self._stand_by(enter, is_stopping)
+        if self._is_standby:
+            self._wait_as_standby(enter, is_stopping)
         else:
             enter("waiting for the registry")
             self._await_leadership()
@@ -98,7 +98,7 @@ class LeaderElection:
             remedy = "another daemon serves it: this one stops, for what it has is out of date"
             raise RegistryTakenError("registry topic", self._topic, remedy)
 
-    def _stand_by(self, enter: Callable[[str], None], is_stopping: Callable[[], bool]) -> None:
+    def _wait_as_standby(self, enter: Callable[[str], None], is_stopping: Callable[[], bool]) -> None:
         def go_on() -> None:
             if is_stopping():
                 raise BrokerError("daemon", "stopped", "while it stood by")

@@ -38,7 +38,7 @@ def serve(
     *,
     config_file: Path | None = None,
     set_aside: Collection[str] = (),
-    stands_by: bool = False,
+    is_standby: bool = False,
 ) -> None:
     """Run the daemon until SIGTERM or SIGINT.
 
@@ -46,13 +46,13 @@ def serve(
 
     A signal during the start ends the process at once, without loss. On SIGHUP, tokens and certificate are read again,
     and the configuration by ``reread``. An invalid one is logged and changes nothing. ``config_file``: the file from
-    which the configuration was read. ``set_aside``: ids of queries that are not served. ``stands_by``: serve when no
+    which the configuration was read. ``set_aside``: ids of queries that are not served. ``is_standby``: serve when no
     other daemon on the registry serves.
     """
     begin_log(config.log.format)
     for path, verb in exposed_files(config, config_file).items():
         LOG.warning("file '%s': every user of this machine can %s it: chmod 600", path, verb)
-    daemon = Daemon(config, set_aside=set_aside, stands_by=stands_by)
+    daemon = Daemon(config, set_aside=set_aside, is_standby=is_standby)
     signals = Signals()
     signals.take_over()
     has_hung_up = _start_beside(daemon, signals)

@@ -278,10 +278,10 @@ def csv_fault(error: csv.Error | UnicodeDecodeError, line: int, *, is_known: boo
         place = f"after line {line}: " if is_known and line else ""
         return f"{place}{fault}; 'iconv -f LATIN1 -t UTF-8' makes it of Latin 1"
     said = str(error)
-    told = next(
-        (told for words, told in _CSV_FAULTS.items() if words in said), f"is no CSV ({said}): mend or remove it"
+    detail = next(
+        (detail for words, detail in _CSV_FAULTS.items() if words in said), f"is no CSV ({said}): mend or remove it"
     )
-    return f"the row that begins in line {line + 1} {told}"
+    return f"the row that begins in line {line + 1} {detail}"
 
 
 def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str, list[str]]:

@@ -130,7 +130,7 @@ def read_batches(
             # Each line is a record, and skipped lines are not checked.
             numbered = _behind(numbered, skip)
             if key is None:
-                return _lines_as_they_stand(numbered, on_columns, odd_lines or OddLines())
+                return _unchanged_lines(numbered, on_columns, odd_lines or OddLines())
         batches = _of_lines(numbered, target, key, on_columns, odd_lines or OddLines())
     else:
         batches = (_of_texts if file_format == "csv" else _of_parquet)(path, target, key, advance, on_columns)
@@ -161,9 +161,7 @@ def _numbered_lines(path: Path, advance: Advance) -> Iterator[_Numbered]:
             yield numbered
 
 
-def _lines_as_they_stand(
-    blocks: Iterable[_Numbered], on_columns: OnColumns, odd_lines: OddLines
-) -> Iterator[RecordBatch]:
+def _unchanged_lines(blocks: Iterable[_Numbered], on_columns: OnColumns, odd_lines: OddLines) -> Iterator[RecordBatch]:
     for place, numbered in enumerate(blocks):
         looked_at = [] if place else [(number, _parsed(line)) for number, line in numbered[:_LINES_LOOKED_AT]]
         if looked_at:
@@ -193,12 +191,12 @@ def _of_lines(
     blocks: Iterable[_Numbered], target: Target, key: str | None, on_columns: OnColumns, odd_lines: OddLines
 ) -> Iterator[RecordBatch]:
     record_format = RECORD_FORMATS[target.format]
-    encode, as_it_stands = record_format.encoder(target.schema), record_format.is_lines_of == "ndjson"
+    encode, is_unchanged = record_format.encoder(target.schema), record_format.is_lines_of == "ndjson"
     for place, numbered in enumerate(blocks):
         rows = [_parsed(line) for _, line in numbered]
         if not place:
             names = _members(rows[:_LINES_LOOKED_AT])
-            on_columns(names, as_it_stands)
+            on_columns(names, is_unchanged)
             if key is not None and names and key not in names:
                 raise _no_column(key, names)
         odd = [number for (number, _), row in zip(numbered, rows, strict=True) if not isinstance(row, dict)]
@@ -206,8 +204,8 @@ def _of_lines(
         values: list[bytes] = []
         keys: list[bytes | None] = []
         for (_, line), row in zip(numbered, rows, strict=True):
-            if as_it_stands or isinstance(row, dict):
-                values.append(line if as_it_stands else encode(row))
+            if is_unchanged or isinstance(row, dict):
+                values.append(line if is_unchanged else encode(row))
                 keys.append(_key_of(row, key) if isinstance(row, dict) else None)
         yield RecordBatch(values, keys)
 

@@ -101,8 +101,8 @@ class AvroDecoder(FramedDecoder[AvroReading]):
         """See :class:`FramedDecoder`."""
         unfit = [name for name, column in reading.columns.items() if column.value is None]
         missing = [name for name, column in reading.columns.items() if column == MISSING]
-        told = f", but for columns {', '.join(unfit)}" if unfit else ""
-        return f"{told}; it has no field for columns {', '.join(missing)}: they are NULL" if missing else told
+        suffix = f", but for columns {', '.join(unfit)}" if unfit else ""
+        return f"{suffix}; it has no field for columns {', '.join(missing)}: they are NULL" if missing else suffix
 
     # -- what Spark computes
 

@@ -151,8 +151,8 @@ class FramedDecoder(Decoder, Generic[Reading]):
                 if failed:
                     break
                 partial = self._with_asked(self.asked.union(schema_ids[:place])).with_writers(writers)
-                told = f"{place} of {len(schema_ids)} in {_TIMEOUTS_A_BATCH_MAX} times its timeout"
-                raise UnfinishedError("schema registry", registry.urls[0], f"answers slowly: {told}", partial)
+                detail = f"{place} of {len(schema_ids)} in {_TIMEOUTS_A_BATCH_MAX} times its timeout"
+                raise UnfinishedError("schema registry", registry.urls[0], f"answers slowly: {detail}", partial)
             try:
                 schema = registry.schema(schema_id)
             except SchemaAnswerError as error:

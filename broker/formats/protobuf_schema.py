@@ -25,7 +25,7 @@ _CHARS_MAX = 1 << 20
 _COLUMNS_MAX = 10_000
 _DEPTH_MAX = 24
 _COMPILE_S = 30
-_WAY_MAX = 400
+_PATH_MAX = 400
 """The longest chain of messages connected by fields. Python recurses two calls deeper for each message."""
 
 _FILE, _DESCRIBED = "schema_of_records.proto", "schema_of_records.described"
@@ -77,7 +77,7 @@ class ProtobufSchema:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(_marked(own), encoding="utf-8")
             described = _with_map_entries(_compiled(root, shown), shown)
-        _check_ways(described, shown)
+        _check_paths(described, shown)
         return ProtobufSchema(described)
 
     def message(self, name: str | None) -> Any:
@@ -135,7 +135,7 @@ def _check_names(names: Sequence[str]) -> None:
         raise SchemaError("Protobuf schema", "imports", "have the name of a file and of a folder that are the same")
 
 
-def _check_ways(descriptors: bytes, shown: str) -> None:
+def _check_paths(descriptors: bytes, shown: str) -> None:
     """Raise SchemaError if a chain of messages exceeds the recursion limit for creating the parser's classes.
 
     A worker creates the classes of a message, and of all messages inside, when a record needs them.
@@ -155,8 +155,8 @@ def _check_ways(descriptors: bytes, shown: str) -> None:
             pending += [(name, inner) for inner in message.nested_type]
     # The types of enum fields are not messages.
     edges = {(place, places[name]) for place, name in fields if name in places}
-    if longest_path(len(places), edges) > _WAY_MAX:
-        said = f"has messages that lead from one to the next for more than {_WAY_MAX} of them"
+    if longest_path(len(places), edges) > _PATH_MAX:
+        said = f"has messages that lead from one to the next for more than {_PATH_MAX} of them"
         raise SchemaError("Protobuf schema", f"{shown}...", said)
 
 

@@ -156,8 +156,8 @@ class SchemaRegistry:
             self._refer(inner, texts, above | {(subject, version)}, asking)
             texts[subject, version, name] = _text(inner, "schema")
             if sum(len(text.encode()) for text in texts.values()) > _REFERENCES_BYTES_MAX:
-                told = f"is referred to, and makes more than {_REFERENCES_BYTES_MAX >> 20} MiB with the others"
-                raise SchemaRegistryError("schema registry", subject, told)
+                detail = f"is referred to, and makes more than {_REFERENCES_BYTES_MAX >> 20} MiB with the others"
+                raise SchemaRegistryError("schema registry", subject, detail)
 
     def _asking(self) -> _Asking:
         return _Asking(list(self.urls), time.monotonic() + _TIMEOUTS_A_SCHEMA_MAX * self.timeout_s)
@@ -189,8 +189,8 @@ class SchemaRegistry:
                 said = f"does not answer: it takes over {whole_s:.3g} s for one answer"
                 problem = problem or SchemaRegistryError("schema registry", url, said)
         if problem is None and self.urls:
-            told = f"takes over {_TIMEOUTS_A_SCHEMA_MAX} times its timeout for a schema and what it refers to"
-            problem = SchemaRegistryError("schema registry", self.urls[0], told)
+            detail = f"takes over {_TIMEOUTS_A_SCHEMA_MAX} times its timeout for a schema and what it refers to"
+            problem = SchemaRegistryError("schema registry", self.urls[0], detail)
         raise problem or SchemaRegistryError("schema registry", "without an address", "set schema_registry.url")
 
     def _answer(

@@ -40,12 +40,12 @@ def longest_path(count: int, edges: Collection[tuple[int, int]]) -> int:
     waiting = Counter(target for _, target in between)
     for source, target in between:
         following[source].append(target)
-    ways = dict(sizes)
+    lengths = dict(sizes)
     ready = [circle for circle in sizes if not waiting[circle]]
     for circle in ready:
         for target in following[circle]:
-            ways[target] = max(ways[target], ways[circle] + sizes[target])
+            lengths[target] = max(lengths[target], lengths[circle] + sizes[target])
             waiting[target] -= 1
             if not waiting[target]:
                 ready.append(target)
-    return max(ways.values(), default=0)
+    return max(lengths.values(), default=0)

@@ -426,7 +426,7 @@ def _metrics(permitted_of: _ScopedServiceOf, requests: RequestCounts, queries_ma
 
 
 def _add_error_answers(app: FastAPI, pages: Pages) -> None:
-    def told(error: AscError, status: int, request: Request) -> Response:
+    def error_response(error: AscError, status: int, request: Request) -> Response:
         if is_console(request):
             return pages.refused(error, status, request)
         headers = {"Retry-After": _RETRY_AFTER_S} if status == HTTPStatus.TOO_MANY_REQUESTS else None
@@ -434,7 +434,7 @@ def _add_error_answers(app: FastAPI, pages: Pages) -> None:
 
     @app.exception_handler(AscError)
     def asc_error(request: Request, error: AscError) -> Response:
-        return told(error, http_status(error), request)
+        return error_response(error, http_status(error), request)
 
     @app.exception_handler(BulkRefusedError)
     def bulk_refused(_: Request, error: BulkRefusedError) -> JSONResponse:
@@ -442,18 +442,18 @@ def _add_error_answers(app: FastAPI, pages: Pages) -> None:
 
     @app.exception_handler(RequestValidationError)
     def validation_error(request: Request, error: RequestValidationError) -> Response:
-        return told(body_error(*error.errors()), 400, request)
+        return error_response(body_error(*error.errors()), 400, request)
 
     @app.exception_handler(HTTPException)
     def http_error(request: Request, error: HTTPException) -> Response:
         # A browser with a login to the console may not have the right to read /docs.
         help_page = f"the first page is {CONSOLE}/" if is_console(request) else "see /docs"
         wrong = BrokerError("request", f"{request.method} {request.url.path}", f"{error.detail}: {help_page}")
-        return told(wrong, error.status_code, request)
+        return error_response(wrong, error.status_code, request)
 
     @app.exception_handler(Exception)
     def unforeseen(request: Request, error: Exception) -> Response:
         wrong = BrokerError(
             "request", f"{request.method} {request.url.path}", f"failed: {one_line(error)}; see the log"
         )
-        return told(wrong, 500, request)
+        return error_response(wrong, 500, request)

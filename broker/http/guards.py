@@ -156,7 +156,7 @@ class Guards:
             if refusal is None:
                 refusal = await self._read(receive, body, held)
             if refusal is not None:
-                await self._told(request, refusal)(scope, receive, send)
+                await self._refusal_response(request, refusal)(scope, receive, send)
                 return
             # On an open path, there may be no token.
             cancellation = Cancellation(self._stopping)
@@ -177,7 +177,7 @@ class Guards:
             return self._opens
         return self._loads if _is_load(request, bearer) else self._jsons
 
-    def _told(self, request: Request, refusal: _Refusal | Response) -> Response:
+    def _refusal_response(self, request: Request, refusal: _Refusal | Response) -> Response:
         if isinstance(refusal, Response):
             return refusal
         if not is_console(request):
@@ -197,10 +197,10 @@ class Guards:
         """Read the body of a request into ``body``. Return a refusal if it comes too slowly, is too large, or exceeds
         the memory for bodies. Raise ClientDisconnect if the client disconnects.
         """
-        begun = time.monotonic()
+        start_s = time.monotonic()
         more = True
         while more:
-            until = begun + self._api.receive_timeout_s + len(body) / _LEAST_BYTES_PER_S
+            until = start_s + self._api.receive_timeout_s + len(body) / _LEAST_BYTES_PER_S
             try:
                 message = await asyncio.wait_for(receive(), max(0.001, until - time.monotonic()))
             except asyncio.TimeoutError:

@@ -211,8 +211,8 @@ class _Lines:
             if feature.warnings:
                 warnings[shape_id] = list(feature.warnings)
             rows[shape_id] = feature
-            stands = self._layer.rows.get(shape_id)
-            became["added" if stands is None else "unchanged" if _is_same(stands, feature) else "changed"] += 1
+            current = self._layer.rows.get(shape_id)
+            became["added" if current is None else "unchanged" if _is_same(current, feature) else "changed"] += 1
         return rows, warnings, became
 
 

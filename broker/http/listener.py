@@ -60,8 +60,8 @@ class Listener(socket.socket):
             self._max_spare = max(1, min(_SPARE_CONNECTIONS, descriptors // 8))
             if self._max_connections > descriptors // 2:
                 self._max_connections = max(1, descriptors // 2)
-                told = "api.max_connections %d: %d are let in, half of the files that may be open (ulimit -n)"
-                LOG.warning(told, api.max_connections, self._max_connections)
+                message = "api.max_connections %d: %d are let in, half of the files that may be open (ulimit -n)"
+                LOG.warning(message, api.max_connections, self._max_connections)
         self._max_of_host = api.max_connections_per_host
         self._served: Counter[str] = Counter()
         self._spare: dict[_Connection, None] = {}
@@ -92,7 +92,7 @@ class Listener(socket.socket):
         if connection.refusal is None:
             self._served[host] += 1
         else:
-            self._make_room()
+            self._close_spare()
             self._spare[connection] = None
             self._spare_in_a_row += 1
         self._by_descriptor[connection.fileno()] = connection
@@ -115,7 +115,7 @@ class Listener(socket.socket):
             return BrokerError("connections", most, "are open: try again in a moment, or raise api.max_connections")
         return None
 
-    def _make_room(self) -> None:
+    def _close_spare(self) -> None:
         """Close a spare connection if the number of spare connections has reached its limit."""
         if len(self._spare) < self._max_spare:
             return

@@ -95,14 +95,14 @@ class CountedRequests:
         start_s = time.perf_counter()
         status = _HUNG_UP
 
-        async def told(message: Message) -> None:
+        async def send_noted(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self._app(scope, receive, told)
+            await self._app(scope, receive, send_noted)
         except Exception:
             # An outer middleware answers this error.
             status = 500 if status == _HUNG_UP else status

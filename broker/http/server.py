@@ -30,7 +30,7 @@ _IDLE_S = 20
 It is longer than clients keep their connections open (httpx 5 s, aiohttp 15 s). So the clients close them, and no
 request is sent into a connection that is being closed.
 """
-_TOLD_EACH_S = 60.0
+_LOGGED_EVERY_S = 60.0
 """The least number of seconds between two log lines about asyncio errors of one kind."""
 
 
@@ -135,14 +135,14 @@ class _Loop(asyncio.SelectorEventLoop):
     """An event loop whose servers disconnect a client that does not complete the TLS handshake in time.
 
     No client can fill the log: for each kind of asyncio error outside of a request, the log has at most one line in
-    ``_TOLD_EACH_S``.
+    ``_LOGGED_EVERY_S``.
     """
 
     def __init__(self, handshake_s: float) -> None:
         super().__init__()
         self._handshake_s = handshake_s
-        self._told_at_s: dict[str, float] = {}
-        self.set_exception_handler(self._tell)
+        self._logged_at_s: dict[str, float] = {}
+        self.set_exception_handler(self._log_fault)
 
     async def create_server(self, *arguments: Any, **settings: Any) -> asyncio.Server:
         """Return a server with a time limit for its TLS handshakes."""
@@ -150,10 +150,10 @@ class _Loop(asyncio.SelectorEventLoop):
             settings["ssl_handshake_timeout"] = self._handshake_s
         return await super().create_server(*arguments, **settings)
 
-    def _tell(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def _log_fault(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
         kind = type(error).__name__
-        if self.time() - self._told_at_s.get(kind, -_TOLD_EACH_S) >= _TOLD_EACH_S:
-            self._told_at_s[kind] = self.time()
+        if self.time() - self._logged_at_s.get(kind, -_LOGGED_EVERY_S) >= _LOGGED_EVERY_S:
+            self._logged_at_s[kind] = self.time()
             said = "" if error is None else f": {one_line(error)}"
-            LOG.error("%s%s (told once in %.0f s)", one_line(context["message"]), said, _TOLD_EACH_S)
+            LOG.error("%s%s (told once in %.0f s)", one_line(context["message"]), said, _LOGGED_EVERY_S)

@@ -11,7 +11,7 @@ from broker.queries.query import RegisteredQuery
 from broker.stream.metrics.timeline import MOMENT_S, Moment
 from broker.stream.stream import Stream
 
-_MOST_TOLD = 5
+_LISTED_COUNT = 5
 
 _OF_OTHERS = ("accepted_per_s", "written_per_s")
 """The rates that depend on queries which the caller may not see."""
@@ -55,7 +55,7 @@ def described_delivered(stream: Stream) -> dict[str, Any]:
     received the most.
     """
     counts = stream.figures.delivered
-    most = [{"query": query_id, "records": records} for query_id, records in counts.most(_MOST_TOLD)]
+    most = [{"query": query_id, "records": records} for query_id, records in counts.most(_LISTED_COUNT)]
     return {"total": counts.total, "most": most}
 
 

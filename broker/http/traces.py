@@ -74,7 +74,7 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
         "record": _shown(record) if record is not None and permitted.reads_whole_records else None,
         "tuple": tuple_,
         "query": None if query is None else plain_query(query),
-        "dead_letter": None if reason is None else _told(reason, stream, whole=permitted.reads_whole_records),
+        "dead_letter": None if reason is None else _reason_fields(reason, stream, whole=permitted.reads_whole_records),
         "verdict": None,
         "trace": None,
         "warnings": warnings,
@@ -172,7 +172,7 @@ def _when(stream: Stream, plan: Plan, place: Place) -> str:
     return f"{place} is not read yet, and will be judged by the plan of then: {following}"
 
 
-def _told(reason: DeadLetterReason, stream: Stream, *, whole: bool) -> dict[str, Any]:
+def _reason_fields(reason: DeadLetterReason, stream: Stream, *, whole: bool) -> dict[str, Any]:
     """Return the reason of a dead letter. Without ``whole``, return only the kind of the reason, because the caller may
     not read all columns.
     """

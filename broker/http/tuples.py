@@ -24,10 +24,10 @@ value of ``_topic`` is the stream's topic.
 _TUPLE_BYTES = 1 << 20
 """The most bytes of a tuple that is traced."""
 
-_UNKNOWN_TOLD = 20
+_UNKNOWN_COUNT = 20
 """The largest number of unknown fields of a tuple for which there are warnings."""
 
-_FAILED_TOLD = 20
+_FAILED_COUNT = 20
 _NAME_CHARS = 200
 
 _OWN_ATTRIBUTE = re.compile(
@@ -54,7 +54,7 @@ def tuple_warnings(stream: Stream, tuple_: Mapping[str, Any], read: Iterable[PAt
     There are also warnings about the values assumed for the record's own attributes, if some of ``read`` use them.
     """
     known = stream.fields.arrow.names
-    unknown = islice((name for name in tuple_ if name not in known), _UNKNOWN_TOLD)
+    unknown = islice((name for name in tuple_ if name not in known), _UNKNOWN_COUNT)
     return [*(f"field '{name}': {_unknown(name, known)}" for name in unknown), *_taken_for(read)]
 
 
@@ -63,7 +63,7 @@ def failure_warnings(failed: Iterable[PAttribute]) -> list[str]:
     predicate fails.
     """
     return [
-        f"'{one.sql[:_NAME_CHARS]}' could not be evaluated, and counts as NULL" for one in islice(failed, _FAILED_TOLD)
+        f"'{one.sql[:_NAME_CHARS]}' could not be evaluated, and counts as NULL" for one in islice(failed, _FAILED_COUNT)
     ]
 
 

@@ -70,7 +70,7 @@ class BatchSender:
         self._first_failed: int | None = None
         self._fault: Any = None
         self._heard = ""
-        self._under_way: deque[tuple[int, int]] = deque()
+        self._in_flight: deque[tuple[int, int]] = deque()
         """For each batch, the number of records sent up to its end, and its bytes."""
         self._producer: Producer
 
@@ -116,7 +116,7 @@ class BatchSender:
     def send(self, values: Sequence[bytes], keys: Sequence[bytes | None] | None = None) -> None:
         """Send a batch. Wait while too many records are unacknowledged."""
         size_bytes = sum(map(len, values))
-        self._wait(lambda: self._has_room(len(values), size_bytes))
+        self._wait(lambda: self._has_capacity(len(values), size_bytes))
         messages: list[dict[str, Any]]
         if keys is None:
             messages = [{"value": value} for value in values]
@@ -128,7 +128,7 @@ class BatchSender:
             self._first_failed = self._first_failed if self._first_failed is not None else self._sent - taken
             place = next(place for place, message in enumerate(messages) if "_error" in message)
             raise self._not_taken(messages[place]["_error"], self._sent - taken + place, len(values[place]))
-        self._under_way.append((self._sent, size_bytes))
+        self._in_flight.append((self._sent, size_bytes))
         self._producer.poll(0)
         self._check()
 
@@ -137,7 +137,7 @@ class BatchSender:
         from confluent_kafka import KafkaException
 
         size_bytes = len(record.key or b"") + len(record.value or b"")
-        self._wait(lambda: self._has_room(1, size_bytes))
+        self._wait(lambda: self._has_capacity(1, size_bytes))
         try:
             self._producer.produce(
                 self._topic,
@@ -150,7 +150,7 @@ class BatchSender:
         except KafkaException as error:
             raise self._not_taken(error.args[0], self._sent, size_bytes) from error
         self._sent += 1
-        self._under_way.append((self._sent, size_bytes))
+        self._in_flight.append((self._sent, size_bytes))
         self._producer.poll(0)
         self._check()
 
@@ -158,23 +158,23 @@ class BatchSender:
         """Wait until every record is acknowledged."""
         self._wait(lambda: not len(self._producer))
 
-    def _has_room(self, records: int, size_bytes: int) -> bool:
+    def _has_capacity(self, records: int, size_bytes: int) -> bool:
         waiting = len(self._producer)
         # An estimate, because only the records of one partition are acknowledged in order.
-        while self._under_way and self._under_way[0][0] <= self._sent - waiting:
-            self._under_way.popleft()
-        total_bytes = size_bytes + sum(each for _, each in self._under_way)
+        while self._in_flight and self._in_flight[0][0] <= self._sent - waiting:
+            self._in_flight.popleft()
+        total_bytes = size_bytes + sum(each for _, each in self._in_flight)
         return not waiting or (waiting + records <= RECORDS_MAX and total_bytes <= BYTES_MAX)
 
     def _wait(self, is_over: Callable[[], bool]) -> None:
         while not is_over():
             before = len(self._producer)
-            begun = time.monotonic()
+            start_s = time.monotonic()
             with self._slow_response.waiting():
                 while len(self._producer) >= before and before:
                     self._producer.poll(_LOOK_S)
                     self._check()
-                    if time.monotonic() - begun > ACKNOWLEDGED_WITHIN_S:
+                    if time.monotonic() - start_s > ACKNOWLEDGED_WITHIN_S:
                         raise self._silent(f"no acknowledgement for {ACKNOWLEDGED_WITHIN_S} s")
 
     def _reach(self, admin: AdminClient) -> None:
@@ -184,10 +184,10 @@ class BatchSender:
         from confluent_kafka import KafkaError as ClientError
         from confluent_kafka import KafkaException
 
-        begun = time.monotonic()
+        start_s = time.monotonic()
         with self._slow_response.waiting():
             while True:
-                left_s = self._kafka.timeout_s - (time.monotonic() - begun)
+                left_s = self._kafka.timeout_s - (time.monotonic() - start_s)
                 try:
                     metadata = admin.list_topics(self._topic, timeout=max(_LOOK_S, min(1.0, left_s)))
                     break

@@ -309,8 +309,8 @@ def _reason(said: str) -> str:
     """
     causes = re.findall(r"[\w.$]+(?:Exception|Error): .+", said)
     lines = re.findall(r"^.*(?:ERROR|FATAL|rror: ).+", said, re.MULTILINE)
-    telling = (causes[-1:] or lines[:1] or [""])[0].strip()
-    return f" ({telling[:300]})" if telling else ""
+    cause = (causes[-1:] or lines[:1] or [""])[0].strip()
+    return f" ({cause[:300]})" if cause else ""
 
 
 def _answers(port: int) -> bool:

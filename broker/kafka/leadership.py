@@ -84,7 +84,7 @@ class Leadership:
         if self._thread.ident is not None:
             self._thread.join(timeout=5)
 
-    def _told(self, assigned: bool) -> None:
+    def _note_rebalance(self, assigned: bool) -> None:
         """Record the end of a rebalance of the group, with or without the partition for this member."""
         self.is_member, self.problem = True, None
         if assigned:
@@ -122,13 +122,13 @@ class Leadership:
             enable_auto_commit=False,
             auto_offset_reset="latest",
         )
-        told = self._told
+        note_rebalance = self._note_rebalance
 
         class Listener(ConsumerRebalanceListener):  # type: ignore[misc, unused-ignore]
             def on_partitions_assigned(self, assigned: Collection[Any]) -> None:
                 # No records are read. The assigned partition only means the right to serve.
                 consumer.pause(*assigned)
-                told(bool(assigned))
+                note_rebalance(bool(assigned))
 
             def on_partitions_revoked(self, revoked: Collection[Any]) -> None:
                 """Ignore the beginning of a rebalance: it may end with the same assignment."""

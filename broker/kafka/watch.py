@@ -58,7 +58,7 @@ class KafkaWatch:
 
     def _keep_asking(self) -> None:
         client: Any = None
-        is_told = False
+        is_reported = False
         while not self._over.wait(_ASKED_EACH_S):
             try:
                 client = client or self._client.admin(
@@ -71,13 +71,13 @@ class KafkaWatch:
                 # A new client tries all addresses again without a pause.
                 _close(client)
                 client = None
-                if not is_told and self.problem is not None:
-                    is_told = True
+                if not is_reported and self.problem is not None:
+                    is_reported = True
                     LOG.error("%s", self.problem)
                 continue
             self._answered_s = self._clock()
-            if is_told:
-                is_told = False
+            if is_reported:
+                is_reported = False
                 LOG.info("Kafka %s answers again", self._client.bootstrap_servers)
         _close(client)
 

@@ -114,11 +114,11 @@ class Layers:
                 LOG.warning("layer '%s': its topic is another one now: it is read from its start", name)
                 layers[name], changed[name] = self.empty(name), None
                 continue
-            begun = time.monotonic()
+            start_s = time.monotonic()
             layers[name], ids = self._read(name, mark, before)
             changed[name] = ids if before.topic_id == mark.topic_id or not before.offsets else None
             if mark.offsets:
-                rows, took_s = len(layers[name].rows), time.monotonic() - begun
+                rows, took_s = len(layers[name].rows), time.monotonic() - start_s
                 LOG.info("layer '%s': %d rows read in %.1f s", name, rows, took_s)
         return layers, changed
 

@@ -72,14 +72,14 @@ class StoredLayer:
             if shape_id is None:
                 unkeyed += 1
                 continue
-            stands = come[shape_id] if shape_id in come else self.rows.get(shape_id)
-            if isinstance(feature, Feature) and stands is None and rows_left <= 0:
+            current = come[shape_id] if shape_id in come else self.rows.get(shape_id)
+            if isinstance(feature, Feature) and current is None and rows_left <= 0:
                 refused[shape_id] = f"is one more than {self.rows_max:,} rows: raise limits.layer_shapes"
                 continue
             if isinstance(feature, ShapeError):
                 refused[shape_id] = str(feature)
                 continue
-            rows_left += (stands is not None) - (feature is not None)
+            rows_left += (current is not None) - (feature is not None)
             come[shape_id], refused[shape_id] = feature, None
         after = replace(
             self,

@@ -53,17 +53,19 @@ class Alike:
             + operated.selection_of[plain_ordinals]
         )
         _, firsts, places = np.unique(codes, return_index=True, return_inverse=True)
-        stands = plain_ordinals[firsts[places]]
-        others = (stands != plain_ordinals) & _are_many(plan, plain_ordinals[stands != plain_ordinals])[plain_ordinals]
+        representatives = plain_ordinals[firsts[places]]
+        others = (representatives != plain_ordinals) & _are_many(
+            plan, plain_ordinals[representatives != plain_ordinals]
+        )[plain_ordinals]
         if not others.any():
             return None
-        ordinals, stands = plain_ordinals[others], stands[others]
+        ordinals, representatives = plain_ordinals[others], representatives[others]
         if registered.owner is None:
-            return Alike(ordinals, ordinals, stands)
+            return Alike(ordinals, ordinals, representatives)
         owner = registered.owner.astype(np.int64)
-        return Alike(ordinals, owner[ordinals], owner[stands])
+        return Alike(ordinals, owner[ordinals], owner[representatives])
 
-    def left_out(self, plan: Plan) -> Plan:
+    def pruned(self, plan: Plan) -> Plan:
         """Return the plan for the executor, in which the alike queries match nothing. The other queries keep their
         ordinals.
 

@@ -301,5 +301,5 @@ class TaskFold:
                 self._fail(name, f"its state failed: {one_line(error, _REASON_CHARS)}")
         self._keep_to_share({name: len(state) for name, state in states.items()})
         partials = {name: FoldPartial(states[name], counts) for name, counts in self._counts.items()}
-        told = TaskPartials(partials, self._failed, self._newest)
-        self._folding.accumulator.add({(self._nonce, self._partition): told.to_bytes()})
+        task_partials = TaskPartials(partials, self._failed, self._newest)
+        self._folding.accumulator.add({(self._nonce, self._partition): task_partials.to_bytes()})

@@ -44,12 +44,12 @@ def pieces(sizes: Sequence[int], most: int) -> list[list[int]]:
     [[0, 1], [2], [3, 4]]
     """
     parts: list[list[int]] = []
-    room = -1
+    free = -1
     for position, size in enumerate(sizes):
-        room -= size
-        if room < 0:
+        free -= size
+        if free < 0:
             parts.append([])
-            room = most - size
+            free = most - size
         parts[-1].append(position)
     return parts
 

@@ -118,7 +118,7 @@ class PlanParts:
         found: tuple[Plan, Alike | None] | None = getattr(head, _EVALUATED, None)
         if found is None:
             alike = Alike.of(self.plan, self.destinations.operated, self.registered)
-            found = self.plan if alike is None else alike.left_out(self.plan), alike
+            found = self.plan if alike is None else alike.pruned(self.plan), alike
             setattr(head, _EVALUATED, found)
         return found
 

@@ -82,7 +82,7 @@ def matching_task(
             dead = None
             if tally is not None and tallying is not None:
                 if tallying.counts_records:
-                    dead = _told(tally, fold, tallying, carried, arrived[len(transport.arguments) :])
+                    dead = _add_facts(tally, fold, tallying, carried, arrived[len(transport.arguments) :])
                 tally.add_errors(decoded, columns, partial(_errors, transport, arrived, dead))
             start = 0
             while start < max(1, count):
@@ -116,7 +116,7 @@ def matching_task(
     return matched
 
 
-def _told(
+def _add_facts(
     tally: TaskTally, fold: TaskFold | None, tallying: Tallying, carried: Sequence[pa.Array], facts: Batch
 ) -> Mask | None:
     """Add the facts about a batch's records to the tally. Return the mask of the dead letters. Return None if there are

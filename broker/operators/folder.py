@@ -104,7 +104,7 @@ class Folder(Protocol):
     def outputs(self) -> Mapping[str, int]:
         """Return the numbers of records written since the daemon started, by type."""
 
-    def stand(
+    def set_registered(
         self,
         registered: Mapping[str, int | None],
         planned: Mapping[str, FoldDestination],
@@ -121,7 +121,7 @@ class Folder(Protocol):
         """
 
     def tidy(self) -> None:
-        """Repeat the writes that failed in :meth:`stand`. Call this often; it does nothing if no write is left."""
+        """Repeat the writes that failed in :meth:`set_registered`. Call this often; it may have nothing to repeat."""
 
     def write_left(self) -> Mapping[str, str]:
         """Write a part of the outputs that the last batch left unwritten, if no batch came since the last call.

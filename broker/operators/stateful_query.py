@@ -211,7 +211,7 @@ class StatefulQuery:
         self._wanted.wait()
         failures = 0
         while not self._stopping.is_set():
-            begun_s = time.monotonic()
+            start_s = time.monotonic()
             done = self.done
             try:
                 self._prepare()
@@ -228,7 +228,7 @@ class StatefulQuery:
                 self.failures += 1
                 said = f"the reader of {self._name} stopped and is started again in {pause} s"
                 self.problem = f"{said}: {self._cause(error)}"
-                LOG.error("stream '%s' %s (after %.0f s)", self._stream, self.problem, time.monotonic() - begun_s)
+                LOG.error("stream '%s' %s (after %.0f s)", self._stream, self.problem, time.monotonic() - start_s)
                 self._query = None
                 self._stopping.wait(pause)
 

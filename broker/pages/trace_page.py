@@ -38,7 +38,7 @@ def trace_fragment(answer: Json) -> str:
         _record(answer),
         _terms(answer.get("verdict"), answer.get("trace")),
         _accepted(answer.get("trace")),
-        _way(answer.get("trace")),
+        _path_section(answer.get("trace")),
         element("p", {"class": "soft"}, words(f"Stream {answer['stream']}, plan of version {answer['version']}.")),
     )
 
@@ -169,7 +169,7 @@ def _ids(listed: Sequence[str], count: int) -> Markup:
     return element("ul", None, *ids)
 
 
-def _way(trace: Json | None) -> Markup | None:
+def _path_section(trace: Json | None) -> Markup | None:
     if not trace or not trace["blocks_shown"]:
         return None
     legend = (

@@ -84,7 +84,7 @@ class BatchBindings:
     def bind(self, batch_id: int, version: int) -> Binding:
         """Return the binding of a batch that begins. If it has none, bind it to ``version`` first."""
         if self.has(batch_id):
-            self._note(batch_id, self.times_begun(batch_id) + 1)
+            self._note(batch_id, self.start_count(batch_id) + 1)
             return self._read(batch_id)
         self.check_folder()
         binding = Binding(batch_id, version, self._planned_end(batch_id), self._planned_first(batch_id))
@@ -103,7 +103,7 @@ class BatchBindings:
         if not self._folder.is_dir():
             raise self._taken()
 
-    def times_begun(self, batch_id: int) -> int:
+    def start_count(self, batch_id: int) -> int:
         """Return the number of starts of a batch, without the starts that :meth:`excuse` subtracted."""
         if not self.has(batch_id):
             return 0
@@ -116,7 +116,7 @@ class BatchBindings:
     def excuse(self, batch_id: int, times: int = 1) -> None:
         """Subtract ``times`` from the number of starts of a batch, because it failed by no fault of its own."""
         if self.has(batch_id):
-            self._note(batch_id, max(0, self.times_begun(batch_id) - times))
+            self._note(batch_id, max(0, self.start_count(batch_id) - times))
 
     def first_offsets(self, binding: Binding) -> Offsets:
         """Return the first offsets of a bound batch, as far as they are known: see :class:`Binding`.

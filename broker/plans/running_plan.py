@@ -44,14 +44,14 @@ class BoundBatch:
 class UnfinishedBatch:
     """The last bound batch if it is not committed: its plan, its offsets, and the number of its starts.
 
-    ``first`` and ``end``: offsets by source partition. ``times_begun``: the starts that count against the batch.
+    ``first`` and ``end``: offsets by source partition. ``start_count``: the starts that count against the batch.
     """
 
     batch_id: int
     plan: Plan
     first: Offsets
     end: Offsets
-    times_begun: int
+    start_count: int
 
 
 class RunningPlan:
@@ -108,8 +108,8 @@ class RunningPlan:
             plan = self._plan_bound_to(bound) if bound is not None and not self.is_settled else None
         if bound is None or plan is None:
             return None
-        times_begun = self._bindings.times_begun(bound.batch_id)
-        return UnfinishedBatch(bound.batch_id, plan, self._first_of(bound), bound.end_offsets, times_begun)
+        start_count = self._bindings.start_count(bound.batch_id)
+        return UnfinishedBatch(bound.batch_id, plan, self._first_of(bound), bound.end_offsets, start_count)
 
     def check_folder(self) -> None:
         """Raise BrokerError if another daemon has taken the stream's folder over, so that no batch can be bound."""

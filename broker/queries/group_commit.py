@@ -62,8 +62,8 @@ class PendingChange:
         """
         if self.refused or self.keep_going or self.scope.max_queries is not None or len(self.changes) > _FEW:
             return False
-        stand = (standing.queries.get(query_id) for query_id in self.ids())
-        return all(query is None or self.scope.owns(query.id, query.stream) for query in stand)
+        registered = (standing.queries.get(query_id) for query_id in self.ids())
+        return all(query is None or self.scope.owns(query.id, query.stream) for query in registered)
 
     def ids(self) -> list[str]:
         """Return the ids of the queries to be changed."""

@@ -24,17 +24,17 @@ def with_since(candidate: ValidatedQuery, before: QuerySet) -> ValidatedQuery:
     query = candidate.query
     if query.operator is None:
         return candidate
-    stands = before.queries.get(query.id)
-    goes_on = stands is not None and _kept_by(stands) == _kept_by(query)
-    if stands is not None and stands.paused and name_of(query.operator) in feed_kinds():
+    current = before.queries.get(query.id)
+    goes_on = current is not None and _kept_by(current) == _kept_by(query)
+    if current is not None and current.paused and name_of(query.operator) in feed_kinds():
         # If no record arrives during the pause, the reader of the feed does not notice the pause. So the state ends
         # here.
         goes_on = False
-    since = stands.since if stands is not None and goes_on else before.version
+    since = current.since if current is not None and goes_on else before.version
     return replace(candidate, query=replace(query, since=since))
 
 
-def stand(streams: Mapping[str, Stream], after: QuerySet, plans: Mapping[str, Plan]) -> None:
+def keep_states(streams: Mapping[str, Stream], after: QuerySet, plans: Mapping[str, Plan]) -> None:
     """Make the streams keep the states of the queries of a set, and delete all others, before the set's plans run.
 
     ``plans``: the new plans of the streams that change. The states of queries whose records are unreadable are kept.

@@ -59,20 +59,20 @@ class RunningLoads:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._under_way: list[LoadProgress] = []
+        self._running: list[LoadProgress] = []
 
     @contextmanager
     def started(self, queries: int, by: str = "", cancellation: Cancellation | None = None) -> Iterator[LoadProgress]:
         """Enter a context during which a change of ``queries`` queries is in progress."""
         load = LoadProgress(queries, by=by, cancellation=cancellation or Cancellation())
         with self._lock:
-            self._under_way.append(load)
+            self._running.append(load)
         try:
             yield load
         finally:
             with self._lock:
-                self._under_way = [other for other in self._under_way if other is not load]
+                self._running = [other for other in self._running if other is not load]
 
     def shown(self, by: str | None = None) -> list[dict[str, Any]]:
         """Return the progress of all changes in progress, or of one caller's, as JSON objects."""
-        return [load.shown() for load in self._under_way if by in (None, load.by)]
+        return [load.shown() for load in self._running if by in (None, load.by)]

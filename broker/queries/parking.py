@@ -29,7 +29,7 @@ class Parking:
     def __init__(self, streams: Mapping[str, Stream], set_aside: Collection[str] = ()) -> None:
         self._streams = streams
         self._set_aside = frozenset(set_aside)
-        self._begun_at = -1
+        self._start_version = -1
         self._noted: list[tuple[Stream, DiagnosisResult]] = []
 
     def begin(self, standing: QuerySet) -> None:
@@ -39,7 +39,7 @@ class Parking:
         """
         for query_id in sorted(self._set_aside):
             standing.get(query_id)
-        self._begun_at = standing.version
+        self._start_version = standing.version
         versions = {query.id: query.version for query in standing}
         for stream in self._streams.values():
             if stream.running.version_to_replay is None:
@@ -47,7 +47,7 @@ class Parking:
 
     def reason(self, query: RegisteredQuery) -> str | None:
         """Return the reason why a query is parked or set aside. Return None if it is neither."""
-        if query.id in self._set_aside and query.version <= self._begun_at:
+        if query.id in self._set_aside and query.version <= self._start_version:
             return _SET_ASIDE
         stream = self._streams.get(query.stream)
         return None if stream is None else stream.parked.reason(query.id, query.version)

@@ -196,8 +196,8 @@ class QuerySet:
 
         ``without``: the ids of queries to ignore.
         """
-        left_out = [query for query_id in without if (query := self.queries.get(query_id)) is not None]
-        return set(_counted(self._indexes.feeds, _feeds(left_out, self._watched), ()))
+        ignored = [query for query_id in without if (query := self.queries.get(query_id)) is not None]
+        return set(_counted(self._indexes.feeds, _feeds(ignored, self._watched), ()))
 
     def expired(self, now: datetime) -> list[str]:
         """Return the ids of the queries that have expired at the time ``now``."""

@@ -18,7 +18,7 @@ from broker.layers.layers import Layers, News
 from broker.layers.mark import LayerMark
 from broker.plans.offsets import Offsets
 from broker.queries.expansion import Changed, Made, Reshaped
-from broker.queries.kept_states import stand
+from broker.queries.kept_states import keep_states
 from broker.queries.parking import Parking
 from broker.queries.planning import Planning
 from broker.queries.query_set import QuerySet
@@ -223,9 +223,9 @@ class QueryState:
                 LOG.warning("query '%s' is not served: %s", query_id, reason)
         after = after.with_unserved(unserved)
         offsets = {}
-        stand(self._streams, after, plans)
+        keep_states(self._streams, after, plans)
         for name, plan in plans.items():
-            self._streams[name].evaluation_errors.stand(after.queries)
+            self._streams[name].evaluation_errors.set_registered(after.queries)
             offsets[name] = self._streams[name].running.replace(plan)
         self.now = after
         return offsets

@@ -36,7 +36,7 @@ from broker.plans.offsets import Offsets
 from broker.queries.change import Became, Change, Outcome, Registered, Remove
 from broker.queries.expansion import change_count
 from broker.queries.group_commit import GroupCommit, PendingChange, companions, joined, part, unrefused
-from broker.queries.kept_states import changes_states, stand, with_since
+from broker.queries.kept_states import changes_states, keep_states, with_since
 from broker.queries.load_progress import LoadProgress, RunningLoads
 from broker.queries.planning import is_large
 from broker.queries.query import RegisteredQuery
@@ -309,7 +309,7 @@ class Registrar:
             load.note_done("validated")
             with self._lock:
                 now = self.standing
-                removes = self._refuse_by_what_stands(changes, refused, scope)
+                removes = self._refuse_conflicts(changes, refused, scope)
                 missing = (
                     self._validator.refuse_together(candidates, refused, scope, _ids(removes)) if candidates else ()
                 )
@@ -320,10 +320,10 @@ class Registrar:
 
         def registered(position: int, candidate: ValidatedQuery) -> Registered:
             query, warnings = candidate.query, (*candidate.warnings, *of_topics.get(position, ()))
-            stands = now.queries.get(query.id)
-            if stands is None:
+            current = now.queries.get(query.id)
+            if current is None:
                 return Registered(query, {}, warnings, "registered")
-            return Registered(query.at(stands.version), {}, warnings, "unchanged" if now.holds(query) else "replaced")
+            return Registered(query.at(current.version), {}, warnings, "unchanged" if now.holds(query) else "replaced")
 
         return Outcome(now.version, {i: registered(i, one) for i, one in candidates.items()}, removes, refused)
 
@@ -388,7 +388,7 @@ class Registrar:
         keep_going: bool,
     ) -> Outcome:
         """Apply validated changes under the lock, and return their outcome."""
-        removes = self._refuse_by_what_stands(changes, refused, scope)
+        removes = self._refuse_conflicts(changes, refused, scope)
         missing_topics = (
             self._validator.refuse_together(candidates, refused, scope, _ids(removes)) if candidates else set()
         )
@@ -397,7 +397,7 @@ class Registrar:
             return Outcome(refused=refused)
         return self._made(candidates, removes, refused, missing_topics, load)
 
-    def _refuse_by_what_stands(
+    def _refuse_conflicts(
         self, changes: Sequence[Change | AscError], refused: dict[int, AscError], scope: Scope
     ) -> dict[int, RegisteredQuery]:
         """Refuse changes that conflict with standing queries or each other, and return the queries to remove, by index.
@@ -413,13 +413,13 @@ class Registrar:
             with refusing(refused, position):
                 if change.query_id in taken:
                     raise QueryError("duplicate id", change.query_id[:250], "is changed twice: keep one of them")
-                stands = self.standing.queries.get(change.query_id)
-                if stands is not None and not scope.owns(stands.id, stands.stream):
+                current = self.standing.queries.get(change.query_id)
+                if current is not None and not scope.owns(current.id, current.stream):
                     if isinstance(change, Remove):
                         raise unknown_query(change.query_id)
                     remedy = f"is taken by a query that token '{scope.name}' does not see: choose another id"
                     raise ForbiddenError("query id", change.query_id, remedy)
-                if not isinstance(change, Remove) and not change.replaces and stands is not None:
+                if not isinstance(change, Remove) and not change.replaces and current is not None:
                     why = "is registered already, and is not to be replaced"
                     remedy = f"{why}: take another id, or leave out --no-replace (If-None-Match)"
                     raise StandingQueryError("query", change.query_id, remedy)
@@ -453,10 +453,10 @@ class Registrar:
         Unchanged queries are not written.
         """
         before, gone = self.standing, _ids(removes)
-        stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
+        unchanged = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
         of_topics = self._validator.topic_warnings(candidates, missing_topics)
         warnings = {i: (*one.warnings, *of_topics.get(i, ())) for i, one in candidates.items()}
-        candidates = {i: with_since(one, before) for i, one in candidates.items() if i not in stands}
+        candidates = {i: with_since(one, before) for i, one in candidates.items() if i not in unchanged}
         running = self._query_state.plans()
         plans = self._planning.changed(running, before, list(candidates.values()), gone, load.cancellation)
         load.cancellation.check()
@@ -474,9 +474,9 @@ class Registrar:
             written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}
             after = before.changed(written.values(), gone, version)
             for stream in self._streams.values():
-                stream.evaluation_errors.stand(after.queries, gone)
+                stream.evaluation_errors.set_registered(after.queries, gone)
             if changes_states([*changed, *removes.values(), *(before.queries.get(one.id) for one in changed)]):
-                stand(self._streams, after, plans)
+                keep_states(self._streams, after, plans)
             offsets = {
                 name: self._streams[name].running.replace(replace(plan, version=version), running[name])
                 for name, plan in plans.items()
@@ -486,14 +486,14 @@ class Registrar:
             # The registry already contains the change. The next change first restores the state from the registry.
             self._is_uncertain = True
             raise
-        made = {**written, **stands}
+        made = {**written, **unchanged}
         for name in {query.stream for query in made.values()} - offsets.keys():
             offsets[name] = self._streams[name].running.effective_offsets()
 
         def registered_at(position: int) -> Registered:
             query = made[position]
-            previous = before.queries.get(query.id) if position not in stands else None
-            became: Became = "unchanged" if position in stands else "registered" if previous is None else "replaced"
+            previous = before.queries.get(query.id) if position not in unchanged else None
+            became: Became = "unchanged" if position in unchanged else "registered" if previous is None else "replaced"
             return Registered(query, offsets[query.stream], warnings[position], became, previous)
 
         registered = {i: registered_at(i) for i in sorted(made)}

@@ -57,10 +57,10 @@ class TopicLoops:
 def _reached(topic: str, feeds: Mapping[str, set[str]]) -> set[str]:
     """Return the topics that records of a topic can reach, including the topic itself."""
     reached: set[str] = set()
-    ahead = [topic]
-    while ahead:
-        at = ahead.pop()
+    pending = [topic]
+    while pending:
+        at = pending.pop()
         if at not in reached:
             reached.add(at)
-            ahead.extend(feeds.get(at, ()))
+            pending.extend(feeds.get(at, ()))
     return reached

@@ -28,14 +28,14 @@ def shared_topics(
     queries if a query that owns a topic is added, or changes its topic.
     """
     owning = [name for name, kind in OPERATORS.items() if kind.allows_compacted_topic]
-    stand = [query for name in owning for query in standing.walk(operator=name)]
+    owning_queries = [query for name in owning for query in standing.walk(operator=name)]
     # Most bulk loads contain no query that owns a topic.
-    if not stand and not any(owns_topic(one.query) for one in candidates):
+    if not owning_queries and not any(owns_topic(one.query) for one in candidates):
         return {}
     accepted = [(i, one.query) for i, one in enumerate(candidates) if i not in refused]
     replaced = {query.id for _, query in accepted}
-    owners = {query.topic for query in stand if query.id not in replaced}
-    claimed = {query.topic for _, query in accepted if owns_topic(query) and not _stands_alike(query, standing)}
+    owners = {query.topic for query in owning_queries if query.id not in replaced}
+    claimed = {query.topic for _, query in accepted if owns_topic(query) and not _keeps_topic(query, standing)}
     others = standing if claimed else ()
     used = {query.topic for query in others if query.topic in claimed and query.id not in replaced}
     errors: dict[int, AscError] = {}
@@ -54,6 +54,6 @@ def shared_topics(
     return errors
 
 
-def _stands_alike(query: RegisteredQuery, standing: QuerySet) -> bool:
-    stands = standing.queries.get(query.id)
-    return stands is not None and owns_topic(stands) and stands.topic == query.topic
+def _keeps_topic(query: RegisteredQuery, standing: QuerySet) -> bool:
+    current = standing.queries.get(query.id)
+    return current is not None and owns_topic(current) and current.topic == query.topic

@@ -28,7 +28,7 @@ from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 from broker.stream.analyser import StreamAnalyser
 
-_TOLD = 5
+_NAMED_COUNT = 5
 """The largest number of shapes that a warning names."""
 
 
@@ -227,7 +227,7 @@ class ValidatedQuery:
         refused = {} if self.members is None else self.members.refused
         if not refused:
             return warnings
-        listed = "; ".join(f"{shape_id}: {refused[shape_id]}" for shape_id in list(refused)[:_TOLD])
+        listed = "; ".join(f"{shape_id}: {refused[shape_id]}" for shape_id in list(refused)[:_NAMED_COUNT])
         many = "1 shape of its layer is" if len(refused) == 1 else f"{len(refused):,} shapes of its layer are"
         return (*warnings, f"{many} excluded: {listed}")
 

@@ -32,12 +32,12 @@ class Validator:
     """
 
     def __init__(
-        self, config: Config, cluster: KafkaCluster, streams: Mapping[str, Stream], stands: QueryState
+        self, config: Config, cluster: KafkaCluster, streams: Mapping[str, Stream], query_state: QueryState
     ) -> None:
         self._config = config
         self._cluster = cluster
         self._streams = streams
-        self._query_state = stands
+        self._query_state = query_state
 
     def stream_of(self, name: str | None, scope: Scope) -> Stream:
         """Return the stream with a name.
@@ -86,9 +86,9 @@ class Validator:
                     scope.check_number(len(own_ids))
                     candidates[position] = self._candidate(change.query, scope, standing, load.cancellation)
                 elif isinstance(change, Alter):
-                    stands = standing.queries.get(change.query_id)
-                    is_own = stands is not None and scope.owns(stands.id, stands.stream)
-                    altered = change.altered(stands if is_own else None)
+                    current = standing.queries.get(change.query_id)
+                    is_own = current is not None and scope.owns(current.id, current.stream)
+                    altered = change.altered(current if is_own else None)
                     candidates[position] = self._candidate(altered, scope, standing, load.cancellation)
         load.read = len(changes)
         load.note_done("read")
@@ -115,8 +115,8 @@ class Validator:
         check_labels(query.labels)
         if query.expires_at is not None and query.expires_at <= _now():
             raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
-        stands = standing.queries.get(query.id)
-        may_wait = stands is not None and (stands.where, stands.join) == (query.where, query.join)
+        current = standing.queries.get(query.id)
+        may_wait = current is not None and (current.where, current.join) == (query.where, query.join)
         candidate = ValidatedQuery.of(
             query,
             stream.analyser,

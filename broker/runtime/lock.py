@@ -174,7 +174,7 @@ def _served_repository() -> Iterator[str]:
 
 
 def _failed(wanted: Wanted, said: str) -> RuntimeMissingError:
-    telling = [line.strip() for line in said.splitlines() if "not found" in line or "rror" in line or "502" in line]
-    reason = f" ({telling[-1][:300]})" if telling else ""
+    causes = [line.strip() for line in said.splitlines() if "not found" in line or "rror" in line or "502" in line]
+    reason = f" ({causes[-1][:300]})" if causes else ""
     remedy = f"cannot be resolved{reason}; check ASC_MAVEN_URL, HTTPS_PROXY and SSL_CERT_FILE"
     return RuntimeMissingError("the jars of", f"{wanted.name}:{wanted.version}", remedy)

@@ -33,7 +33,7 @@ _NEEDED = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark", "scipy"
 Java.
 """
 
-_LEFT_OUT = frozenset(["tests", "include", "jars"])
+_EXCLUDED = frozenset(["tests", "include", "jars"])
 """Folders that no worker reads: half of all bytes. The cluster has its own jars of Spark."""
 
 _COMPRESSION = 1
@@ -137,7 +137,7 @@ def _needed_files() -> dict[str, Path]:
 
 
 def _is_read(name: str, file: PurePosixPath) -> bool:
-    if file.parts[0] == ".." or _LEFT_OUT & set(file.parts):
+    if file.parts[0] == ".." or _EXCLUDED & set(file.parts):
         return False
     # Of PySpark, only the modules: the cluster has Spark's scripts, examples and jars.
     return name != "pyspark" or file.suffix in (".py", ".pyc", ".json")

@@ -10,16 +10,16 @@ from broker.runtime.progress import Progress
 from broker.runtime.warm_up import compile_kernels
 
 
-def prepare(tell: Progress, progress: Progress) -> None:
+def prepare(report: Progress, progress: Progress) -> None:
     """Find Java, fetch the jars, compile the kernels and archive Spark's classes. Skip what exists already.
 
-    ``tell`` receives lines about the results, ``progress`` lines about long steps. Raise RuntimeMissingError.
+    ``report`` receives lines about the results, ``progress`` lines about long steps. Raise RuntimeMissingError.
     """
-    tell(str(find_java()))
+    report(str(find_java()))
     for jar_set in (spark_connector(), kafka_node()):
         jars = fetch_jars(jar_set, progress)
-        tell(f"{len(jars)} jars of {jar_set} in {jars[0].parent}")
+        report(f"{len(jars)} jars of {jar_set} in {jars[0].parent}")
     compile_kernels()
-    tell("kernels compiled")
+    report("kernels compiled")
     archive = archive_classes(progress)
-    tell(f"Spark's classes in {archive.file}" if archive.is_there else "Spark's classes: this Java archives none")
+    report(f"Spark's classes in {archive.file}" if archive.is_there else "Spark's classes: this Java archives none")

@@ -20,7 +20,7 @@ import truststore
 from broker.errors import RuntimeMissingError
 from broker.runtime.connections import Connections
 from broker.runtime.locked_jars import Jar
-from broker.runtime.repository_errors import WrongBytesError, is_transient, told
+from broker.runtime.repository_errors import WrongBytesError, is_transient, missing_error
 
 VARIABLE = "ASC_MAVEN_URL"
 _ATTEMPTS = 4
@@ -88,7 +88,7 @@ class Repository:
             except (httpx.HTTPError, WrongBytesError) as error:
                 last = attempt == _ATTEMPTS or not is_transient(error)
                 if last or self._stop.wait(_BACKOFF_S * 2 ** (attempt - 1)):
-                    raise told(error, shown(url)) from error
+                    raise missing_error(error, shown(url)) from error
 
     def abort(self) -> None:
         """End the downloads of all threads at once, even if a server does not answer or stops sending.

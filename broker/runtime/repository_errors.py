@@ -48,7 +48,7 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, httpx.TransportError) and (unknown is None or unknown.errno == socket.EAI_AGAIN)
 
 
-def told(error: Exception, url: str) -> RuntimeMissingError:
+def missing_error(error: Exception, url: str) -> RuntimeMissingError:
     """Return the broker's exception for an error of HTTP, TLS or the lock. ``url`` contains no password."""
     if isinstance(error, WrongBytesError):
         got = f"{error.received_bytes:,} bytes where {error.jar.size_bytes:,} are locked"

@@ -78,7 +78,7 @@ _SEVERAL: Mapping[str, str] = {
 }
 """The properties set here that hold several values, each with the separator between values."""
 
-_TELL_OF_FAILURES = (
+_FAILURE_LOGGERS = (
     "org.apache.spark.executor.Executor",
     "org.apache.spark.scheduler.TaskSetManager",
     "org.apache.spark.sql.execution.streaming.MicroBatchExecution",
@@ -244,7 +244,7 @@ def quiet_failures(session: SparkSession) -> None:
     """
     jvm: Any = session._jvm
     log4j = jvm.org.apache.logging.log4j
-    for name in _TELL_OF_FAILURES:
+    for name in _FAILURE_LOGGERS:
         log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
 
 

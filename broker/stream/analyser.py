@@ -60,7 +60,7 @@ The limits on predicates keep an answer within a twentieth of this timeout.
 
 _ASKED_AT_ONCE = 4
 
-_BEGUN_S = 10.0
+_START_TIMEOUT_S = 10.0
 """The time in seconds that a question waits for a free thread while Spark works on other questions."""
 
 _CONFIRMED_MAX = 20_000
@@ -327,8 +327,8 @@ class StreamAnalyser:
         Raise BrokerError if all threads are busy with other questions for too long, which says nothing about this
         question.
         """
-        if not self._free.acquire(timeout=None if timeout_s is None else _BEGUN_S):
-            raise BrokerError("Spark", f"for {_BEGUN_S:.0f} s", "was busy with what others asked: try again")
+        if not self._free.acquire(timeout=None if timeout_s is None else _START_TIMEOUT_S):
+            raise BrokerError("Spark", f"for {_START_TIMEOUT_S:.0f} s", "was busy with what others asked: try again")
         asked = self._asking.submit(question)
         asked.add_done_callback(lambda _: self._free.release())
         try:

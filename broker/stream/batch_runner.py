@@ -293,9 +293,9 @@ class BatchRunner:
         from broker.matching.tally import Tallying, tally_accumulator
 
         sampling = self._monitor.sampling()
-        room = sampling.tuples if sampling else 0
-        if self._tallies is None or self._tallies[0] != room:
-            self._tallies = (room, tally_accumulator(self._spark.sparkContext, room))
+        sample_tuples = sampling.tuples if sampling else 0
+        if self._tallies is None or self._tallies[0] != sample_tuples:
+            self._tallies = (sample_tuples, tally_accumulator(self._spark.sparkContext, sample_tuples))
         accumulator = self._tallies[1]
         accumulator.value = None
         feed = self._feed_of(plan)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("asc.traces")
 
-_TOLD_EACH_S = 60.0
+_LOGGED_EVERY_S = 60.0
 _CLOSED_IN_S = 2.0
 _WITHIN = {"match": "run"}
 """The phases that another phase contains, each with the name of that phase."""
@@ -46,10 +46,12 @@ class BatchTraces:
         # The environment variable takes precedence.
         resource = Resource({"service.name": "asc-broker"}).merge(_without_default(Resource.create()))
         self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-        self._provider.add_span_processor(BatchSpanProcessor(_told_once(OTLPSpanExporter(endpoint=endpoint), endpoint)))
+        self._provider.add_span_processor(
+            BatchSpanProcessor(_logging_exporter(OTLPSpanExporter(endpoint=endpoint), endpoint))
+        )
         self._tracer = self._provider.get_tracer("asc-broker")
 
-    def tell(self, stream: str, batch: DoneBatch) -> None:
+    def enqueue(self, stream: str, batch: DoneBatch) -> None:
         """Queue the spans of a finished batch for export, without waiting."""
         from opentelemetry.trace import set_span_in_context
 
@@ -71,13 +73,13 @@ class BatchTraces:
         closing.join(_CLOSED_IN_S)
 
 
-def _told_once(exporter: Any, endpoint: str, clock: Callable[[], float] = time.monotonic) -> Any:
+def _logging_exporter(exporter: Any, endpoint: str, clock: Callable[[], float] = time.monotonic) -> Any:
     """Return an exporter that logs a failed export at most once a minute, with the error if the exporter raised one."""
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-    class ToldOnce(SpanExporter):
+    class LoggingExporter(SpanExporter):
         def __init__(self) -> None:
-            self._told_at: float | None = None
+            self._logged_at_s: float | None = None
 
         def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
             why = ""
@@ -87,16 +89,16 @@ def _told_once(exporter: Any, endpoint: str, clock: Callable[[], float] = time.m
                 result, why = SpanExportResult.FAILURE, f": {one_line(error)}"
             now = clock()
             if result is not SpanExportResult.SUCCESS and (
-                self._told_at is None or now >= self._told_at + _TOLD_EACH_S
+                self._logged_at_s is None or now >= self._logged_at_s + _LOGGED_EVERY_S
             ):
-                self._told_at = now
+                self._logged_at_s = now
                 LOG.warning("tracing.endpoint '%s' does not take traces, which are dropped%s", endpoint, why)
             return result
 
         def shutdown(self) -> None:
             exporter.shutdown()
 
-    return ToldOnce()
+    return LoggingExporter()
 
 
 def _without_default(resource: Any) -> Any:

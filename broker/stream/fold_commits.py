@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("asc.job")
 
-_TOLD = 5
+_NAMED_COUNT = 5
 """The largest number of missing partitions that an error names."""
 
 
@@ -149,7 +149,7 @@ class FoldCommits:
         for folder in self._folders.values():
             refused = folder.write_left()
             self._log(refused)
-            self._parks.tell_more(_told(refused), version)
+            self._parks.add(_parking_reasons(refused), version)
 
     def close(self) -> None:
         """Close all folders. Call it only when no batch runs."""
@@ -199,14 +199,14 @@ class FoldCommits:
         """
         from broker.matching.fold_task import TaskPartials
 
-        told = dict(self._accumulator.value)
+        handed_over = dict(self._accumulator.value)
         self._accumulator.value = {}
         content_by_partition = {
-            partition: content for (nonce, partition), content in told.items() if nonce == attempt.nonce
+            partition: content for (nonce, partition), content in handed_over.items() if nonce == attempt.nonce
         }
         missing = sorted(set(range(attempt.tasks)) - content_by_partition.keys())
         if missing:
-            named = ", ".join(map(str, missing[:_TOLD])) + (", ..." if len(missing) > _TOLD else "")
+            named = ", ".join(map(str, missing[:_NAMED_COUNT])) + (", ..." if len(missing) > _NAMED_COUNT else "")
             lost = f"has no states of {len(missing)} of its {attempt.tasks} tasks (partition {named})"
             raise FoldError("batch", batch_id, f"{lost}: it is run again")
         return [TaskPartials.of_bytes(content_by_partition[partition]) for partition in range(attempt.tasks)]
@@ -214,9 +214,9 @@ class FoldCommits:
     def _failures(self, planned: _Planned, parts: Sequence[TaskPartials]) -> dict[str, str]:
         """Return the queries of a plan that failed in this batch or in an earlier one, with the reasons."""
         own = {name: query.in_plan().definition for name, query in planned.queries.items()}
-        told = self._parks.finding
+        finding = self._parks.finding
         # A query that was parked and is served again was registered anew.
-        pending = {} if told is None else told.queries
+        pending = {} if finding is None else finding.queries
         self._failed = {
             name: known for name, known in self._failed.items() if name in pending and own.get(name) == known[0]
         }
@@ -235,7 +235,7 @@ class FoldCommits:
         self._log(new)
         for name, reason in new.items():
             self._failed[name] = (planned.queries[name].in_plan().definition, reason)
-        self._parks.tell(_told(failed), version)
+        self._parks.report(_parking_reasons(failed), version)
 
     def _log(self, failed: Mapping[str, str]) -> None:
         """Log queries that failed, except for a reason that is reported already and for which they wait to be
@@ -243,13 +243,13 @@ class FoldCommits:
         """
         finding = self._parks.finding
         pending = {} if finding is None else finding.queries
-        told = _told(failed)
+        told = _parking_reasons(failed)
         for name, reason in failed.items():
             if pending.get(name) != told[name]:
                 LOG.error("stream '%s': query '%s' is parked: %s", self._stream, name, reason)
 
 
-def _told(failed: Mapping[str, str]) -> dict[str, str]:
+def _parking_reasons(failed: Mapping[str, str]) -> dict[str, str]:
     """Return failures as the reasons with which queries are parked."""
     remedy = "change it, or register it anew to try again"
     return {name: f"is parked, for {reason}: {remedy}" for name, reason in failed.items()}

@@ -302,7 +302,7 @@ class StreamJob:
                 raise BrokerError("streaming query", self.name, "was stopped from outside")
             if self._is_overdue():
                 self._look_into_slow_batch(query)
-            self._tell_long_batch()
+            self._log_long_batch()
             for done in self._progress.new(query, self._done_batch_id):
                 self._phases.count_spark(done.batch_id, done.began_s, done.durations_ms)
             # A restarted job is healthy again when it has completed a batch, or has waited for records for some time.
@@ -335,13 +335,13 @@ class StreamJob:
         batch = self._diagnosis.due()
         if batch is None:
             return
-        self.problem = f"looks for the expression that ended batch {batch.batch_id} {batch.times_begun} times"
+        self.problem = f"looks for the expression that ended batch {batch.batch_id} {batch.start_count} times"
         LOG.warning("stream '%s' %s", self.name, self.problem)
         finding = self._diagnosis.of_batch(batch, lambda: not self._stopping.is_set())
         if finding is not None:
             self._have_parked(finding)
             if self.finding is None:
-                self._running.excuse(batch.times_begun)
+                self._running.excuse(batch.start_count)
 
     def _is_overdue(self) -> bool:
         began_s, limit_s, now = self._batch_began_s, self._config.spark.expression_timeout_s, time.monotonic()
@@ -354,7 +354,7 @@ class StreamJob:
             return False
         return any(attribute.is_computed for attribute in expressions_of(self._running.plan))
 
-    def _tell_long_batch(self) -> None:
+    def _log_long_batch(self) -> None:
         """Log a batch that has been running for too long.
 
         A stopped worker that Spark waits for, or a destination that accepts no records, raises no error.
@@ -416,7 +416,7 @@ class StreamJob:
                 with self._phases.timed("bind"):
                     batch = self._running.bind(batch_id)
                 tally = self._run_bound(batch_id, records, batch)
-                self._tell(batch_id, batch, tally)
+                self._report(batch_id, batch, tally)
             except SchemaRegistryError:
                 # The stream was stopped before the batch was read, so this start does not count as a failure.
                 self._running.excuse()
@@ -448,7 +448,7 @@ class StreamJob:
             LOG.warning("stream '%s': batch %d is run again at once: %s", self.name, batch_id, cause)
         return self._runner.run(batch_id, records, batch, self._stopping)
 
-    def _tell(self, batch_id: int, batch: BoundBatch, tally: Tally | None) -> None:
+    def _report(self, batch_id: int, batch: BoundBatch, tally: Tally | None) -> None:
         """Pass on the counts of a batch. Its matches are already written, so an error here must not cause a replay."""
         # A batch may have no records, because transaction markers have offsets too.
         self._figures.lag.done = self._running.effective_offsets()

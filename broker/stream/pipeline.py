@@ -52,9 +52,9 @@ class Pipeline:
         times = () if feed is None else feed.times()
         if shipped.folding is not None and not times:
             times = (source_partition(),)
-        told = (*times, _record_number(decoder))
+        facts = (*times, _record_number(decoder))
         carried = () if feed is None else feed.names
-        matching = delivering(records.sparkSession, shipped, (RECORD, ERROR, *carried), tallying, told)
+        matching = delivering(records.sparkSession, shipped, (RECORD, ERROR, *carried), tallying, facts)
         operators = () if feed is None else (feed,)
         written = outgoing_projections(DELIVERIES_COLUMN, dead_letter_topic, limits, operators, carried)
         seen = () if feed is None else ((sf.col("*"), *feed.columns),)

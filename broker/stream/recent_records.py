@@ -183,15 +183,15 @@ class RecentRecords:
     def _await_turn(self, caller: str | None) -> None:
         ticket = object()
 
-        def gave_way() -> bool:
+        def is_replaced() -> bool:
             return caller is not None and self._newest.get(caller) is not ticket
 
         with self._turn:
             if caller is not None:
                 self._newest[caller] = ticket
                 self._turn.notify_all()
-            self._turn.wait_for(lambda: gave_way() or not self._is_busy, _ANSWERED_WITHIN_S)
-            if gave_way():
+            self._turn.wait_for(lambda: is_replaced() or not self._is_busy, _ANSWERED_WITHIN_S)
+            if is_replaced():
                 raise BrokerError("trial", None, "gave way to a newer one by the same caller: wait for that")
             if caller is not None:
                 del self._newest[caller]

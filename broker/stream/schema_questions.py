@@ -93,14 +93,14 @@ class SchemaQuestions:
         beyond = [schema_id for schema_id in error.schema_ids if self._blames[schema_id] >= BLAMES_MAX]
         if beyond:
             self._unanswered |= dict.fromkeys(beyond, time.monotonic())
-            told = ", ".join(map(str, beyond[:10]))
-            LOG.error("stream '%s': what names schemas %s makes dead letters: %s", self._stream, told, error)
+            listed = ", ".join(map(str, beyond[:10]))
+            LOG.error("stream '%s': what names schemas %s makes dead letters: %s", self._stream, listed, error)
         return bool(beyond)
 
     def _asking_again(self, decoder: Decoder) -> Decoder:
         """Return a decoder that asks once more about the schemas that were given up long ago."""
-        begun_s = time.monotonic() - _UNANSWERED_S
-        kept = {schema_id: since_s for schema_id, since_s in self._unanswered.items() if since_s > begun_s}
+        earliest_s = time.monotonic() - _UNANSWERED_S
+        kept = {schema_id: since_s for schema_id, since_s in self._unanswered.items() if since_s > earliest_s}
         if len(kept) == len(self._unanswered):
             return decoder
         self._unanswered = kept

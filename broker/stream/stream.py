@@ -219,10 +219,10 @@ class Stream:
         version: int,
         unserved: Mapping[str, str],
     ) -> None:
-        """Keep the fold states of registered queries, by kind, before a plan runs: see :meth:`Folder.stand`."""
+        """Keep the fold states of registered queries, by kind, before a plan runs (:meth:`Folder.set_registered`)."""
         planned = folds_in(plan)
         for op, folder in self.folders.items():
-            folder.stand(registered[op], {own.id: own for own in planned if own.op == op}, version, unserved)
+            folder.set_registered(registered[op], {own.id: own for own in planned if own.op == op}, version, unserved)
 
     def tidy_states(self) -> None:
         """Delete the states that :meth:`keep_states` could not delete: see :meth:`Folder.tidy`."""

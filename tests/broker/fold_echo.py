@@ -134,7 +134,7 @@ class EchoFolder:
         found: dict[str, Any] = json.loads(self.path.read_text())
         return found
 
-    def stand(
+    def set_registered(
         self,
         registered: Mapping[str, int | None],
         planned: Mapping[str, FoldDestination],

@@ -70,14 +70,14 @@ def test_a_cluster_keeps_its_own(spark: SparkSession, monkeypatch: pytest.Monkey
 
 
 def test_functions_that_yield_run_in_workers_of_lower_priority(spark: SparkSession) -> None:
-    def told(numbers: pd.Series) -> pd.Series:
+    def niceness_of(numbers: pd.Series) -> pd.Series:
         return pd.Series([os.getpriority(os.PRIO_PROCESS, 0)] * len(numbers))
 
     context, found = spark.sparkContext, []
     before = dict(context.environment)
     for yields in (True, False):
         with own_interpreter(context, yields=yields):
-            niceness = pandas_udf(told, "int")("id")  # type: ignore[call-overload]
+            niceness = pandas_udf(niceness_of, "int")("id")  # type: ignore[call-overload]
         (row,) = spark.range(1).select(niceness.alias("niceness")).collect()
         found.append(row.niceness)
     own = os.getpriority(os.PRIO_PROCESS, 0)

@@ -41,12 +41,12 @@ def overview_routes(pages: Pages, permitted_of: Callable[[Request], ScopedServic
 
 def _shown(permitted: ScopedService) -> dict[str, Any]:
     reason = permitted.readiness()
-    told = {"reason": reason, "phases": PHASES, "as_of_ms": time.time() * 1000, "may_change": permitted.may_change}
+    common = {"reason": reason, "phases": PHASES, "as_of_ms": time.time() * 1000, "may_change": permitted.may_change}
     if reason is not None and not permitted.is_loaded:
-        return {**told, "streams": []}
+        return {**common, "streams": []}
     whole = permitted.sees_whole_streams
     streams = [_stream(permitted, name, stream, whole) for name, stream in sorted(permitted.streams().items())]
-    return {**told, "streams": streams}
+    return {**common, "streams": streams}
 
 
 def _stream(permitted: ScopedService, name: str, stream: Stream, whole: bool) -> dict[str, Any]:

@@ -44,8 +44,8 @@ def time_line(events: Sequence[Mapping[str, Any]], now_s: float) -> Markup:
         '<text class="axis" x="{}" y="{}">{}</text><text class="axis" x="{}" y="{}" text-anchor="end">now</text>'
     )
     kept = sum(event["kind"] == "kept" for event in events)
-    told = f"rearrangements: {len(events) - kept}, orders that were measured and kept: {kept}"
-    label = f"{told}; since {page_time(first_s * 1000)}, and the list below has each of them"
+    counts = f"rearrangements: {len(events) - kept}, orders that were measured and kept: {kept}"
+    label = f"{counts}; since {page_time(first_s * 1000)}, and the list below has each of them"
     legend = Markup("").join(
         Markup('<span class="key key-{}">{}</span> ').format(number, kind) for number, kind in enumerate(_KINDS)
     )

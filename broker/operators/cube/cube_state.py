@@ -132,7 +132,7 @@ class CubeState:
         topics = {topic for own in (self.coverage, self.missed) for topic, _ in own.intervals}
         return all(self.end(place) >= end for place, end in ends.items() if place[0] in topics)
 
-    def told_gaps(self, last_batch: int, ends: Mapping[Place, int]) -> Iterator[Gap]:
+    def all_gaps(self, last_batch: int, ends: Mapping[Place, int]) -> Iterator[Gap]:
         """Yield all gaps: the stored gaps, the time before the first batch, and the time since the cube stopped
         folding.
 
@@ -157,9 +157,9 @@ class CubeState:
         gaps, reason = list(self.gaps), self.parked
         for pane in sorted({each.pane for each in damaged}):
             first_us, end_us = pane * self.grain_us, (pane + 1) * self.grain_us
-            told = f"a piece of the pane of {instant_text(first_us)} is damaged"
-            gaps.append(Gap(first_us, end_us, told, next(gap_numbers)))
-            reason = reason or told
+            detail = f"a piece of the pane of {instant_text(first_us)} is damaged"
+            gaps.append(Gap(first_us, end_us, detail, next(gap_numbers)))
+            reason = reason or detail
         panes, apart = self.panes.with_damage(damaged), self.apart.with_damage(damaged)
         return replace(self, panes=panes, apart=apart, gaps=bounded(gaps), parked=reason)
 
@@ -173,7 +173,7 @@ class CubeState:
         """
         assert self.windows is not None
         spans = [(first * self.grain_us, end * self.grain_us) for first, end in gone.spans(self.windows.output.sliding)]
-        told = f"former cells of windows of the pane of {instant_text(spans[0][0])} are damaged"
-        gaps = [Gap(*span, told, next(gap_numbers)) for span in spans]
+        detail = f"former cells of windows of the pane of {instant_text(spans[0][0])} are damaged"
+        gaps = [Gap(*span, detail, next(gap_numbers)) for span in spans]
         windows = self.windows.without_change(gone, raised)
-        return replace(self, windows=windows, gaps=bounded([*self.gaps, *gaps]), parked=self.parked or told)
+        return replace(self, windows=windows, gaps=bounded([*self.gaps, *gaps]), parked=self.parked or detail)

@@ -50,7 +50,7 @@ _PREPARED_MAX = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Standing:
-    """The registered queries, as the last call of :meth:`Folder.stand` passed them."""
+    """The registered queries, as the last call of :meth:`Folder.set_registered` passed them."""
 
     registered: Mapping[str, int | None]
     planned: Mapping[str, FoldDestination]
@@ -168,7 +168,7 @@ class CubeFolder:
         """Return the number of rows of windows that were written since the daemon started, by kind."""
         return self._outputs.copy()
 
-    def stand(
+    def set_registered(
         self,
         registered: Mapping[str, int | None],
         planned: Mapping[str, FoldDestination],
@@ -186,7 +186,7 @@ class CubeFolder:
             LOG.warning("the cubes of stream '%s' are not those that are registered: %s", self._stream.name, error)
 
     def tidy(self) -> None:
-        """Repeat the changes of cubes that failed in :meth:`stand`, and delete some data of deleted cubes."""
+        """Repeat the changes of cubes that failed in :meth:`set_registered`, and delete some data of deleted cubes."""
         with suppress(BrokerError):
             self._tidy()
             if (keeper := self._keeper) is not None:

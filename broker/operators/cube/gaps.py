@@ -76,8 +76,8 @@ def bounded(gaps: Sequence[Gap], most: int = GAPS_MAX) -> tuple[Gap, ...]:
     ended = [own for several in _by_reason(ended) for own in _touching(several)]
     if len(unended) > 1 and len(alone) + len(unended) + len(ended) > most:
         unended = [_union(unended)]
-    room = max(1, most - len(alone) - len(unended))
-    return tuple(sorted((*alone, *unended, *_nearest(ended, room)), key=lambda own: own.number))
+    free_count = max(1, most - len(alone) - len(unended))
+    return tuple(sorted((*alone, *unended, *_nearest(ended, free_count)), key=lambda own: own.number))
 
 
 def _by_reason(gaps: Iterable[Gap]) -> list[list[Gap]]:

@@ -310,8 +310,8 @@ class Keeper:
             if state is None or own is None or gone is None:
                 return
             # A partly written revision cannot be continued, because its later rows would differ: a new revision begins.
-            begun = own.begun_by(gone)
-            raised = {} if begun is None else {begun: self.revision(cube, *begun) + 1}
+            unit = own.partly_written(gone)
+            raised = {} if unit is None else {unit: self.revision(cube, *unit) + 1}
             after = state.with_damaged_change(gone, raised, self._gaps)
             with self._current.replacing(before, after):
                 self._saved.windows.save_revisions(state.number, raised)

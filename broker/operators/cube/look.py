@@ -63,7 +63,7 @@ class Look:
     """A pivot and a chart of a cube, from one commit.
 
     ``series``: the chart; None if the measure is not numeric, or if there are no cells. ``interval``, ``answered_by``:
-    the fields of an answer with these names. ``told``: the watermark, the gaps, the completeness and the commit of the
+    the fields of an answer with these names. ``facts``: the watermark, the gaps, the completeness and the commit of the
     answer. ``cursor``: the cursor for the rows after the last row shown.
     """
 
@@ -75,13 +75,13 @@ class Look:
     series: Series | None
     interval: list[str] | None
     answered_by: Mapping[str, Any]
-    told: Mapping[str, Any]
+    facts: Mapping[str, Any]
 
     @property
     def cursor(self) -> str | None:
         """Return the cursor for the rows that follow. Return None if there are no more rows."""
         shown = self.question.skip + len(self.pivot.rows)
-        return f"{self.told['commit']}-{shown}" if shown < self.pivot.row_count else None
+        return f"{self.facts['commit']}-{shown}" if shown < self.pivot.row_count else None
 
 
 def look_at(

@@ -136,8 +136,8 @@ class PaneMerger:
             if not is_tight:
                 return self.merge(state, added, batch_time, late, window_bytes=window_bytes, is_tight=True)
             revisions = f", {window_bytes:,} of them for revisions of its windows" if window_bytes else ""
-            told = _limit(state.id.query, "cube_bytes", self._limits.size_bytes, "leave dimensions out")
-            over = f"it has {size_bytes:,} bytes{revisions}, and {told}"
+            detail = _limit(state.id.query, "cube_bytes", self._limits.size_bytes, "leave dimensions out")
+            over = f"it has {size_bytes:,} bytes{revisions}, and {detail}"
         return Merged(panes, apart, tuple(written.new), MappingProxyType(written.gone), over)
 
     def _side(
@@ -172,11 +172,11 @@ class PaneMerger:
         for pane in sorted(written.panes):
             cells = sum(own.cells for side in (after.panes, after.apart) for own in sound(side.pane(pane)))
             if cells > self._limits.pane_cells:
-                told = _limit(after.id.query, "cube_cells", self._limits.pane_cells, "leave dimensions out")
-                over = f"the pane of {instant_text(pane * after.grain_us)} has {cells:,} cells, and {told}"
+                detail = _limit(after.id.query, "cube_cells", self._limits.pane_cells, "leave dimensions out")
+                over = f"the pane of {instant_text(pane * after.grain_us)} has {cells:,} cells, and {detail}"
         if over is None and after.pane_count > self._limits.panes:
-            told = _limit(after.id.query, "cube_panes", self._limits.panes, "choose a longer grain")
-            over = f"it has {after.pane_count:,} panes, and {told}"
+            detail = _limit(after.id.query, "cube_panes", self._limits.panes, "choose a longer grain")
+            over = f"it has {after.pane_count:,} panes, and {detail}"
         return over
 
     def _one(self, layout: Layout, held: list[_Held], gone: dict[int, Cells], *, is_whole: bool) -> list[_Held]:

@@ -76,10 +76,10 @@ def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial
         if panes <= BATCH_PANES_MAX:
             break
         own = len(bounded[cube].records)
-        told = (
+        text = (
             f"its records of one batch are in {own:,} panes, the most of all cubes, which may have {BATCH_PANES_MAX:,}"
         )
-        bounded[cube] = replace(bounded[cube], failed=f"{told}: choose a longer grain, or lower max_records_per_batch")
+        bounded[cube] = replace(bounded[cube], failed=f"{text}: choose a longer grain, or lower max_records_per_batch")
         panes -= own
     return bounded
 

@@ -231,8 +231,8 @@ def _definitions(texts: Mapping[int, str]) -> tuple[dict[int, CubeDefinition], d
             plain = json.loads(text)
             definitions[number] = CubeDefinition.parse({name: own for name, own in plain.items() if name != "name"})
         except (ValueError, AttributeError, AscError) as error:
-            told = f"its definition in the file of cubes is damaged, {error}".splitlines()[0]
-            damaged[number] = f"{told}: resume the query, or register it again"
+            detail = f"its definition in the file of cubes is damaged, {error}".splitlines()[0]
+            damaged[number] = f"{detail}: resume the query, or register it again"
     return definitions, damaged
 
 

@@ -86,7 +86,7 @@ class Snapshot:
 
     def is_whole(self, state: CubeState) -> bool:
         """Return whether a cube misses no record: it has no gap."""
-        return next(state.told_gaps(self.batch, self.ends), None) is None
+        return next(state.all_gaps(self.batch, self.ends), None) is None
 
     def query(self, cube: CubeId, body: Mapping[str, Any], reserve: Reserve = unbounded) -> dict[str, Any]:
         """Return the answer to a request body in the form of the API. It includes open panes only if the body has
@@ -103,7 +103,7 @@ class Snapshot:
         shown = question.skip + len(plain_answer["rows"])
         return {
             "interval": plain_answer.pop("interval"),
-            **self._told(state, question),
+            **self._facts(state, question),
             "open_panes": asked.open_panes,
             **plain_answer,
             "cursor": asked.cursor(self.commit, shown) if shown < plain_answer["groups"] else None,
@@ -115,13 +115,13 @@ class Snapshot:
         asked = Asked.parse(wanted.question(state.definition), state, self.commit, self._open_from(state))
         question = replace(asked.question, skip=wanted.skip)
         parts = self._read_all(state, layout, asked, reserve)
-        return look_at(layout, parts, question, wanted, facts=self._told(state, question), reserve=reserve)
+        return look_at(layout, parts, question, wanted, facts=self._facts(state, question), reserve=reserve)
 
     def status(self, cube: CubeId) -> dict[str, Any]:
         """Return the status of a cube: the accounting line, cells, bytes, gaps, offsets and times of partitions."""
         state = self.cube(cube)
         watermark_us, mark_us = self.watermark_us(state), self.marks.get(state.time)
-        gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends)]
+        gaps = [gap.plain() for gap in state.all_gaps(self.batch, self.ends)]
         clock = self.clocks.get(state.time, Clock())
         return {
             "generation": cube.generation,
@@ -194,12 +194,12 @@ class Snapshot:
     def _open_from(self, state: CubeState) -> int | None:
         return first_open(self.marks.get(state.time), self.lateness_us, state.grain_us)
 
-    def _told(self, state: CubeState, question: Question) -> dict[str, Any]:
+    def _facts(self, state: CubeState, question: Question) -> dict[str, Any]:
         """Return the fields of an answer that describe the question's interval: the watermark, the completeness, the
         gaps and the commit.
         """
         first_us, end_us = (None if pane is None else pane * state.grain_us for pane in (question.first, question.end))
-        gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends) if gap.overlaps(first_us, end_us)]
+        gaps = [gap.plain() for gap in state.all_gaps(self.batch, self.ends) if gap.overlaps(first_us, end_us)]
         watermark_us = self.watermark_us(state)
         watermark = None if watermark_us is None else bound_text(watermark_us)
         return {"watermark": watermark, "whole": not gaps, "gaps": gaps, "commit": self.commit}

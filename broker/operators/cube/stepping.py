@@ -24,7 +24,7 @@ from broker.operators.cube.snapshot import Snapshot
 LOG = logging.getLogger("asc.cubes")
 
 Outcome = Literal["folded", "covered", "partly", "parked", "absent"]
-_TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
+_REPORTED: tuple[Outcome, ...] = ("folded", "covered", "partly")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,6 +187,6 @@ def committed(commit: int | None, steps: Sequence[Step], dropped: frozenset[Cube
     parked = {step.after.id: step.after.parked or "" for step in steps if step.outcome == "parked"}
     for each in sorted(dropped):
         LOG.warning("a batch of cube %s is dropped: its generation %s is not kept", each.query, each.generation)
-    folded, covered, partly = (frozenset(by_outcome.get(name, ())) for name in _TOLD)
+    folded, covered, partly = (frozenset(by_outcome.get(name, ())) for name in _REPORTED)
     gaps = {step.after.id: step.new_gaps for step in steps if step.new_gaps}
     return Committed(commit, folded, covered, partly, MappingProxyType(parked), dropped, MappingProxyType(gaps))

@@ -69,7 +69,7 @@ class SavedWindows:
         if after is None:
             return
         at = after.position
-        row = (cube, after.topic, json.dumps(after.output.plain(definition)), after.begun, after.written)
+        row = (cube, after.topic, json.dumps(after.output.plain(definition)), after.first_window, after.written)
         self._store.execute(
             f"INSERT OR REPLACE INTO windows (cube, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*row, at.window, at.place, at.skipped, at.batch, at.until, after.is_due, after.is_behind, after.count),

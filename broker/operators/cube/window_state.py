@@ -70,8 +70,9 @@ class KeptChange:
 class WindowState:
     """The progress of writing a cube's windows to its topic.
 
-    ``begun``: the first window that is written at all; None if that is the first window with a pane. ``written``: the
-    last acknowledged window. Before there is one, it is the window before ``begun``, or None if ``begun`` is None.
+    ``first_window``: the first window that is written at all; None if that is the first window with a pane.
+    ``written``: the last acknowledged window. Before there is one, it is the window before ``first_window``, or None if
+    ``first_window`` is None.
     ``changes``: the changes by late records that the topic does not have yet, ascending by number. ``position``: the
     position in the round of revisions that writes these changes. ``is_due``: whether the revisions of the last commit
     are still to be written. ``is_behind``: whether the last commit reached its limit of windows, so that the next
@@ -86,7 +87,7 @@ class WindowState:
 
     topic: str
     output: Output
-    begun: int | None = None
+    first_window: int | None = None
     written: int | None = None
     position: Position = field(default_factory=Position)
     changes: tuple[KeptChange, ...] = ()
@@ -135,10 +136,11 @@ class WindowState:
 
         The first pane is None if there is no lower bound.
         """
-        if self.written is None or (self.begun is not None and self.written < self.begun):
+        if self.written is None or (self.first_window is not None and self.written < self.first_window):
             return None
         sliding = self.output.sliding
-        return None if self.begun is None else sliding.panes(self.begun)[0], sliding.panes(self.written)[1]
+        first_pane = None if self.first_window is None else sliding.panes(self.first_window)[0]
+        return first_pane, sliding.panes(self.written)[1]
 
     def touched(self) -> WindowState:
         """Return the state after the commit of a batch without late records."""
@@ -153,7 +155,7 @@ class WindowState:
         """
         assert self.written is not None
         first, end = self.output.sliding.holding(int(panes[0])).start, self.output.sliding.holding(int(panes[-1])).stop
-        first, end = max(first, first if self.begun is None else self.begun), min(end, self.written + 1)
+        first, end = max(first, first if self.first_window is None else self.first_window), min(end, self.written + 1)
         own = KeptChange.of(0, first, end, panes, data_bytes)
         new = tuple(replace(each, number=next(numbers)) for each in self._parts(own))
         return replace(self, changes=(*self.changes, *new), is_due=True, is_behind=False)
@@ -177,13 +179,13 @@ class WindowState:
         met = (own for own in self.changes if own.first <= last and first < own.end)
         return [own for own in met if np.diff(np.searchsorted(own.panes, panes))[0]]
 
-    def begun_by(self, change: KeptChange) -> Unit | None:
+    def partly_written(self, change: KeptChange) -> Unit | None:
         """Return the window and the output cuboid that are partly written with a change. Return None if
         there is none.
         """
         at = self.position
-        is_begun = at.window is not None and at.skipped and change.first <= at.window < change.end
-        return (at.window, at.place) if at.window is not None and is_begun else None
+        is_partly_written = at.window is not None and at.skipped and change.first <= at.window < change.end
+        return (at.window, at.place) if at.window is not None and is_partly_written else None
 
     def without_change(self, gone: KeptChange, raised: Mapping[Unit, int]) -> WindowState:
         """Return the state without a damaged change. A partly revised window with this change begins anew.

@@ -74,8 +74,8 @@ class WindowWriter:
         """
         refused: dict[CubeId, str] = {}
         for cube in cubes:
-            told = self._written([cube], self._go_on)
-            refused.update(dict.fromkeys([cube], *told.values()) if told else {})
+            reasons = self._written([cube], self._go_on)
+            refused.update(dict.fromkeys([cube], *reasons.values()) if reasons else {})
         return refused
 
     def _go_on(self, cube: CubeId) -> None:
@@ -102,10 +102,10 @@ class WindowWriter:
                 write(cube)
             except DamagedPieceError as error:
                 self._keeper.park_damaged(cube, error.number)
-                refused[cube.query] = self._told(cube, str(error))
+                refused[cube.query] = self._parked_reason(cube, str(error))
             except DamagedFormerCellsError as error:
                 self._keeper.park_damaged_change(cube, error.number)
-                refused[cube.query] = self._told(cube, str(error))
+                refused[cube.query] = self._parked_reason(cube, str(error))
             except TooLargeWindowError as error:
                 refused[cube.query] = self._parked(cube, str(error))
             except BrokerError:
@@ -113,21 +113,21 @@ class WindowWriter:
             except Exception as error:
                 # The failure of one cube must not stop the stream, because it would repeat in every batch.
                 LOG.warning("windows of cube %s cannot be computed", cube.query, exc_info=True)
-                told = f"its windows cannot be computed, {type(error).__name__}: {error}"
-                refused[cube.query] = self._parked(cube, told.splitlines()[0])
+                detail = f"its windows cannot be computed, {type(error).__name__}: {error}"
+                refused[cube.query] = self._parked(cube, detail.splitlines()[0])
         return refused
 
     def _parked(self, cube: CubeId, reason: str) -> str:
         """Park a cube whose rows cannot be written, and return the reason why it is parked. A cube that was parked
         before keeps its reason.
         """
-        if self._told(cube, "") not in ("", reason):
+        if self._parked_reason(cube, "") not in ("", reason):
             LOG.warning("windows of cube %s are not written: %s", cube.query, reason)
         self._keeper.park(cube, reason)
         self._refused.add(cube)
-        return self._told(cube, reason)
+        return self._parked_reason(cube, reason)
 
-    def _told(self, cube: CubeId, otherwise: str) -> str:
+    def _parked_reason(self, cube: CubeId, otherwise: str) -> str:
         return self._keeper.snapshot.cube(cube).parked or otherwise
 
     def _write(self, cube: CubeId) -> None:
@@ -173,7 +173,7 @@ class WindowWriter:
         sent: Counter[str] = Counter()
         count, done, read_before, is_behind = window_state.count, 0, cells.count, False
         for number in window_state.output.sliding.due(cells.following, window_state.written, due_to):
-            rows = self._sender.send(window_state.topic, cube.query, windows.rows(number, window_state.begun))
+            rows = self._sender.send(window_state.topic, cube.query, windows.rows(number, window_state.first_window))
             count += rows["window"] > 0
             sent += rows
             done += len(window_state.output.cuboids)
@@ -208,7 +208,7 @@ class _StateCells:
         self._snapshot = snapshot
         self._state = state
         self._layout = layout
-        self._gaps = list(state.told_gaps(snapshot.batch, snapshot.ends))
+        self._gaps = list(state.all_gaps(snapshot.batch, snapshot.ends))
         self.following: Following = state.panes.closed.following
         self.count = 0
 

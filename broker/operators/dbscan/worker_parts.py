@@ -26,8 +26,8 @@ class WorkerParts:
     result depends on the cache. Memory: CACHE_BYTES and the part that is being computed.
     """
 
-    def __init__(self, room: int = CACHE_BYTES) -> None:
-        self._room = room
+    def __init__(self, capacity_bytes: int = CACHE_BYTES) -> None:
+        self._capacity_bytes = capacity_bytes
         self._kept: dict[bytes, Clusters] = {}
         self._is_warm = False
 
@@ -51,7 +51,7 @@ class WorkerParts:
     def keep(self, state: bytes, part: Clusters) -> None:
         """Cache a part, keyed by the bytes of its state, and drop other parts beyond the capacity."""
         self._kept[state] = part
-        while len(self._kept) > PARTS or self._held_bytes() > self._room:
+        while len(self._kept) > PARTS or self._held_bytes() > self._capacity_bytes:
             del self._kept[next(iter(self._kept))]
 
     def _held_bytes(self) -> int:

@@ -53,7 +53,7 @@ class BatchDiagnosis:
         except Exception as error:
             LOG.error("stream '%s': its unfinished batch cannot be looked into: %s", self._stream, one_line(error))
             return None
-        if batch is None or batch.times_begun < _TIMES_IN_VAIN or batch.batch_id == self._in_vain:
+        if batch is None or batch.start_count < _TIMES_IN_VAIN or batch.batch_id == self._in_vain:
             return None
         return batch
 
@@ -67,7 +67,7 @@ class BatchDiagnosis:
             faulty = self._faulty(batch, partial(ChildTrial, is_wanted=is_wanted), guilty, "ends a batch")
         except Exception as error:
             if not is_wanted():
-                self._tell_left()
+                self._log_abandoned()
                 return None
             LOG.error("stream '%s': what ends batch %d is not found: %s", self._stream, batch.batch_id, one_line(error))
             if self._failed == batch.batch_id:
@@ -94,7 +94,7 @@ class BatchDiagnosis:
             faulty = {} if batch is None else self._faulty(batch, trial, slow, "takes too long for a batch")
         except Exception as error:
             if not is_wanted():
-                self._tell_left()
+                self._log_abandoned()
                 return None
             LOG.error("stream '%s': what takes its time is not found: %s", self._stream, one_line(error))
             return None
@@ -123,7 +123,7 @@ class BatchDiagnosis:
             return None
         return DiagnosisResult(topics={name: f"{refusal}, and register it anew" for name, refusal in compacted.items()})
 
-    def _tell_left(self) -> None:
+    def _log_abandoned(self) -> None:
         LOG.info("stream '%s': the search for an expression is left, for the daemon stops", self._stream)
 
     def _faulty(

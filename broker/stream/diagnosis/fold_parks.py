@@ -25,7 +25,7 @@ class FoldParks:
         """Return the queries that are to be parked. Return None if there are none."""
         return self._finding
 
-    def tell(self, reasons: Mapping[str, str], version: int) -> None:
+    def report(self, reasons: Mapping[str, str], version: int) -> None:
         """Report all failed queries of a batch, by id with the reasons, to be parked.
 
         ``version``: the version of its plan.
@@ -35,7 +35,7 @@ class FoldParks:
             if reasons and (known is None or (known.queries, known.version) != (reasons, version)):
                 self._finding = DiagnosisResult(queries=reasons, version=version)
 
-    def tell_more(self, reasons: Mapping[str, str], version: int) -> None:
+    def add(self, reasons: Mapping[str, str], version: int) -> None:
         """Add failed queries to the last finding, for failures that no batch reports."""
         with self._lock:
             known = self._finding

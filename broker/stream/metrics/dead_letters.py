@@ -31,20 +31,20 @@ class DeadLetters:
         self._clock = clock
         self._lock = threading.Lock()
         self._counts: Counter[int] = Counter()
-        self._untold: Counter[int] = Counter()
-        self._told_at: float | None = None
+        self._unlogged: Counter[int] = Counter()
+        self._logged_at_s: float | None = None
 
     def count(self, numbers: Mapping[int, int]) -> None:
         """Add the counts of a batch, by the number of the reason (from 1). To be called for every batch."""
         with self._lock:
             self._counts.update(numbers)
-            self._untold.update(numbers)
+            self._unlogged.update(numbers)
             now = self._clock()
-            if not self._untold or (self._told_at is not None and now < self._told_at + _LOGGED_EVERY_S):
+            if not self._unlogged or (self._logged_at_s is not None and now < self._logged_at_s + _LOGGED_EVERY_S):
                 return
-            untold, self._untold, self._told_at = self._untold, Counter(), now
-        ((most, _),) = untold.most_common(1)
-        said = _said(untold.total(), untold[most], self._reasons[most - 1].text, len(untold) - 1)
+            unlogged, self._unlogged, self._logged_at_s = self._unlogged, Counter(), now
+        ((most, _),) = unlogged.most_common(1)
+        said = _said(unlogged.total(), unlogged[most], self._reasons[most - 1].text, len(unlogged) - 1)
         LOG.warning("stream '%s': %s", self._stream, said)
 
     def counts(self) -> list[tuple[DeadLetterReason, int]]:

@@ -195,8 +195,8 @@ def _places(old: Plan, new: Plan) -> Integers:
     # Plans that share a block have one numbering of handles: only new or replaced queries are looked up by id.
     handles = new.handles
     places = np.full(len(new), -1, dtype=np.int64)
-    stood = handles < len(old.ranks)
-    places[stood] = old.ranks[handles[stood]]
+    known = handles < len(old.ranks)
+    places[known] = old.ranks[handles[known]]
     unknown = np.flatnonzero(places < 0)
     if len(unknown) > _LOOKED_UP_ONE_BY_ONE:
         places[unknown] = _by_id(old.query_ids, new.query_ids.take(pa.array(unknown)))

@@ -37,7 +37,7 @@ class EvaluationErrors:
         self.total = 0
         """The sum over all queries, including queries that were removed."""
 
-    def stand(self, queries: Mapping[str, Versioned], gone: Iterable[str] = ()) -> None:
+    def set_registered(self, queries: Mapping[str, Versioned], gone: Iterable[str] = ()) -> None:
         """Replace the standing queries, by id, and forget the counts of the queries ``gone``.
 
         The mapping is referenced, not copied, so it must not change.

@@ -59,8 +59,8 @@ def test_a_full_disk_loses_no_change_and_is_told_once(caplog: pytest.LogCaptureF
     audit.check()
     for number in range(3):
         audit.write("a@h", [{"id": number}])
-    told = [record.message for record in caplog.records if record.levelno == logging.ERROR]
-    assert told == [f"{path} cannot be written (No space left on device): changes are in the log alone"]
+    messages = [record.message for record in caplog.records if record.levelno == logging.ERROR]
+    assert messages == [f"{path} cannot be written (No space left on device): changes are in the log alone"]
     assert [json.loads(r.message)["id"] for r in caplog.records if r.levelno == logging.INFO] == [0, 1, 2]
     path.unlink()
     audit.write("a@h", [{"id": 3}])
@@ -73,10 +73,10 @@ def test_a_line_that_was_cut_is_no_beginning_of_the_next(tmp_path: Path, monkeyp
     audit, written, write = Audit(path), iter([7]), os.write
 
     def full(file: int, content: bytes) -> int:
-        room = next(written, None)
-        if room is None:
+        length = next(written, None)
+        if length is None:
             raise OSError(28, "No space left on device")
-        return write(file, content[:room])
+        return write(file, content[:length])
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
@@ -108,8 +108,8 @@ def test_of_a_large_load_the_file_has_each_line_and_the_log_how_many(
     entries = [{"id": number} for number in range(1_001)]
     Audit(path).write("a@h", entries)
     assert len(lines(path)) == 1_001
-    (told,) = map(json.loads, caplog.messages)
-    assert (told["who"], told["changes"], told["audit_file"]) == ("a@h", 1_001, str(path))
+    (entry,) = map(json.loads, caplog.messages)
+    assert (entry["who"], entry["changes"], entry["audit_file"]) == ("a@h", 1_001, str(path))
     caplog.clear()
     Audit().write("a@h", entries)
     assert len(caplog.messages) == 1_001

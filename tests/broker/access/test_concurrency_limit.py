@@ -10,7 +10,7 @@ from broker.access.concurrency_limit import ConcurrencyLimit
 
 
 def test_those_beyond_wait_in_their_order_and_others_do_not() -> None:
-    began: list[str] = []
+    started: list[str] = []
 
     async def asked() -> None:
         turns = ConcurrencyLimit(2)
@@ -18,7 +18,7 @@ def test_those_beyond_wait_in_their_order_and_others_do_not() -> None:
 
         async def request(name: str) -> None:
             async with turns.of(name[0]):
-                began.append(name)
+                started.append(name)
                 await done[name].wait()
 
         tasks = []
@@ -26,17 +26,17 @@ def test_those_beyond_wait_in_their_order_and_others_do_not() -> None:
             tasks.append(asyncio.create_task(request(name)))
             await asyncio.sleep(0)
         await asyncio.sleep(0.01)
-        assert began == ["a1", "a2", "b1"]
+        assert started == ["a1", "a2", "b1"]
         done["a2"].set()
         await asyncio.sleep(0.01)
-        assert began[3:] == ["a3"]
+        assert started[3:] == ["a3"]
         for event in done.values():
             event.set()
         await asyncio.gather(*tasks)
         assert turns._callers == {}
 
     asyncio.run(asked())
-    assert began == ["a1", "a2", "b1", "a3", "a4"]
+    assert started == ["a1", "a2", "b1", "a3", "a4"]
 
 
 def test_a_request_that_fails_or_is_given_up_gives_its_turn_back() -> None:

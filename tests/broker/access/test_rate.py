@@ -42,11 +42,11 @@ def test_less_than_one_a_second_is_a_rate_as_well() -> None:
 def test_in_no_time_pass_more_than_the_burst_and_the_rate(pauses_s: list[float], per_s: float) -> None:
     clock = Clock()
     requests, passed = RequestRate(per_s, clock), 0
-    begun = clock.now_s
+    start_s = clock.now_s
     for pause_s in pauses_s:
         clock.now_s += pause_s
         passed += requests.wait_s("a") == 0
-    assert passed <= max(1, 4 * per_s) + (clock.now_s - begun) * per_s + 1e-6
+    assert passed <= max(1, 4 * per_s) + (clock.now_s - start_s) * per_s + 1e-6
 
 
 def test_callers_are_forgotten_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,14 +28,14 @@ def sessions(clock: Clock) -> Sessions:
     return Sessions(Access("main token", {digest("ops"): Scope("ops", read_only=True)}), clock)
 
 
-def begun(sessions: Sessions, token: str) -> str:
+def session_of(sessions: Sessions, token: str) -> str:
     name = sessions.begin(token)
     assert name is not None
     return name
 
 
 def test_a_session_may_what_its_token_may(sessions: Sessions) -> None:
-    ops, main = begun(sessions, "ops"), begun(sessions, "main token")
+    ops, main = session_of(sessions, "ops"), session_of(sessions, "main token")
     scope = sessions.scope(ops)
     assert scope == Scope("ops", read_only=True)
     assert (found := sessions.scope(main)) is not None
@@ -47,7 +47,7 @@ def test_a_session_may_what_its_token_may(sessions: Sessions) -> None:
 
 
 def test_it_ends_when_it_is_ended_and_when_nothing_is_heard_of_it(sessions: Sessions, clock: Clock) -> None:
-    first, second = begun(sessions, "ops"), begun(sessions, "ops")
+    first, second = session_of(sessions, "ops"), session_of(sessions, "ops")
     clock.now_s = IDLE_S
     assert sessions.scope(first) is not None
     clock.now_s = IDLE_S + 1
@@ -61,7 +61,7 @@ def test_it_ends_when_it_is_ended_and_when_nothing_is_heard_of_it(sessions: Sess
 def test_it_ends_with_its_token_and_has_the_scope_that_this_has_now() -> None:
     access = Access("main token", {digest("ops"): Scope("ops")})
     sessions = Sessions(access)
-    name = begun(sessions, "ops")
+    name = session_of(sessions, "ops")
     access.replace({digest("ops"): Scope("ops", read_only=True)})
     assert sessions.scope(name) == Scope("ops", read_only=True)
     access.replace({})
@@ -71,17 +71,17 @@ def test_it_ends_with_its_token_and_has_the_scope_that_this_has_now() -> None:
 
 
 def test_the_one_that_was_not_heard_of_for_longest_makes_room(sessions: Sessions) -> None:
-    first, second = begun(sessions, "ops"), begun(sessions, "ops")
+    first, second = session_of(sessions, "ops"), session_of(sessions, "ops")
     for _ in range(_SESSIONS_MAX - 2):
-        begun(sessions, "ops")
+        session_of(sessions, "ops")
     assert sessions.scope(first) is not None
-    begun(sessions, "ops")
+    session_of(sessions, "ops")
     assert sessions.scope(first) is not None
     assert sessions.scope(second) is None
 
 
 def test_nothing_that_is_held_is_a_name_or_a_token(sessions: Sessions) -> None:
-    name = begun(sessions, "main token")
+    name = session_of(sessions, "main token")
     held = repr(vars(sessions)["_sessions"])
     assert name not in held
     assert "main token" not in held

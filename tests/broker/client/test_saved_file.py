@@ -32,11 +32,11 @@ def client(address: Address) -> Iterator[Client]:
 
 def test_a_copy_has_its_name_when_it_is_whole(client: Client, address: Address, tmp_path: Path) -> None:
     address.will_answer(200, CONTENT, Content_Length=str(len(CONTENT)))
-    told: list[tuple[int, int]] = []
+    steps: list[tuple[int, int]] = []
     names: set[str] = set()
 
     def progress(saved: int, size: int) -> None:
-        told.append((saved, size))
+        steps.append((saved, size))
         names.update(each.name for each in tmp_path.iterdir())
 
     assert client.cubes.dump("a b", tmp_path / "copy", progress=progress) == len(CONTENT)
@@ -44,7 +44,7 @@ def test_a_copy_has_its_name_when_it_is_whole(client: Client, address: Address, 
     assert (tmp_path / "copy").read_bytes() == CONTENT
     assert [each.name for each in tmp_path.iterdir()] == ["copy"]
     assert names == {"copy.part"}
-    assert told[-1] == (len(CONTENT), len(CONTENT))
+    assert steps[-1] == (len(CONTENT), len(CONTENT))
 
 
 def test_a_connection_that_ends_early_leaves_nothing(client: Client, address: Address, tmp_path: Path) -> None:

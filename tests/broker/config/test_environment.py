@@ -108,8 +108,8 @@ REFUSALS: list[tuple[dict[str, str], str]] = [
 def test_what_is_wrong_names_the_variable(path: Path, variables: Mapping[str, str], said: str) -> None:
     with pytest.raises(AscError) as caught:
         load_config(path, variables=variables)
-    told = caught.value.faults if isinstance(caught.value, ConfigFaultsError) else (caught.value,)
-    assert said in " | ".join(map(str, told))
+    faults = caught.value.faults if isinstance(caught.value, ConfigFaultsError) else (caught.value,)
+    assert said in " | ".join(map(str, faults))
 
 
 def test_a_key_whose_name_another_one_begins_with_is_not_blamed() -> None:

@@ -65,9 +65,9 @@ def test_java_is_told_what_the_others_are(mechanism: str, module: str) -> None:
         "security.protocol": "sasl_ssl",
         "acks": "1",
     }
-    told = java_options(options)
+    java = java_options(options)
     login = f'org.apache.kafka.common.security.{module}LoginModule required username="asc" password="se\\"c\\\\ret";'
-    assert told == {
+    assert java == {
         **options,
         "security.protocol": "SASL_SSL",
         "sasl.jaas.config": login,

@@ -94,13 +94,13 @@ def test_a_record_made_to_stop_a_stream_is_a_dead_letter(
             producer.send(process.topic, attack(registry_server), key=b"k")
         producer.send(process.topic, framed(plain, bytes([2 * number])), key=b"k")
         producer.flush()
-        begun, deadline = time.monotonic(), time.monotonic() + 180
+        start_s, deadline = time.monotonic(), time.monotonic() + 180
         while len(reader.read(out)) <= number:
             assert process.child is not None
             assert process.child.poll() is None, f"{name}: {process.log.read_text('utf-8')[-5_000:]}"
             assert time.monotonic() < deadline, f"{name}: {process.log.read_text('utf-8')[-5_000:]}"
             time.sleep(0.05)
-        taken_s[name] = round(time.monotonic() - begun, 2)
+        taken_s[name] = round(time.monotonic() - start_s, 2)
         held_bytes[name] = resident_bytes(process.child.pid, of_jvm=False)
         jvm_bytes[name] = resident_bytes(process.child.pid, of_jvm=True)
     producer.close()

@@ -24,22 +24,22 @@ def reporter(**sections: Any) -> BatchReporter:
 @pytest.mark.parametrize("batches", [True, False])
 def test_the_log_has_a_line_a_batch_where_it_is_asked_for(batches: bool, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    told = reporter(log={"batches": batches})
-    told.report("s", BATCH)
-    told.close()
+    batch_reporter = reporter(log={"batches": batches})
+    batch_reporter.report("s", BATCH)
+    batch_reporter.close()
     line = "stream 's': batch 17 in 0.750 s: records 200, dead letters 1"
     assert [record.getMessage() for record in caplog.records] == [line] * batches
 
 
 def test_traces_are_sent_where_an_address_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="OpenTelemetry is missing")
-    told: list[tuple[str, DoneBatch]] = []
-    monkeypatch.setattr(BatchTraces, "tell", lambda _, stream, batch: told.append((stream, batch)))
+    reported: list[tuple[str, DoneBatch]] = []
+    monkeypatch.setattr(BatchTraces, "enqueue", lambda _, stream, batch: reported.append((stream, batch)))
     for sections in ({}, {"tracing": {"endpoint": "http://127.0.0.1:9/v1/traces"}}):
         one = reporter(**sections)
         one.report("s", BATCH)
         one.close()
-    assert told == [("s", BATCH)]
+    assert reported == [("s", BATCH)]
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,12 @@ def topic(kafka: EmbeddedKafka) -> str:
     return name
 
 
-def turn(servers: str, topic: str, folder: Path, *, stands_by: bool = False, topic_id: str = "own") -> LeaderElection:
+def turn(servers: str, topic: str, folder: Path, *, is_standby: bool = False, topic_id: str = "own") -> LeaderElection:
     lock = CheckpointLock(folder)
-    if not stands_by:
+    if not is_standby:
         lock.take()
     client = KafkaClient(servers, {}, 1)
-    made = LeaderElection(client, topic, lock, stands_by=stands_by, topic_id=topic_id, streams=["s"])
+    made = LeaderElection(client, topic, lock, is_standby=is_standby, topic_id=topic_id, streams=["s"])
     made.join()
     return made
 
@@ -63,7 +63,7 @@ def test_a_second_one_is_told_that_another_serves_and_a_standby_waits(
         second.wait(entered.append, lambda: False)
     second.leave()
     asked = threading.Event()
-    standby = turn(kafka.bootstrap_servers, topic, tmp_path / "first", stands_by=True)
+    standby = turn(kafka.bootstrap_servers, topic, tmp_path / "first", is_standby=True)
     threading.Timer(1, asked.set).start()
     with pytest.raises(BrokerError, match="while it stood by"):
         standby.wait(entered.append, asked.is_set)
@@ -85,18 +85,18 @@ def test_a_standby_takes_the_folder_of_a_former_leader_that_does_not_let_go_and_
     monkeypatch.setattr("broker.daemon.leader_election._GRACE_S", 0.0)
     entered: list[str] = []
     (tmp_path / "s" / "bindings").mkdir(parents=True)
-    first = turn(kafka.bootstrap_servers, topic, tmp_path, stands_by=True)
+    first = turn(kafka.bootstrap_servers, topic, tmp_path, is_standby=True)
     first.wait(entered.append, lambda: False)
     first.check()
     # To Kafka it is gone, and its lock is held as by a process that stands still.
     first.leave()
-    of_another = turn(kafka.bootstrap_servers, topic, tmp_path, stands_by=True, topic_id="another")
+    of_another = turn(kafka.bootstrap_servers, topic, tmp_path, is_standby=True, topic_id="another")
     looks = iter(range(3))
     with pytest.raises(BrokerError, match="while it stood by"):
         of_another.wait(entered.append, lambda: entered[-1] == _AWAITS_FOLDER and next(looks, None) is None)
     of_another.leave()
     first.check()
-    second = turn(kafka.bootstrap_servers, topic, tmp_path, stands_by=True)
+    second = turn(kafka.bootstrap_servers, topic, tmp_path, is_standby=True)
     second.wait(entered.append, lambda: False)
     with pytest.raises(RegistryTakenError, match="another daemon serves it: this one stops"):
         first.check()
@@ -106,7 +106,7 @@ def test_a_standby_takes_the_folder_of_a_former_leader_that_does_not_let_go_and_
     # The file system gave up the lock of a host that stands still: the folder is free, and taken over all the same.
     assert second._lock._lock is not None
     fcntl.flock(second._lock._lock, fcntl.LOCK_UN)
-    third = turn(kafka.bootstrap_servers, topic, tmp_path, stands_by=True)
+    third = turn(kafka.bootstrap_servers, topic, tmp_path, is_standby=True)
     third.wait(entered.append, lambda: False)
     with pytest.raises(RegistryTakenError, match="another daemon serves it: this one stops"):
         second.check()
@@ -124,7 +124,7 @@ def test_a_standby_of_which_kafka_does_not_say_that_it_leads_takes_nothing_over(
     holder = CheckpointLock(tmp_path)
     holder.take()
     holder.mark("own")
-    standby = turn(kafka.bootstrap_servers, topic, tmp_path, stands_by=True)
+    standby = turn(kafka.bootstrap_servers, topic, tmp_path, is_standby=True)
     looks = iter(range(3))
     with pytest.raises(BrokerError, match="while it stood by"):
         standby.wait(entered.append, lambda: entered[-1] == _AWAITS_FOLDER and next(looks, None) is None)

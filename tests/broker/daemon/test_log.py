@@ -96,9 +96,9 @@ warnings.warn("deprecated")
     lines = done.stderr.splitlines()
     assert done.stdout == ""
     if form == "json":
-        told = [json.loads(line) for line in lines]
-        assert [each["logger"] for each in told] == ["asc.x", "py.warnings"]
-        assert (told[0]["message"], told[0]["stream"]) == ("stream 's': begins", "s")
+        entries = [json.loads(line) for line in lines]
+        assert [each["logger"] for each in entries] == ["asc.x", "py.warnings"]
+        assert (entries[0]["message"], entries[0]["stream"]) == ("stream 's': begins", "s")
     else:
         assert lines[0].endswith("INFO asc.x: stream 's': begins")
         assert "nobody asks" not in done.stderr

@@ -135,7 +135,7 @@ def _dies_with_its_jvm(process: Process) -> None:
 def test_tokens_are_read_again_while_a_daemon_stands_by() -> None:
     """Its API answers for as long as it waits: nobody is to wait for a takeover with a token that was taken back."""
 
-    class StandsBy:
+    class StandbyDaemon:
         def __init__(self) -> None:
             self.is_reread = threading.Event()
 
@@ -146,7 +146,7 @@ def test_tokens_are_read_again_while_a_daemon_stands_by() -> None:
         def reload_access(self) -> None:
             self.is_reread.set()
 
-    signals, daemon = Signals(), StandsBy()
+    signals, daemon = Signals(), StandbyDaemon()
     before = signal.signal(signal.SIGHUP, signals._handle)
     try:
         # What else a start reads of the configuration is read again after it.
@@ -242,14 +242,14 @@ threading.Thread(target=warn, daemon=True).start()
     assert process.child.wait(timeout=25) == 0, process.log.read_text("utf-8")
     lines = process.log.read_text("utf-8").splitlines()
     # What Java itself says on its way up is no entry of a log.
-    told = [json.loads(line) for line in lines if not line.startswith(("NOTE: Picked up", "Picked up", "WARNING: "))]
-    for each in told:
+    entries = [json.loads(line) for line in lines if not line.startswith(("NOTE: Picked up", "Picked up", "WARNING: "))]
+    for each in entries:
         assert {"time", "level", "logger", "message"} <= set(each)
         assert each["time"].endswith("Z")
-    (batch,) = [each for each in told if each["logger"] == "asc.batch"][:1]
+    (batch,) = [each for each in entries if each["logger"] == "asc.batch"][:1]
     assert (batch["stream"], batch["level"]) == (process.stream, "INFO")
     assert "records " in batch["message"]
-    (of_jvm,) = [each for each in told if each["logger"] == "a.b"]
+    (of_jvm,) = [each for each in entries if each["logger"] == "a.b"]
     assert (of_jvm["level"], of_jvm["message"]) == ("WARNING", 'said "so"\nand so \x1b[2J é')
     assert "its" in of_jvm["error"]
 
@@ -276,7 +276,7 @@ def test_a_batch_that_does_not_end_is_left_to_be_replayed(
     producer.close()
     try:
         deadline = time.monotonic() + 120
-        while not _stands_still_in_a_batch(process, own_node):
+        while not _is_suspended_in_a_batch(process, own_node):
             assert time.monotonic() < deadline, process.log.read_text("utf-8")
         assert process.child is not None
         process.child.send_signal(signal.SIGTERM)
@@ -317,7 +317,7 @@ def _holds_in_a_storm_of_signals(process: Process, tokens: Path) -> None:
     assert log.endswith("stopped\n")
 
 
-def _stands_still_in_a_batch(process: Process, node: OwnNode) -> bool:
+def _is_suspended_in_a_batch(process: Process, node: OwnNode) -> bool:
     """Stop Kafka's process; whether that was in the middle of a batch, which stays so, else it goes on."""
     node.stop()
     folders = (process.checkpoint / "bindings", process.checkpoint / "spark" / "commits")
@@ -367,7 +367,7 @@ def test_work_of_requests_ends_with_their_clients_and_with_the_daemon(process: P
         with suppress(httpx.TransportError):
             httpx.post(f"{process.client.base_url}/v1/queries", json=body, timeout=httpx.Timeout(900, read=2))
 
-    def begun() -> threading.Thread:
+    def started_thread() -> threading.Thread:
         thread = threading.Thread(target=register)
         thread.start()
         deadline = time.monotonic() + 60
@@ -375,14 +375,14 @@ def test_work_of_requests_ends_with_their_clients_and_with_the_daemon(process: P
             assert time.monotonic() < deadline
         return thread
 
-    begun().join()
+    started_thread().join()
     deadline = time.monotonic() + 60
     while loads():
         assert time.monotonic() < deadline, "its client is gone, and it goes on"
         time.sleep(0.1)
     child = process.child
     assert child is not None
-    asking = begun()
+    asking = started_thread()
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=60) == 0, process.log.read_text("utf-8")
     asking.join()

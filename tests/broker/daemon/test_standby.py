@@ -233,7 +233,7 @@ def stop_in_a_batch(process: Process, _flag: Path) -> list[int]:
     return stopped_whole(process)
 
 
-_STANDS_STILL = """
+_SUSPENDED = """
 import os, signal, time
 from pathlib import Path
 from broker.daemon import daemon
@@ -281,7 +281,7 @@ def test_a_standby_takes_over_from_one_that_stands_still_and_no_batch_has_two_pl
     tmp_path: Path,
     stop: Callable[[Process, Path], list[int]],
 ) -> None:
-    process.prelude = _STANDS_STILL.format(flag=tmp_path / "flag")
+    process.prelude = _SUSPENDED.format(flag=tmp_path / "flag")
     process.start()
     ledger, events = Ledger(process, reader), f"events-{uuid.uuid4().hex[:12]}"
     ledger.put(process, "all", "n % 1 = 0")
@@ -302,9 +302,9 @@ def test_a_standby_takes_over_from_one_that_stands_still_and_no_batch_has_two_pl
         load.start()
         await_some(reader, ledger.topic, process)
         stopped = stop(process, tmp_path / "flag")
-        began = time.monotonic()
+        start_s = time.monotonic()
         await_reason(other, None)
-        print(f"taken over in {time.monotonic() - began:.1f} s")
+        print(f"taken over in {time.monotonic() - start_s:.1f} s")
         # The plans differ from now on.
         ledger.remove(other, "even")
         ledger.put(other, "third", "n % 3 = 0")
@@ -337,4 +337,4 @@ def test_a_standby_needs_a_kafka_of_both(tmp_path: Path) -> None:
     streams = {"s": {"topic": "t", "format": "json", "schema": "n INT"}}
     config = parse_config({"streams": streams, "spark": {"checkpoint_dir": str(tmp_path)}})
     with pytest.raises(BrokerError, match="two daemons have no Kafka in common"):
-        Daemon(config, stands_by=True)
+        Daemon(config, is_standby=True)

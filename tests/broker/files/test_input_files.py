@@ -93,11 +93,11 @@ def test_the_bytes_that_were_read_rise_to_the_size_of_the_file(
 ) -> None:
     path = tmp_path / "rows"
     write(path)
-    told: list[int] = []
-    assert sum(1 for _ in read(path, told.append)) == ROWS
-    assert told == sorted(told)
-    assert len(told) >= ROWS // ROWS_A_STEP
-    assert told[-1] == path.stat().st_size
+    sizes: list[int] = []
+    assert sum(1 for _ in read(path, sizes.append)) == ROWS
+    assert sizes == sorted(sizes)
+    assert len(sizes) >= ROWS // ROWS_A_STEP
+    assert sizes[-1] == path.stat().st_size
 
 
 @pytest.mark.parametrize("wrapped", [lambda inner: pa.struct([("f", inner)]), pa.list_], ids=["structs", "lists"])

@@ -190,10 +190,10 @@ def test_a_pattern_that_cannot_be_written_is_refused_before_the_first_record(tmp
 def test_columns_are_told_before_the_first_record(
     tmp_path: Path, name: str, text: str, target: str, expected: tuple[list[str], bool]
 ) -> None:
-    path, told = written(tmp_path, name, text), []
+    path, reported = written(tmp_path, name, text), []
 
     def on_columns(found: Sequence[str], found_by_case: bool) -> None:
-        told.append((list(found), found_by_case))
+        reported.append((list(found), found_by_case))
         raise StopAsyncIteration
 
     with pytest.raises(StopAsyncIteration):
@@ -202,7 +202,7 @@ def test_columns_are_told_before_the_first_record(
                 path, file_format(path), Target(target, SCHEMA), None, advance=lambda _: None, on_columns=on_columns
             )
         )
-    assert told == [expected]
+    assert reported == [expected]
 
 
 def test_a_csv_stream_that_would_not_read_the_lines_is_refused(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_csv_stream_that_would_not_read_the_lines_is_refused(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("odd", "told"),
+    ("odd", "reported"),
     [
         ({}, []),
         ({3: '{"n": }', 140: "x"}, [OddLine(4)]),
@@ -225,7 +225,7 @@ def test_a_csv_stream_that_would_not_read_the_lines_is_refused(tmp_path: Path) -
 )
 @pytest.mark.parametrize("key", [None, "n"])
 def test_the_first_line_that_is_no_object_is_told_once_and_all_are_counted(
-    tmp_path: Path, odd: dict[int, str], told: list[OddLine], key: str | None
+    tmp_path: Path, odd: dict[int, str], reported: list[OddLine], key: str | None
 ) -> None:
     """Without a key, of the first lines by reading them, of later ones by how they begin and end."""
     lines = [odd.get(place, '{"n": 1}') for place in range(150)]
@@ -241,7 +241,7 @@ def test_the_first_line_that_is_no_object_is_told_once_and_all_are_counted(
         odd_lines=seen,
     )
     assert sum(len(values) for values, _ in batches) == 150
-    assert found == told
+    assert found == reported
     assert (seen.count, seen.first) == (len(odd), min(odd) + 1 if odd else None)
 
 
@@ -266,8 +266,8 @@ def test_the_first_records_are_skipped_and_what_is_missing_is_told(
 
 @pytest.mark.parametrize("key", [None, "n"])
 def test_nothing_is_told_of_odd_lines_that_are_skipped(tmp_path: Path, key: str | None) -> None:
-    told: list[OddLine] = []
-    odd = OddLines(told.append)
+    reported: list[OddLine] = []
+    odd = OddLines(reported.append)
     path = written(tmp_path, "rows.ndjson", 'x\n{"n": 1}\n[2]\n')
     for skipped in (3, 1):
         skip = Skip(skipped)
@@ -282,7 +282,7 @@ def test_nothing_is_told_of_odd_lines_that_are_skipped(tmp_path: Path, key: str 
             skip=skip,
         )
         assert sum(len(values) for values, _ in batches) == 3 - skipped
-    assert (told, odd.count) == ([OddLine(3)], 1)
+    assert (reported, odd.count) == ([OddLine(3)], 1)
 
 
 def _unheard(_columns: Sequence[str], _by_case: bool) -> None:

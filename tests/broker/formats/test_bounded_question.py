@@ -47,12 +47,12 @@ def slowly(cut: threading.Event) -> Iterator[Serve]:
 
 
 def _answer(listening: socket.socket, answer: tuple[bytes, bytes, bytes], cut: threading.Event) -> None:
-    begun, piece, end = answer
+    beginning, piece, end = answer
     connection, _ = listening.accept()
     with connection:
         connection.recv(10_000)
         try:
-            connection.sendall(begun)
+            connection.sendall(beginning)
             for _ in range(20):
                 time.sleep(0.05)
                 connection.sendall(piece)

@@ -10,9 +10,9 @@ from broker.formats.type_cycles import cycles_of, longest_path
 EDGES = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12)
 
 
-def ways(edges: set[tuple[int, int]], way: tuple[int, ...]) -> int:
-    following = [target for source, target in edges if source == way[-1] and target not in way]
-    return max((ways(edges, (*way, target)) for target in following), default=len(way))
+def longest_from(edges: set[tuple[int, int]], path: tuple[int, ...]) -> int:
+    following = [target for source, target in edges if source == path[-1] and target not in path]
+    return max((longest_from(edges, (*path, target)) for target in following), default=len(path))
 
 
 def reached(edges: set[tuple[int, int]], node: int) -> set[int]:
@@ -34,10 +34,10 @@ def test_nodes_of_a_circle_lead_to_each_other(edges: set[tuple[int, int]]) -> No
 
 @given(EDGES)
 def test_no_way_is_longer_and_without_circles_one_is_as_long(edges: set[tuple[int, int]]) -> None:
-    longest = max(ways(edges, (node,)) for node in range(6))
+    longest = max(longest_from(edges, (node,)) for node in range(6))
     assert longest <= longest_path(6, edges) <= 6
     straight = {(source, target) for source, target in edges if source < target}
-    assert longest_path(6, straight) == max(ways(straight, (node,)) for node in range(6))
+    assert longest_path(6, straight) == max(longest_from(straight, (node,)) for node in range(6))
 
 
 def test_a_long_row_takes_no_recursion() -> None:

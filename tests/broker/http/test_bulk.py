@@ -142,9 +142,9 @@ def test_a_dry_run_answers_as_the_load_would_and_changes_nothing(api: TestClient
     assert (refused.status_code, [error["line"] for error in refused.json()["errors"]]) == (400, [5])
     assert resting.registrar().standing is before
     made = bulk(api, mixed).json()
-    told = ("registered", "replaced", "unchanged", "removed", "warnings", "errors")
-    assert [rehearsed[name] for name in told] == [made[name] for name in told]
-    assert [made[name] for name in told[:4]] == [1, 1, 1, 1]
+    fields = ("registered", "replaced", "unchanged", "removed", "warnings", "errors")
+    assert [rehearsed[name] for name in fields] == [made[name] for name in fields]
+    assert [made[name] for name in fields[:4]] == [1, 1, 1, 1]
     assert list(made["warnings"]) == ["dry-1"]
     assert rehearsed["version"] == before.version < made["version"]
     one = api.post("/v1/queries", json=lines[0], params={"dry_run": "true"})
@@ -213,21 +213,21 @@ def test_the_log_tells_how_far_a_long_load_is(
     lines = [json.dumps({"id": f"told-{i}", "where": "n = 1", "topic": "told", "stream": stream}) for i in range(3)]
     with caplog.at_level("INFO", "asc.registration"):
         load_lines(resting.permitted, "\n".join(lines).encode(), keep_going=False)
-    told = [line.rpartition("queries are ")[2] for line in caplog.messages if line.startswith("bulk load: 3")]
-    assert told == ["read", "validated", "compiled", "written"]
+    stages = [line.rpartition("queries are ")[2] for line in caplog.messages if line.startswith("bulk load: 3")]
+    assert stages == ["read", "validated", "compiled", "written"]
     caplog.clear()
     with caplog.at_level("INFO", "asc.registration"):
         load_lines(resting.permitted, "\n".join(lines).encode(), keep_going=False)
     # They stand just so: nothing was compiled or written.
-    told = [line.rpartition("queries are ")[2] for line in caplog.messages if line.startswith("bulk load")]
-    assert told == ["read", "validated"]
+    stages = [line.rpartition("queries are ")[2] for line in caplog.messages if line.startswith("bulk load")]
+    assert stages == ["read", "validated"]
 
 
 def test_others_see_how_far_a_load_is(api: TestClient, resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = resting.stream("json")
     lines = [json.dumps({"id": f"seen-{i}", "where": "n = 1", "topic": "seen", "stream": stream}) for i in range(3)]
     seen: list[dict[str, Any]] = []
-    told, candidate = LoadProgress.note_done, Validator._candidate
+    note_done, candidate = LoadProgress.note_done, Validator._candidate
 
     def looked() -> None:
         seen.extend(api.get("/v1/loads").json()["loads"])
@@ -237,7 +237,7 @@ def test_others_see_how_far_a_load_is(api: TestClient, resting: Resting, monkeyp
         return candidate(judge, *arguments)
 
     def noted(load: LoadProgress, done: Step, queries: int | None = None) -> None:
-        told(load, done, queries)
+        note_done(load, done, queries)
         looked()
 
     monkeypatch.setattr(Validator, "_candidate", read)

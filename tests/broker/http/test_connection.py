@@ -84,9 +84,9 @@ def test_a_client_that_does_not_finish_the_handshake_is_cut(
 ) -> None:
     certificate, key = certificates("handshake")
     address = served(tls_cert_file=str(certificate), tls_key_file=str(key))
-    for begun in (b"", b"\x16\x03\x01\x02"):
+    for beginning in (b"", b"\x16\x03\x01\x02"):
         with socket.create_connection(address) as client:
-            client.sendall(begun)
+            client.sendall(beginning)
             assert rest_of(client) == b""
 
 

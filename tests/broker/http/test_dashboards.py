@@ -65,7 +65,7 @@ def asked(expression: str) -> dict[str, set[str]]:
 
 
 @pytest.fixture(scope="module")
-def told(request: pytest.FixtureRequest) -> dict[str, set[str]]:
+def exposed(request: pytest.FixtureRequest) -> dict[str, set[str]]:
     """What a daemon that has delivered something tells: by the name of a sample, its labels."""
     site: Site = request.getfixturevalue("site")
     site.register("some", "n > 0")
@@ -80,10 +80,10 @@ def told(request: pytest.FixtureRequest) -> dict[str, set[str]]:
 
 @pytest.mark.kafka
 @pytest.mark.spark
-def test_what_is_asked_for_is_there(told: dict[str, set[str]]) -> None:
+def test_what_is_asked_for_is_there(exposed: dict[str, set[str]]) -> None:
     # No order was changed here, and Kafka says how many records there are a while later.
     later = {"asc_rearrangements_total": {"stream", "trigger"}, "asc_lag_records": {"stream"}}
-    there = {**later, **told}
+    there = {**later, **exposed}
     expressions = {rule["alert"]: rule["expr"] for rule in rules()} | {
         name: expr for name, (expr, _) in shown().items()
     }

@@ -54,13 +54,13 @@ def test_health_needs_no_token_and_readiness_has_a_reason(client: TestClient) ->
 
 
 def test_one_callers_requests_wait_for_each_other_and_nobody_elses_do() -> None:
-    begun: list[str] = []
+    started: list[str] = []
 
     async def asked() -> None:
         answered = asyncio.Event()
 
         async def app(scope: Any, receive: Any, send: Any) -> None:
-            begun.append(scope["path"])
+            started.append(scope["path"])
             if scope["path"] != "/healthz":
                 await answered.wait()
             await Response()(scope, receive, send)
@@ -78,24 +78,24 @@ def test_one_callers_requests_wait_for_each_other_and_nobody_elses_do() -> None:
             # Each round of the loop runs all that can go on; what is held back goes on in none.
             for _ in range(1_000):
                 await asyncio.sleep(0)
-            assert begun.count("/many") == _CALLERS_AT_ONCE
-            assert "/other" in begun
+            assert started.count("/many") == _CALLERS_AT_ONCE
+            assert "/other" in started
             answered.set()
             assert await asyncio.gather(*many, other) == [200] * 41
 
     asyncio.run(asked())
-    assert begun.count("/many") == 40
+    assert started.count("/many") == 40
 
 
 def test_the_work_of_a_request_is_cancelled_when_its_client_is_gone_or_the_daemon_stops() -> None:
-    async def asked(stopping: Cancellation, goes: asyncio.Event, begun: Callable[[], None]) -> list[str | None]:
+    async def asked(stopping: Cancellation, goes: asyncio.Event, started: Callable[[], None]) -> list[str | None]:
         found: list[str | None] = []
 
         async def app(scope: Any, receive: Any, send: Any) -> None:
             assert (await receive())["body"] == b"{}"
             cancellation = scope["state"]["caller"].cancellation
             found.append(cancellation.reason)
-            begun()
+            started()
             while cancellation.reason is None:
                 await asyncio.sleep(0)
             found.append(cancellation.reason)
@@ -202,10 +202,10 @@ def test_openapi_tells_what_may_be_refused_and_how(client: TestClient) -> None:
     refusal = {"$ref": "#/components/schemas/ErrorModel"}
     for path, operations in described["paths"].items():
         for operation in operations.values():
-            told = set(operation["responses"])
-            assert told >= {"413", "429", "503"}, path
-            assert path in {"/healthz", "/readyz"} or told >= {"400", "401", "413", "415", "503"}, path
-            for status in told - {"200", "201"}:
+            statuses = set(operation["responses"])
+            assert statuses >= {"413", "429", "503"}, path
+            assert path in {"/healthz", "/readyz"} or statuses >= {"400", "401", "413", "415", "503"}, path
+            for status in statuses - {"200", "201"}:
                 schema = operation["responses"][status]["content"]["application/json"]["schema"]
                 if (path, status) == ("/readyz", "503"):
                     assert schema["anyOf"] == [{"$ref": "#/components/schemas/ReadyModel"}, refusal]

@@ -160,8 +160,8 @@ def test_a_query_tells_what_it_waits_for(api: TestClient, resting: Resting) -> N
     api.delete("/v1/layers/zones/shapes/waited")
     shown = api.get("/v1/queries/waiting").json()
     assert (shown["pending_shapes"], shown["served"]) == (["zones/waited"], True)
-    told = api.post("/v1/queries/waiting/explain", json={}).json()["warnings"]
-    assert told == ["waits for zones/waited, not in the layer: NULL until it is put"]
+    warnings = api.post("/v1/queries/waiting/explain", json={}).json()["warnings"]
+    assert warnings == ["waits for zones/waited, not in the layer: NULL until it is put"]
     assert api.post("/v1/check", json={"where": where, "stream": resting.stream("json")}).status_code == 400
     # What an answer has can be sent again.
     assert api.put("/v1/queries/waiting", json=shown).status_code == 200

@@ -66,8 +66,8 @@ def test_one_host_leaves_connections_to_the_others(served: Served) -> None:
             stack.enter_context(socket.create_connection((host, port)))
         answer = httpx.get(f"{url}/v1/streams")
         assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1")
-        told = "connections of 127.0.0.1 3: are open: close some, or raise api.max_connections_per_host"
-        assert answer.json()["error"]["message"] == told
+        message = "connections of 127.0.0.1 3: are open: close some, or raise api.max_connections_per_host"
+        assert answer.json()["error"]["message"] == message
         with of_host(2) as other:
             assert "daemon not ready" in other.get(f"{url}/v1/streams").text
             assert "daemon not ready" in other.get(f"{url}/v1/streams").text

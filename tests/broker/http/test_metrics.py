@@ -30,8 +30,8 @@ def requests() -> RequestCounts:
 
 
 def whole(streams: dict[str, Counted]) -> str:
-    told = cast("dict[str, Stream]", streams)
-    return exposition(told, {}, ready=True, requests=requests(), queries_max=100)
+    of_streams = cast("dict[str, Stream]", streams)
+    return exposition(of_streams, {}, ready=True, requests=requests(), queries_max=100)
 
 
 def samples(text: str) -> dict[tuple[str, ...], float]:

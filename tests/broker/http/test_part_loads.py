@@ -107,12 +107,12 @@ def test_the_parts_of_a_load_are_all_or_none(api: TestClient, resting: Resting) 
     def query(number: int, where: str = "n > 1") -> dict[str, str]:
         return {"id": f"parted-{number}", "where": where, "topic": "parted", "stream": resting.stream("json")}
 
-    def begun() -> str:
+    def started_load() -> str:
         answer = api.post("/v1/loads", json={})
         assert answer.status_code == 201, answer.text
         return str(answer.json()["id"])
 
-    load_id = begun()
+    load_id = started_load()
     assert part(api, load_id, 1, query(1), query(2)).json()["parts"] == 1
     assert part(api, load_id, 10_001, query(3)).status_code == 400
     assert part(api, load_id, 2, query(3, "nn > 1")).status_code == 200
@@ -121,16 +121,16 @@ def test_the_parts_of_a_load_are_all_or_none(api: TestClient, resting: Resting) 
     assert [(one["line"], one["id"]) for one in refused.json()["errors"]] == [(3, "parted-3")]
     assert api.get("/v1/queries/parted-1").status_code == 404
     assert api.post(f"/v1/loads/{load_id}/commit", json={}).status_code == 404
-    load_id = begun()
+    load_id = started_load()
     part(api, load_id, 1, query(1), query(2))
     part(api, load_id, 2, query(3))
     made = api.post(f"/v1/loads/{load_id}/commit", json={})
     assert (made.status_code, made.json()["registered"]) == (200, 3), made.text
-    load_id = begun()
+    load_id = started_load()
     part(api, load_id, 1, *({"remove": f"parted-{number}"} for number in (1, 2, 3)))
     tried = api.post(f"/v1/loads/{load_id}/commit", json={}, params={"dry_run": "true"})
     assert (tried.json()["removed"], api.get("/v1/queries/parted-1").status_code) == (3, 200)
-    load_id = begun()
+    load_id = started_load()
     part(api, load_id, 1, *({"remove": f"parted-{number}"} for number in (1, 2, 3)))
     assert api.delete(f"/v1/loads/{load_id}").json()["parts"] == 1
     assert api.post(f"/v1/loads/{load_id}/commit", json={}).status_code == 404

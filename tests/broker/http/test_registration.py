@@ -26,8 +26,8 @@ def cleared(resting: Resting) -> Iterator[None]:
     yield
     from broker.queries.change import Remove
 
-    stands = [query_id for query_id in IDS if query_id in resting.registrar().standing]
-    resting.permitted.apply([Remove(query_id) for query_id in stands], "remove")
+    registered = [query_id for query_id in IDS if query_id in resting.registrar().standing]
+    resting.permitted.apply([Remove(query_id) for query_id in registered], "remove")
 
 
 def test_the_status_says_whether_a_query_is_new(resting: Resting) -> None:

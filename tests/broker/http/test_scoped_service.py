@@ -114,10 +114,10 @@ def test_why_a_query_is_parked_is_told_without_values_of_columns_that_a_token_ma
     assert put("all", "perm-ops-plain", where="n > 1", paused=False).status_code == 201
     stream, registrar = resting.streams()[resting.stream("json")], resting.registrar()
     value = "a piece of the pane of 2013-07-10T00:00:00Z is damaged"
-    stream._fold_parks.tell(dict.fromkeys(("perm-ops-hidden", "perm-ops-plain"), value), registrar.standing.version)
+    stream._fold_parks.report(dict.fromkeys(("perm-ops-hidden", "perm-ops-plain"), value), registrar.standing.version)
     registrar.park()
 
-    def told(token: str, query_id: str) -> list[str]:
+    def explained(token: str, query_id: str) -> list[str]:
         """The reason of its page, of the list, of the console, and of what needs a plan that holds it."""
         api, own = as_token(token), f"/v1/queries/{query_id}"
         (listed,) = api.get(f"/v1/queries?prefix={query_id}").json()["queries"]
@@ -128,9 +128,9 @@ def test_why_a_query_is_parked_is_told_without_values_of_columns_that_a_token_ma
         return [listed["reason"], page, *(answer.text for answer in (*asked, trace))]
 
     for token, query_id in (("all", "perm-ops-hidden"), ("ops", "perm-ops-plain"), ("reader", "perm-ops-hidden")):
-        texts = told(token, query_id)
+        texts = explained(token, query_id)
         assert [value in text for text in texts] == [True] * len(texts), (token, query_id, texts)
-    texts = told("ops", "perm-ops-hidden")
+    texts = explained("ops", "perm-ops-hidden")
     assert ["2013" in text for text in texts] == [False] * len(texts)
     assert ["columns that token" in text for text in texts] == [True] * len(texts)
 
@@ -270,9 +270,9 @@ def test_lists_and_views_tell_of_ones_own_alone(put: Callable[..., Any], as_toke
     assert set(plans[own]) == {"version", "dead_letters", "phases", "flow"}
     assert "metrics" in refusal(ops.get("/metrics"))
     explain = f"/v1/queries/{ids[0]}/explain"
-    told = ops.post(explain, json={"tuple": {"n": 5}})
-    assert told.json()["accepted"] is True
-    assert "length(s)" not in told.text
+    explained = ops.post(explain, json={"tuple": {"n": 5}})
+    assert explained.json()["accepted"] is True
+    assert "length(s)" not in explained.text
     assert "sequence of constructs" in refusal(ops.post(explain, json={}))
     assert "sequence of constructs" in refusal(ops.post(explain, json={"tuple": {"n": 5}, "with_sequence": True}))
     assert "column" in refusal(ops.post("/v1/check", json={"where": "s = 'x'"}))

@@ -66,7 +66,7 @@ def test_every_count_of_every_stream_is_there_once(counted: CountedOf, tally: Ta
     for _ in range(2):
         busy.count(PLAN, tally)
     ids = ("q000000", "q000001")
-    busy.evaluation_errors.stand({i: RegisteredQuery(i, "busy", "n > 1", "out", version=7) for i in ids})
+    busy.evaluation_errors.set_registered({i: RegisteredQuery(i, "busy", "n > 1", "out", version=7) for i in ids})
     busy.evaluation_errors.count(7, dict(zip(ids, (3, 4), strict=True)))
     busy.dead_letters.count({1: 5, 2: 6})
     busy.parked.add({("q000000", 7): "divides by zero"})
@@ -143,7 +143,7 @@ def test_so_many_queries_as_are_asked_for_have_samples_of_their_own(counted: Cou
     stream = counted("s")
     stream.count(PLAN, tally)
     ids = PLAN.query_ids.to_pylist()
-    told = {
+    exposed = {
         queries_max: {
             name[2]: value
             for name, value in values({"s": stream}, queries_max=queries_max).items()
@@ -151,15 +151,15 @@ def test_so_many_queries_as_are_asked_for_have_samples_of_their_own(counted: Cou
         }
         for queries_max in (0, 1, 100)
     }
-    assert told == {0: {}, 1: {ids[3]: 8}, 100: {ids[3]: 8, ids[0]: 5}}
+    assert exposed == {0: {}, 1: {ids[3]: 8}, 100: {ids[3]: 8, ids[0]: 5}}
 
 
 def test_of_many_blocks_the_first_ones_have_samples(counted: CountedOf, tally: Tally) -> None:
     stream = counted("s")
     blocks = np.arange(BLOCKS_MAX + 9)
     stream.monitor.offer(PLAN, replace(tally, dropped=blocks, evaluated=blocks))
-    told = [name[2] for name in values({"s": stream}) if name[0] == "asc_block_dropping_ratio"]
-    assert told == [str(block) for block in range(BLOCKS_MAX)]
+    exposed = [name[2] for name in values({"s": stream}) if name[0] == "asc_block_dropping_ratio"]
+    assert exposed == [str(block) for block in range(BLOCKS_MAX)]
 
 
 def test_a_name_is_a_label_whatever_is_in_it(counted: CountedOf) -> None:

@@ -34,8 +34,8 @@ def test_what_was_delivered_is_counted(site: Site) -> None:
     assert counts == {"every": 9, "few": 1, "none": 0}
     listed = {query["id"]: query["delivered"] for query in site.client.get("/v1/queries").json()["queries"]}
     assert listed == counts
-    told = site.client.get("/v1/queries/every/deliveries").json()
-    assert (told["delivered"], sum(minute["records"] for minute in told["minutes"])) == (9, 9)
+    deliveries = site.client.get("/v1/queries/every/deliveries").json()
+    assert (deliveries["delivered"], sum(minute["records"] for minute in deliveries["minutes"])) == (9, 9)
     moments = site.client.get(f"/v1/streams/{site.stream('json')}/timeline").json()["moments"]
     # Two queries in one topic are one record.
     sums = {
@@ -65,8 +65,8 @@ def test_one_who_sees_some_queries_is_not_told_of_the_others(resting: Resting) -
     stream = resting.streams()[resting.stream("json")]
     with pytest.raises(ForbiddenError, match="tells of queries that token 'ops' does not see"):
         described_timeline(within, stream)
-    told = described_plans(within)[stream.name]["flow"]
-    assert set(told) == {"lag_records", "records_per_s", "latency_p50_s", "latency_p99_s"}
+    rates = described_plans(within)[stream.name]["flow"]
+    assert set(rates) == {"lag_records", "records_per_s", "latency_p50_s", "latency_p99_s"}
     assert {"accepted_per_s", "written_per_s"} < set(described_plans(resting.permitted)[stream.name]["flow"])
 
 

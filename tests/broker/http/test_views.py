@@ -228,8 +228,8 @@ def test_a_paused_query_is_in_no_plan_to_explain(api: TestClient, resting: Resti
 def test_what_a_tuple_has_no_record_for_is_warned_of(resting: Resting, where: str, warned: list[str]) -> None:
     query = registered(resting, "warned", where)
     found = explained(resting.permitted, query.id, {"n": 2, "s": "x", "more": 1})
-    left_out, *others = found["warnings"]
-    assert left_out == "field 'more': not in the stream's schema, excluded"
+    excluded, *others = found["warnings"]
+    assert excluded == "field 'more': not in the stream's schema, excluded"
     assert [warning.partition(":")[0] for warning in others] == warned
     assert explained(resting.permitted, query.id, None)["warnings"] == []
 

@@ -59,18 +59,22 @@ def test_a_kafka_that_stands_still_and_answers_again_is_told(
             own_node.stop()
             clock.passes_until(lambda: watch.problem is not None)
             assert re.match(r"Kafka \S+ has not answered for \d+ s", watch.problem or "")
-            until(lambda: len(told(caplog)) == 1)
+            until(lambda: len(messages(caplog)) == 1)
             own_node.resume()
             until(lambda: watch.problem is None)
-            until(lambda: len(told(caplog)) == 2)
+            until(lambda: len(messages(caplog)) == 2)
             own_node.stop()
-            clock.passes_until(lambda: len(told(caplog)) == 3)
+            clock.passes_until(lambda: len(messages(caplog)) == 3)
             assert watch.problem is not None
         finally:
             watch.close()
-    assert told(caplog) == ["Kafka _ has not answered for _", "Kafka _ answers again", "Kafka _ has not answered for _"]
+    assert messages(caplog) == [
+        "Kafka _ has not answered for _",
+        "Kafka _ answers again",
+        "Kafka _ has not answered for _",
+    ]
 
 
-def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
     own = [line.getMessage() for line in caplog.records if line.name == "asc.kafka"]
     return [re.sub(r"\S+:\d+|\d+ s.*", "_", line) for line in own]

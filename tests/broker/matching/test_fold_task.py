@@ -87,9 +87,9 @@ class Task:
             for batch in batches:
                 numbers = np.array(batch, dtype=np.int64)
                 values = {"n": pd.Series(numbers), "t_us": pd.Series(numbers)}
-                told = STAMP_MS << REASON_BITS | (numbers == dead)
+                numbered = STAMP_MS << REASON_BITS | (numbers == dead)
                 own = [values[text] for text in self.transport.arguments]
-                yield (*own, pd.Series(numbers % 2), pd.Series(told))
+                yield (*own, pd.Series(numbers % 2), pd.Series(numbered))
 
         return [text for texts in self._run(arrived()) for text in pa.array(texts).to_pylist()]
 

@@ -16,10 +16,10 @@ def test_a_time_is_known_to_a_part_of_what_the_records_span(times: list[int]) ->
     known = sorted(time for time in times if time >= 0)
     found = RecordTimes.of(np.array(times, dtype=np.int64))
     assert len(found.at_ms) <= 64
-    told = np.repeat(found.at_ms, found.counts)
-    assert len(told) == len(known)
+    all_times = np.repeat(found.at_ms, found.counts)
+    assert len(all_times) == len(known)
     if known:
-        assert np.abs(told - np.array(known)).max() <= (known[-1] - known[0]) / 128 + 1
+        assert np.abs(all_times - np.array(known)).max() <= (known[-1] - known[0]) / 128 + 1
 
 
 def test_many_batches_keep_few_bins_and_all_records() -> None:

@@ -167,7 +167,7 @@ class _Arrived:
         self.plan, self.registered = plan, RegisteredIds.of(plan.query_ids)
         self.destinations = Destinations.of(plan)
         alike = Alike.of(plan, self.destinations.operated, self.registered)
-        self.evaluated = (plan if alike is None else alike.left_out(plan), alike)
+        self.evaluated = (plan if alike is None else alike.pruned(plan), alike)
 
     @staticmethod
     def read(arrived: tuple[pd.Series, ...]) -> list[pa.Array]:

@@ -376,11 +376,11 @@ def test_what_was_measured_of_a_block_is_told_while_it_stays(stream: Any) -> Non
     assert one.monitor.measured(one.plan.blocks[0]) is None
     one.run(D1.slice(0, 1_000))
     block = one.plan.blocks[1]
-    told = one.monitor.measured(block)
-    assert {name: told[name] for name in ("dropping_ratio", "cost")} == one.monitor.view()["blocks"][1]
-    assert [own["construct"] for own in told["constructs"]] == block.sequence.tolist()
-    assert 0 < told["constructs"][0]["conditional_selectivity"] < 1
-    ratios = [own["dropping_ratio"] for own in told["constructs"]]
+    measured = one.monitor.measured(block)
+    assert {name: measured[name] for name in ("dropping_ratio", "cost")} == one.monitor.view()["blocks"][1]
+    assert [own["construct"] for own in measured["constructs"]] == block.sequence.tolist()
+    assert 0 < measured["constructs"][0]["conditional_selectivity"] < 1
+    ratios = [own["dropping_ratio"] for own in measured["constructs"]]
     assert ratios == sorted(ratios)
     one.running.replace(change_plan(one.plan, remove=ids_of_block(one.plan, 1)[1:]), one.plan)
     assert one.monitor.measured(one.plan.blocks[1]) is None

@@ -114,18 +114,18 @@ def test_a_limit_that_was_raised_holds_from_the_next_batch(
     from broker.operators.feed_task import feed_accumulator
 
     wide, _ = topics
-    told, known = {wide: LIMIT}, frozenset({wide})
+    limits, known = {wide: LIMIT}, frozenset({wide})
     tallies = feed_accumulator(spark.sparkContext)
     sink = FeedSink(
         *("s", options_of(cluster)),
         request_bytes=REQUEST_BYTES,
         topics=lambda: known,
-        limits_of=lambda names: {**cluster.record_limits(names), **told},
+        limits_of=lambda names: {**cluster.record_limits(names), **limits},
     )
     outputs = spark.createDataFrame([output(wide, "a", 1), output(wide, "a", 2, 2 * LIMIT)], DDL)
     sink.write(outputs, tallies)
     assert identities(cluster, wide) == ["a:1"]
-    told.clear()
+    limits.clear()
     sink.write(outputs, tallies)
     assert identities(cluster, wide) == ["a:1", "a:2"]
     assert tallies.value.excluded == {OUTPUT_TOO_LARGE: 1}

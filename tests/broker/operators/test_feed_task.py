@@ -14,8 +14,8 @@ def test_the_records_of_a_task_are_one_row_a_bucket_in_the_order_of_the_feed() -
         pa.record_batch(list(map(list, zip(*part, strict=True))), schema=schema) for part in (rows[:2], rows[2:])
     ]
     (found,) = packed(iter(batches))
-    told = dict(zip(found["bucket"].to_pylist(), found["messages"].to_pylist(), strict=True))
-    assert told == {1: [b"a", b"b"], 2: [b"x", b"y"]}
+    messages = dict(zip(found["bucket"].to_pylist(), found["messages"].to_pylist(), strict=True))
+    assert messages == {1: [b"a", b"b"], 2: [b"x", b"y"]}
     assert list(packed(iter([pa.record_batch([[], [], []], schema=schema)]))) == []
     assert list(packed(iter([]))) == []
 

@@ -140,14 +140,14 @@ def reached(modules: dict[str, Mentions], package: str) -> set[str]:
     """The places of the modules that those of a package import, directly or not."""
     known = {place.removesuffix(".py").removesuffix("/__init__").replace("/", "."): place for place in modules}
     found = {place for place in modules if place.startswith(f"{package}/")}
-    ahead = list(found)
-    while ahead:
-        for _, name in modules[ahead.pop()].imports:
+    pending = list(found)
+    while pending:
+        for _, name in modules[pending.pop()].imports:
             # What a module has is imported by its name as well.
             place = known.get(name) or known.get(name.rpartition(".")[0])
             if place is not None and place not in found:
                 found.add(place)
-                ahead.append(place)
+                pending.append(place)
     return found
 
 

@@ -73,11 +73,11 @@ def test_the_verdict_the_terms_and_the_way(answer: dict[str, Any]) -> None:
         "Stream flights, plan of version 7.",
     ):
         assert said in read.text
-    way = read.text.partition("The way along the sequence")[2]
+    section = read.text.partition("The way along the sequence")[2]
     for visit in answer["trace"]["blocks_shown"][0]["visits"]:
-        assert visit["region_text"] in way
-        assert f"{visit['before']:,} → {visit['after']:,}" in way
-    assert "early fails delay < 0" in way
+        assert visit["region_text"] in section
+        assert f"{visit['before']:,} → {visit['after']:,}" in section
+    assert "early fails delay < 0" in section
 
 
 def test_it_can_be_read_without_being_seen(answer: dict[str, Any]) -> None:
@@ -148,8 +148,8 @@ def test_values_and_predicates_of_a_real_plan_are_text(answers: Callable[..., di
 def test_what_was_ruled_out_before_and_after_the_constructs(answer: dict[str, Any]) -> None:
     lost = {"conjuncts": 7, "queries": 5, "examples": [{"query": "late", "number": 1, "term": "delay > 30"}]}
     block = answer["trace"]["blocks_shown"][0]
-    told = {**block, "patterns": lost, "verification": lost, "satisfied_conjuncts": 2}
-    answer["trace"] = {**answer["trace"], "blocks_shown": [told], "blocks": 60}
+    block_trace = {**block, "patterns": lost, "verification": lost, "satisfied_conjuncts": 2}
+    answer["trace"] = {**answer["trace"], "blocks_shown": [block_trace], "blocks": 60}
     text = Strict(trace_page(answer)).text
     for said in (
         "by the patterns that it matches",
@@ -200,9 +200,9 @@ def test_a_tuple_is_as_long_as_it_is_deep_and_is_cut(answer: dict[str, Any]) -> 
     tuple_: dict[str, Any] = {"s": "\u202e\x1b" * 5_000}
     for _ in range(400):
         tuple_ = {"a": tuple_}
-    begun = time.thread_time()
+    start_s = time.thread_time()
     page = trace_page({**answer, "tuple": {f"c{n}": tuple_ for n in range(50)}})
-    assert time.thread_time() - begun < 10
+    assert time.thread_time() - start_s < 10
     (shown,) = re.findall(r'aria-label="tuple">([^<]*)</pre>', page)
     assert shown.startswith("{&#34;c0&#34;: {&#34;a&#34;: {")
     assert shown.endswith(" …")

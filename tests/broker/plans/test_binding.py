@@ -97,23 +97,23 @@ def test_an_offset_log_that_cannot_be_read_is_named(tmp_path: Path, bindings: Ba
 
 def test_how_often_a_batch_was_begun_outlives_the_process(tmp_path: Path, bindings: BatchBindings) -> None:
     plan_batch(tmp_path, 0, 5)
-    assert bindings.times_begun(0) == 0
+    assert bindings.start_count(0) == 0
     for times in (1, 2, 3):
         bindings.bind(0, 41)
         started = BatchBindings(tmp_path / "bindings", tmp_path / "spark")
-        assert (bindings.times_begun(0), started.times_begun(0)) == (times, times)
+        assert (bindings.start_count(0), started.start_count(0)) == (times, times)
     bindings.excuse(0)
-    assert started.times_begun(0) == 2
+    assert started.start_count(0) == 2
     bindings.excuse(0, 7)
-    assert started.times_begun(0) == 0
+    assert started.start_count(0) == 0
     bindings.bind(0, 41)
-    assert started.times_begun(0) == 1
+    assert started.start_count(0) == 1
     # The next batch begins with a count of its own, and a first attempt is excused as any.
     plan_batch(tmp_path, 1, 9)
     bindings.bind(1, 41)
-    assert bindings.times_begun(1) == 1
+    assert bindings.start_count(1) == 1
     bindings.excuse(1)
-    assert bindings.times_begun(1) == 0
+    assert bindings.start_count(1) == 0
     kept = ["0", "0.copy", "1", "1.copy", "begun-again"]
     assert sorted(path.name for path in (tmp_path / "bindings").iterdir()) == kept
 
@@ -123,9 +123,9 @@ def test_a_count_that_cannot_be_read_is_one(text: str, tmp_path: Path, bindings:
     plan_batch(tmp_path, 0, 5)
     bindings.bind(0, 41)
     (tmp_path / "bindings" / "begun-again").write_text(text, "utf-8")
-    assert bindings.times_begun(0) == 1
+    assert bindings.start_count(0) == 1
     bindings.bind(0, 41)
-    assert bindings.times_begun(0) == 2
+    assert bindings.start_count(0) == 2
 
 
 def test_a_checkpoint_that_was_removed_takes_the_count_along(tmp_path: Path, bindings: BatchBindings) -> None:
@@ -136,7 +136,7 @@ def test_a_checkpoint_that_was_removed_takes_the_count_along(tmp_path: Path, bin
     anew = BatchBindings(tmp_path / "bindings", tmp_path / "spark")
     plan_batch(tmp_path, 0, 7)
     anew.bind(0, 41)
-    assert anew.times_begun(0) == 1
+    assert anew.start_count(0) == 1
 
 
 def test_a_batch_begins_where_the_one_before_ended_and_the_first_one_where_spark_began(

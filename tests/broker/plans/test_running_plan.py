@@ -42,7 +42,7 @@ def spark_commits(folder: Path, batch_id: int) -> None:
     (folder / "spark" / "commits" / str(batch_id)).write_text("v1\n{}", "utf-8")
 
 
-def begun(folder: Path) -> RunningPlan:
+def started_plan(folder: Path) -> RunningPlan:
     """As a daemon that starts finds it."""
     return RunningPlan("s", BatchBindings(folder / "bindings", folder / "spark"), {0: 3})
 
@@ -53,7 +53,7 @@ def reversed_order(plan: Plan, number: int) -> Order:
 
 
 def test_a_plan_holds_from_the_end_of_the_last_batch_that_was_bound(tmp_path: Path) -> None:
-    running = begun(tmp_path)
+    running = started_plan(tmp_path)
     assert running.replace(compiled(1)) == {0: 3}
     spark_plans(tmp_path, 0, 7)
     assert running.bind(0).plan.version == 1
@@ -65,7 +65,7 @@ def test_a_plan_holds_from_the_end_of_the_last_batch_that_was_bound(tmp_path: Pa
 
 
 def test_a_batch_that_failed_is_run_again_with_the_plan_it_was_bound_to(tmp_path: Path) -> None:
-    running = begun(tmp_path)
+    running = started_plan(tmp_path)
     first = compiled(1)
     running.replace(first)
     spark_plans(tmp_path, 0, 7)
@@ -80,12 +80,12 @@ def test_a_batch_that_failed_is_run_again_with_the_plan_it_was_bound_to(tmp_path
 
 
 def test_after_a_crash_the_version_to_replay_is_that_of_the_batch_that_was_not_committed(tmp_path: Path) -> None:
-    crashed = begun(tmp_path)
+    crashed = started_plan(tmp_path)
     assert crashed.version_to_replay is None
     crashed.replace(compiled(1))
     spark_plans(tmp_path, 0, 7)
     crashed.bind(0)
-    started = begun(tmp_path)
+    started = started_plan(tmp_path)
     assert started.version_to_replay == 1
     started.replace(compiled(5))
     old = compiled(1)
@@ -95,31 +95,31 @@ def test_after_a_crash_the_version_to_replay_is_that_of_the_batch_that_was_not_c
     again = started.bind(0)
     assert (again.plan, again.is_replay) == (old, True)
     spark_commits(tmp_path, 0)
-    assert begun(tmp_path).version_to_replay is None
+    assert started_plan(tmp_path).version_to_replay is None
 
 
 def test_what_is_done_is_before_the_batch_that_is_not(tmp_path: Path) -> None:
-    running = begun(tmp_path)
+    running = started_plan(tmp_path)
     running.replace(compiled(1))
     starting = running.done_offsets()
     spark_plans(tmp_path, 0, 7)
     running.bind(0)
-    assert begun(tmp_path).done_offsets() == starting
+    assert started_plan(tmp_path).done_offsets() == starting
     spark_commits(tmp_path, 0)
-    assert begun(tmp_path).done_offsets() == {0: 7}
+    assert started_plan(tmp_path).done_offsets() == {0: 7}
     spark_plans(tmp_path, 1, 9)
     running.bind(1)
-    assert begun(tmp_path).done_offsets() == {0: 7}
+    assert started_plan(tmp_path).done_offsets() == {0: 7}
     (tmp_path / "spark" / "offsets" / "0").write_text("damaged", "utf-8")
-    assert begun(tmp_path).done_offsets() == {0: 7}
+    assert started_plan(tmp_path).done_offsets() == {0: 7}
     # A version before wrote no first offsets: Spark's log alone says them.
     (tmp_path / "bindings" / "0").unlink()
     (tmp_path / "bindings" / "1").write_text('{"version": 1, "end_offsets": {"0": 9}}', "utf-8")
-    assert begun(tmp_path).done_offsets() == {0: 9}
+    assert started_plan(tmp_path).done_offsets() == {0: 9}
 
 
 def test_a_batch_knows_its_offsets_of_partitions_that_are_new_as_well(tmp_path: Path) -> None:
-    running = begun(tmp_path)
+    running = started_plan(tmp_path)
     running.replace(compiled(1))
     spark_plans(tmp_path, 0, 7)
     bound = running.bind(0)
@@ -127,7 +127,7 @@ def test_a_batch_knows_its_offsets_of_partitions_that_are_new_as_well(tmp_path: 
     (tmp_path / "spark" / "offsets" / "1").write_text('v1\n{}\n{"t": {"0": 7, "1": 4}}', "utf-8")
     bound = running.bind(1)
     assert (bound.first, bound.end) == ({0: 7, 1: 0}, {0: 7, 1: 4})
-    started = begun(tmp_path)
+    started = started_plan(tmp_path)
     started.replace(compiled(2))
     started.replay_with(bound.plan)
     again = started.bind(1)
@@ -135,11 +135,11 @@ def test_a_batch_knows_its_offsets_of_partitions_that_are_new_as_well(tmp_path: 
 
 
 def test_a_batch_of_a_version_that_nobody_knows_is_one_line(tmp_path: Path) -> None:
-    crashed = begun(tmp_path)
+    crashed = started_plan(tmp_path)
     crashed.replace(compiled(1))
     spark_plans(tmp_path, 0, 7)
     crashed.bind(0)
-    started = begun(tmp_path)
+    started = started_plan(tmp_path)
     started.replace(compiled(5))
     with pytest.raises(BrokerError, match="batch 0: was begun with version 1, whose plan is not known"):
         started.bind(0)
@@ -153,7 +153,7 @@ def block_of_the_first(plan: Plan) -> int:
 
 
 def test_an_order_that_was_found_while_a_change_was_made_is_kept(tmp_path: Path) -> None:
-    running = begun(tmp_path)
+    running = started_plan(tmp_path)
     running.replace(compiled(1))
     read = running.plan
     changed = change_plan(read, remove=[QUERIES[0].id], version=2)
@@ -170,7 +170,7 @@ def test_an_order_that_was_found_while_a_change_was_made_is_kept(tmp_path: Path)
 
 
 def test_orders_for_a_block_that_has_changed_meanwhile_change_nothing(tmp_path: Path) -> None:
-    running = begun(tmp_path)
+    running = started_plan(tmp_path)
     running.replace(compiled(1))
     read = running.plan
     changed = change_plan(read, remove=[QUERIES[0].id], version=2)
@@ -181,7 +181,7 @@ def test_orders_for_a_block_that_has_changed_meanwhile_change_nothing(tmp_path: 
 
 
 def test_a_batch_that_is_not_done_is_told_with_its_plan_and_records(tmp_path: Path) -> None:
-    running = begun(tmp_path)
+    running = started_plan(tmp_path)
     running.replace(compiled(1))
     assert running.unfinished() is None
     spark_plans(tmp_path, 0, 7)
@@ -194,7 +194,7 @@ def test_a_batch_that_is_not_done_is_told_with_its_plan_and_records(tmp_path: Pa
     running.excuse()
     found = running.unfinished()
     assert found is not None
-    assert found.times_begun == 1
+    assert found.start_count == 1
     # What takes the place of its plan: the same version, without what cannot be gone on with.
     without = compiled(1, QUERIES[1:])
     running.replay_with(without)
@@ -206,7 +206,7 @@ def test_a_batch_that_is_not_done_is_told_with_its_plan_and_records(tmp_path: Pa
     running.bind(1)
     found = running.unfinished()
     assert found is not None
-    assert (found.first, found.end, found.times_begun) == ({0: 7}, {0: 9}, 1)
+    assert (found.first, found.end, found.start_count) == ({0: 7}, {0: 9}, 1)
 
 
 class Batches(RuleBasedStateMachine):
@@ -216,7 +216,7 @@ class Batches(RuleBasedStateMachine):
     def start(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="running-"))
         self.versions = {0: compiled(0, QUERIES[:2])}
-        self.running = begun(self.folder)
+        self.running = started_plan(self.folder)
         self.running.replace(self.versions[0])
         self.bound: dict[int, int] = {}
         self.batch_id = 0
@@ -263,7 +263,7 @@ class Batches(RuleBasedStateMachine):
     @rule()
     def crash(self) -> None:
         latest = self.running.plan
-        self.running = begun(self.folder)
+        self.running = started_plan(self.folder)
         self.running.replace(latest)
         version = self.running.version_to_replay
         assert version == self.bound.get(self.batch_id)

@@ -364,10 +364,10 @@ def test_a_version_has_its_members_whenever_it_is_asked_for(registrar: Registrar
         rows = {**rows, "a": (low, low + 2, 9)}
         registrar.write_layer("zones", {"a": feature(rows["a"])}, [])
         versions.append((registrar.standing.version, rows))
-    stands = registrar._query_state
+    query_state = registrar._query_state
     for version, then_rows in versions:
-        then, _ = stands._with_layers(stands._set(resting.registry.state_at(version)))
-        plans, _ = stands._plans_of(then, None)
+        then, _ = query_state._with_layers(query_state._set(resting.registry.state_at(version)))
+        plans, _ = query_state._plans_of(then, None)
         assert accepted(plans[resting.stream("json")]) == wanted(then_rows)
 
 

@@ -14,7 +14,7 @@ from broker.operators.cube.folder import CubeFolder
 from broker.operators.fold_destination import folds_in
 from broker.operators.kinds import definition_of
 from broker.queries.change import Put, Remove
-from broker.queries.kept_states import stand
+from broker.queries.kept_states import keep_states
 from broker.queries.query import RegisteredQuery
 from broker.queries.recovered_state import RecoveredState
 from broker.queries.registrar import Registrar
@@ -141,7 +141,7 @@ def test_one_that_cannot_be_read_keeps_its_state(resting: Resting) -> None:
     registrar.apply([put(resting, "kept-g")]).raised()
     standing = registrar.standing
     unread = replace(standing.get("kept-g"), stream="", unreadable="is of a later version", operator=None)
-    stand(resting.streams(), standing.changed([unread], (), standing.version), {})
+    keep_states(resting.streams(), standing.changed([unread], (), standing.version), {})
     assert "kept-g" in kept(resting)
-    stand(resting.streams(), standing.changed((), ["kept-g"], standing.version), {})
+    keep_states(resting.streams(), standing.changed((), ["kept-g"], standing.version), {})
     assert "kept-g" not in kept(resting)

@@ -210,10 +210,10 @@ def test_a_version_has_its_shapes_whenever_it_is_asked_for(
     for low in (60, 70, 80):
         registrar.write_layer("zones", {"a": box(low, low + 2)}, [])
         versions.append(registrar.standing.version)
-    stands = registrar._query_state
+    query_state = registrar._query_state
     for row, version in enumerate(versions):
-        then, _ = stands._with_layers(stands._set(resting.registry.state_at(version)))
-        plans, _ = stands._plans_of(then, None)
+        then, _ = query_state._with_layers(query_state._set(resting.registry.state_at(version)))
+        plans, _ = query_state._plans_of(then, None)
         assert accepted(plans[resting.stream("json")], 61, 71, 81)["a"] == [row]
 
 

@@ -26,9 +26,9 @@ def test_what_is_set_aside_is_kept_and_not_served_until_it_is_registered_anew(si
     site.daemon = Daemon(site.config, spark=spark, set_aside=["aside"])
     site.daemon.start()
     found = site.client.get("/v1/queries/aside").json()
-    told_anew = ("served", "reason", "delivered")
-    assert {name: found[name] for name in aside if name not in told_anew} == {
-        name: aside[name] for name in aside if name not in told_anew
+    changing = ("served", "reason", "delivered")
+    assert {name: found[name] for name in aside if name not in changing} == {
+        name: aside[name] for name in aside if name not in changing
     }
     assert (found["served"], "(--set-aside)" in found["reason"]) == (False, True)
     # The change of another query serves nothing that is set aside.

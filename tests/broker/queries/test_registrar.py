@@ -83,7 +83,7 @@ def compacted(site: Site) -> str:
 def test_a_rehearsal_tells_what_apply_does_and_changes_nothing(site: Site, apply: Apply) -> None:
     assert site.daemon is not None
     registrar = site.daemon.registrar()
-    stood = apply([Put(query_of(site, f"dry-{name}")) for name in ("same", "put", "removed")])
+    initial = apply([Put(query_of(site, f"dry-{name}")) for name in ("same", "put", "removed")])
     before = held(site)
     changes: list[Change] = [
         Put(query_of(site, "dry-same")),
@@ -105,8 +105,8 @@ def test_a_rehearsal_tells_what_apply_does_and_changes_nothing(site: Site, apply
     }
     assert rehearsed.removed == made.removed
     assert [rehearsed.registered[i].query.version for i in range(3)] == [
-        stood.registered[0].query.version,
-        stood.registered[1].query.version,
+        initial.registered[0].query.version,
+        initial.registered[1].query.version,
         -1,
     ]
     with pytest.raises(ForbiddenError, match="may only read"):

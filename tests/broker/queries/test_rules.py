@@ -61,9 +61,9 @@ def has_loop(queries: list[RegisteredQuery]) -> bool:
     """Whether records of some stream can come round again: every way through streams without a repetition is tried."""
     feeds = {(query.stream, stream) for query in queries for stream in STREAMS if query.topic == f"source-{stream}"}
     return any(
-        all(step in feeds for step in pairwise((*way, way[0])))
+        all(step in feeds for step in pairwise((*cycle, cycle[0])))
         for length in range(1, len(STREAMS) + 1)
-        for way in permutations(STREAMS, length)
+        for cycle in permutations(STREAMS, length)
     )
 
 

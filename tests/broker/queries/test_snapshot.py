@@ -74,11 +74,11 @@ def test_what_was_written_is_read(folder: Path) -> None:
 
 def test_a_snapshot_of_a_changed_plan_writes_what_is_new(folder: Path) -> None:
     snapshots = Snapshots(folder, MADE_FOR)
-    begun = snapshots.read()
-    assert begun is not None
+    snapshot = snapshots.read()
+    assert snapshot is not None
     before = {path.name for path in folder.iterdir()}
-    changed = change_plan(begun.plans["flights"], QUERIES[500:501], [QUERIES[3].id])
-    snapshots.write(STANDING.changed([], ["a"], 7), {**begun.plans, "flights": changed})
+    changed = change_plan(snapshot.plans["flights"], QUERIES[500:501], [QUERIES[3].id])
+    snapshots.write(STANDING.changed([], ["a"], 7), {**snapshot.plans, "flights": changed})
     after = {path.name for path in folder.iterdir()}
     assert "queries-7.arrow" in after - before
     assert 2 <= len(after - before) <= 8
@@ -165,22 +165,22 @@ def test_what_was_damaged_is_written_anew(folder: Path) -> None:
     assert Snapshots(folder, MADE_FOR).read() is not None
 
 
-@pytest.mark.parametrize("stands_in", ["_write_part", "_write_queries"])
+@pytest.mark.parametrize("method", ["_write_part", "_write_queries"])
 def test_one_that_stood_still_in_a_snapshot_writes_nothing_into_its_successor_s(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stands_in: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     stopped = Snapshots(stream_folder(tmp_path, SNAPSHOT), MADE_FOR)
-    go_on = getattr(stopped, stands_in)
+    go_on = getattr(stopped, method)
     later = STANDING.changed([], ["a"], 9)
     taken: list[Path] = []
 
-    def stand_still(*rest: Any) -> Any:
+    def wait_once(*rest: Any) -> Any:
         if not taken:
             taken.append(take_folder(tmp_path, SNAPSHOT))
             Snapshots(taken[0], MADE_FOR).write(later, PLANS)
         return go_on(*rest)
 
-    monkeypatch.setattr(stopped, stands_in, stand_still)
+    monkeypatch.setattr(stopped, method, wait_once)
     for _ in range(2):
         with pytest.raises(OSError, match=r"Not a directory|File exists"):
             stopped.write(STANDING, PLANS)

@@ -70,6 +70,6 @@ def test_of_two_in_one_change_the_first_has_the_topic(resting: Resting) -> None:
 def test_the_topic_of_a_cube_may_be_compacted_and_that_of_a_route_not(resting: Resting) -> None:
     topic = f"compacted-{resting.stream('json')}"
     resting.cluster.ensure_topics([topic], {"cleanup.policy": "compact"})
-    (told,) = refused(resting, put(resting, "route", topic))
-    assert "is compacted" in told
+    (error,) = refused(resting, put(resting, "route", topic))
+    assert "is compacted" in error
     assert refused(resting, put(resting, "cube", topic, cube=True)) == []

@@ -281,9 +281,9 @@ def test_members_of_a_join_with_events_share_a_destination(analyser: StreamAnaly
     assert {one.topic for one in planned} == {"out"}
     (destination,) = {one.destination for one in planned}
     assert destination is not None
-    told = FeedDestination.of(destination)
-    assert (told.track.op, told.query.id, told.query.topic) == ("events", "over", "out")
-    assert (told.track.key, told.track.time_us) == ("CAST(upper(s) AS STRING)", "unix_micros(t)")
+    feed = FeedDestination.of(destination)
+    assert (feed.track.op, feed.query.id, feed.query.topic) == ("events", "over", "out")
+    assert (feed.track.key, feed.track.time_us) == ("CAST(upper(s) AS STRING)", "unix_micros(t)")
     assert [attribute.sql for attribute in found.computed] == ["CAST(upper(s) AS STRING)", "unix_micros(t)"]
 
 
@@ -297,9 +297,9 @@ def near(analyser: StreamAnalyser, **more: Any) -> ValidatedQuery:
 def test_a_near_query_carries_what_its_condition_reads(analyser: StreamAnalyser) -> None:
     found = near(analyser, on="abs(a.n - b.N) < 3 AND a.t <= b.t")
     assert [sorted(one.columns) for one in found.expressions.carried_reads] == [[("n",)], [("t",)]]
-    told = fed(found)
-    assert told.track.carried == (("`n`", "`n`"), ("`t`", "unix_micros(`t`)"))
-    assert told.track.position == ("CAST((lon) AS DOUBLE)", "CAST((lat) AS DOUBLE)")
+    feed = fed(found)
+    assert feed.track.carried == (("`n`", "`n`"), ("`t`", "unix_micros(`t`)"))
+    assert feed.track.position == ("CAST((lon) AS DOUBLE)", "CAST((lat) AS DOUBLE)")
     assert fed(near(analyser)).track.carried == ()
 
 

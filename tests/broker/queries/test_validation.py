@@ -94,9 +94,9 @@ def test_who_may_write_more_than_a_topic_takes_is_warned(resting: Resting) -> No
         sizes = {}
         for query_id, (warning,) in found.items():
             limit = limits[query_id.partition("-")[0]]
-            told = re.fullmatch(rf"topic '\S+' takes records of at most {limit} bytes, .* take ([0-9,]+): .*", warning)
-            assert told is not None, warning
-            sizes[query_id] = int(told[1].replace(",", ""))
+            match = re.fullmatch(rf"topic '\S+' takes records of at most {limit} bytes, .* take ([0-9,]+): .*", warning)
+            assert match is not None, warning
+            sizes[query_id] = int(match[1].replace(",", ""))
         return sizes
 
     wanted = {"narrow-events": 4_096, "narrow-near": 8_192, "narrow-few": 4_696, "wide-crowds": 34_096}

@@ -9,8 +9,8 @@ from broker.runtime.prepare import prepare
 
 @pytest.mark.spark
 def test_what_is_there_is_told_and_nothing_is_made_again() -> None:
-    told: list[str] = []
+    lines: list[str] = []
     took_a_while: list[str] = []
-    prepare(told.append, took_a_while.append)
-    assert [line.split()[0] for line in told] == ["Java", "6", "46", "kernels", "Spark's"]
+    prepare(lines.append, took_a_while.append)
+    assert [line.split()[0] for line in lines] == ["Java", "6", "46", "kernels", "Spark's"]
     assert took_a_while == []

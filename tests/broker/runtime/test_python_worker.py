@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @pytest.mark.spark
 def test_workers_know_of_no_archive(spark: SparkSession) -> None:
-    def told(numbers: pd.Series) -> pd.Series:
+    def answer(numbers: pd.Series) -> pd.Series:
         places = [place for place in sys.path_importer_cache if place.endswith((".zip", ".jar"))]
         # Python itself names an archive of its library in its path that is seldom there.
         own = f"python{sys.version_info.major}{sys.version_info.minor}.zip"
         archives = [place for place in places if not place.endswith(f"/{own}")]
         return pd.Series([f"{sys.modules['pyspark'].__file__} {archives}"] * len(numbers))
 
-    in_python = pandas_udf(told, "string")  # type: ignore[call-overload]
-    (row,) = spark.range(1).select(in_python("id").alias("told")).collect()
-    assert row.told.endswith("/pyspark/__init__.py []")
+    in_python = pandas_udf(answer, "string")  # type: ignore[call-overload]
+    (row,) = spark.range(1).select(in_python("id").alias("answer")).collect()
+    assert row.answer.endswith("/pyspark/__init__.py []")
 
 
 def test_where_nothing_is_installed_the_archives_stay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,11 +59,11 @@ def test_the_archives_of_the_spark_of_a_cluster_are_left_as_well(monkeypatch: py
 
 @pytest.mark.spark
 def test_a_worker_has_what_takes_long_to_import_from_the_process_it_is_forked_from(spark: SparkSession) -> None:
-    def told(numbers: pd.Series) -> pd.Series:
+    def answer(numbers: pd.Series) -> pd.Series:
         import os
 
         text = Path(f"/proc/{os.getppid()}/maps").read_text("utf-8")
         return pd.Series(["libarrow" in text] * len(numbers))
 
-    in_python = pandas_udf(told, "boolean")  # type: ignore[call-overload]
-    assert [row.told for row in spark.range(1).select(in_python("id").alias("told")).collect()] == [True]
+    in_python = pandas_udf(answer, "boolean")  # type: ignore[call-overload]
+    assert [row.answer for row in spark.range(1).select(in_python("id").alias("answer")).collect()] == [True]

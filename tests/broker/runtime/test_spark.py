@@ -171,6 +171,6 @@ def test_no_secret_is_in_a_command_line(tmp_path: Path) -> None:
     own = {**os.environ, "SPARK_CONF_DIR": str(tmp_path), "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-c", _SECRET]
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=own)
-    told = ["True True True", "[]", "True True True True True", "yes UTC"]
-    assert run.stdout.splitlines() == told, run.stderr
+    lines = ["True True True", "[]", "True True True True True", "yes UTC"]
+    assert run.stdout.splitlines() == lines, run.stderr
     assert not list(tmp_path.glob("asc-spark-*"))

@@ -109,7 +109,7 @@ def test_what_others_ask_is_not_held_against_a_predicate(spark: SparkSession, mo
     answered = threading.Event()
     for _ in range(4):
         assert analyser._in_time(answered.wait, 0) is None
-    monkeypatch.setattr(analyser_module, "_BEGUN_S", 0.05)
+    monkeypatch.setattr(analyser_module, "_START_TIMEOUT_S", 0.05)
     for ask in (lambda: analyser.refusals([attribute]), lambda: misread(analyser, "n * 2 > 1")):
         with pytest.raises(BrokerError, match="busy with what others asked: try again") as caught:
             ask()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from broker.errors import ConfigError
-from broker.stream.batch_traces import BatchTraces, _told_once
+from broker.stream.batch_traces import BatchTraces, _logging_exporter
 from broker.stream.metrics.phases import DoneBatch, Phase
 
 if TYPE_CHECKING:
@@ -86,15 +86,15 @@ def receiver() -> Iterator[Receiver]:
     receiver.close()
 
 
-def attributes(told: Any) -> dict[str, Any]:
-    return {each.key: each.value.string_value or each.value.int_value for each in told.attributes}
+def attributes(span: Any) -> dict[str, Any]:
+    return {each.key: each.value.string_value or each.value.int_value for each in span.attributes}
 
 
 @needs_otel
 def test_a_batch_is_a_span_and_its_phases_are_within(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=secret")
     traces = BatchTraces(receiver.endpoint)
-    traces.tell("s", BATCH)
+    traces.enqueue("s", BATCH)
     traces.close()
     spans = {span.name: span for span in receiver.spans}
     assert {name: (span.start_time_unix_nano / 1e9, span.end_time_unix_nano / 1e9) for name, span in spans.items()} == {
@@ -119,7 +119,7 @@ def test_a_batch_is_a_span_and_its_phases_are_within(receiver: Receiver, monkeyp
 def test_a_name_of_the_service_that_is_given_wins(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_SERVICE_NAME", "broker-7")
     traces = BatchTraces(receiver.endpoint)
-    traces.tell("s", BATCH)
+    traces.enqueue("s", BATCH)
     traces.close()
     assert attributes(receiver.requests[0].resource_spans[0].resource)["service.name"] == "broker-7"
 
@@ -131,7 +131,7 @@ def test_a_receiver_that_does_not_answer_holds_nothing_up(monkeypatch: pytest.Mo
     with socket.create_server(("127.0.0.1", 0)) as silent:
         traces = BatchTraces(f"http://127.0.0.1:{silent.getsockname()[1]}/v1/traces")
         for _ in range(2_000):
-            traces.tell("s", BATCH)
+            traces.enqueue("s", BATCH)
         traces.close()
         asked, _ = silent.accept()
         with asked:
@@ -152,13 +152,13 @@ def test_what_is_not_taken_is_told_once_a_minute(receiver: Receiver, caplog: pyt
             """Nothing."""
 
     now = [0.0]
-    exporter = _told_once(Refusing(), "http://c/v1/traces", lambda: now[0])
+    exporter = _logging_exporter(Refusing(), "http://c/v1/traces", lambda: now[0])
     for now_s in (0.0, 1.0, 59.0, 60.0, 61.0):
         now[0] = now_s
         assert exporter.export(["span"] if now_s < 60 else []) is SpanExportResult.FAILURE
     said = [record.getMessage() for record in caplog.records if record.name == "asc.traces"]
-    told = "tracing.endpoint 'http://c/v1/traces' does not take traces, which are dropped"
-    assert said == [f"{told}: no way there", told]
+    message = "tracing.endpoint 'http://c/v1/traces' does not take traces, which are dropped"
+    assert said == [f"{message}: no way there", message]
 
 
 def test_without_opentelemetry_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

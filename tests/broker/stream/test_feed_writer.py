@@ -200,19 +200,19 @@ def test_the_claim_of_a_replaced_daemon_is_fenced(
     stopped, leader = writer_of(config, cluster), writer_of(config, cluster)
     go_on = KafkaProducer.begin_transaction
 
-    def stand_still(producer: KafkaProducer) -> None:
+    def raise_once(producer: KafkaProducer) -> None:
         monkeypatch.undo()
         leader.begin([], {})
         go_on(producer)
 
-    monkeypatch.setattr(KafkaProducer, "begin_transaction", stand_still)
+    monkeypatch.setattr(KafkaProducer, "begin_transaction", raise_once)
     try:
-        with pytest.raises((AscError, ClientError)) as told:
+        with pytest.raises((AscError, ClientError)) as raised:
             stopped.begin([FeedDestination(EVENTS, LOW)], {})
     finally:
         stopped.close()
         leader.close()
-    assert str(told.value)
+    assert str(raised.value)
     for part in raw_messages(kafka, topic):
         feed = ClaimedFeed("events", EventQuery.of)
         list(feed.messages([text for _, text in part], FeedCounts()))

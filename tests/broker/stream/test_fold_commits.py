@@ -246,8 +246,8 @@ def test_a_query_that_cannot_write_what_a_batch_has_left_is_parked(
     rig.folder.left = {"a": "its topic takes no row so large"}
     rig.commits.write_left(4)
     assert rig.parks.finding is not None
-    told = "is parked, for its topic takes no row so large: change it, or register it anew to try again"
-    assert (rig.parks.finding.queries, rig.parks.finding.version) == ({"a": told}, 4)
+    reason = "is parked, for its topic takes no row so large: change it, or register it anew to try again"
+    assert (rig.parks.finding.queries, rig.parks.finding.version) == ({"a": reason}, 4)
     # One cause is one line, also where a batch comes before the query is parked, and reports it again.
     rig.folder.left, rig.folder.refused = {}, {"a": "its topic takes no row so large"}
     rig.run(rig.plan(("a", "true", to_echo("a")), version=4), record("a"))

@@ -101,14 +101,14 @@ def test_a_batch_of_many_schemas_goes_on_where_the_attempt_before_it_ended(
     ids = [registry_server.register({**SCHEMA, "doc": str(number)}) for number in range(6)]
     missing = [max(ids) + 1, max(ids) + 2]
     stream = Stream(spark, registry_server)
-    told: list[str | None] = []
-    monkeypatch.setattr(stream.stopping, "wait", lambda _: told.append(stream.questions.waits_for))
+    reasons: list[str | None] = []
+    monkeypatch.setattr(stream.stopping, "wait", lambda _: reasons.append(stream.questions.waits_for))
     found = stream.batch(*ids, *missing)
     assert found == [7] * len(ids) + ["value names a schema that the registry does not have"] * len(missing)
     # Each is asked for once, over all attempts, and an attempt ends with the time for a batch.
     assert registry_server.asked == [f"/schemas/ids/{schema_id}" for schema_id in (*ids, *missing)]
-    assert len(told) > 1
-    assert all("answers slowly: " in (reason or "") for reason in told)
+    assert len(reasons) > 1
+    assert all("answers slowly: " in (reason or "") for reason in reasons)
     # What was not there is asked for again in the next batch.
     assert stream.batch(missing[0]) == found[-1:]
     assert registry_server.asked[-1] == f"/schemas/ids/{missing[0]}"

@@ -28,8 +28,8 @@ class Entry:
 
     def json(self) -> str:
         durations = {"latestOffset": 3} if self.idle else {"latestOffset": 3, "addBatch": 9}
-        told = {"timestamp": "1970-01-01T00:16:40.250Z", "numInputRows": self.rows, "durationMs": durations}
-        return json.dumps(told)
+        progress = {"timestamp": "1970-01-01T00:16:40.250Z", "numInputRows": self.rows, "durationMs": durations}
+        return json.dumps(progress)
 
 
 class Query:
@@ -48,26 +48,26 @@ class Query:
 def test_each_batch_is_given_once_and_none_that_was_nothing() -> None:
     progress = SparkProgress()
     query = Query(Entry(0), Entry(1), Entry(2, 0, idle=True), Entry(2, 0), Entry(3), Entry(4, 0, idle=True))
-    assert [told.batch_id for told in progress.new(query, 3)] == [0, 1, 3]
+    assert [batch.batch_id for batch in progress.new(query, 3)] == [0, 1, 3]
     assert (progress.new(query, 3), query.asked) == ([], 1)
     query.entries += [Entry(4, 0, idle=True), Entry(4)]
-    (told,) = progress.new(query, 4)
-    assert (told.batch_id, told.began_s, told.durations_ms) == (4, 1_000.25, {"latestOffset": 3, "addBatch": 9})
+    (batch,) = progress.new(query, 4)
+    assert (batch.batch_id, batch.began_s, batch.durations_ms) == (4, 1_000.25, {"latestOffset": 3, "addBatch": 9})
 
 
 def test_what_spark_has_not_told_yet_is_taken_later() -> None:
     progress = SparkProgress()
     query = Query(Entry(0), Entry(1, 0, idle=True))
-    assert [told.batch_id for told in progress.new(query, 1)] == [0]
+    assert [batch.batch_id for batch in progress.new(query, 1)] == [0]
     assert progress.new(query, 1) == []
     query.entries.append(Entry(1))
-    assert [told.batch_id for told in progress.new(query, 1)] == [1]
+    assert [batch.batch_id for batch in progress.new(query, 1)] == [1]
 
 
 def test_a_jvm_that_is_gone_tells_nothing() -> None:
     progress, query = SparkProgress(), Query(Entry(0))
     assert progress.new(object(), 0) == []
-    assert [told.batch_id for told in progress.new(query, 0)] == [0]
+    assert [batch.batch_id for batch in progress.new(query, 0)] == [0]
 
 
 @pytest.mark.spark
@@ -91,10 +91,10 @@ def test_a_real_query_tells_of_its_batches(spark: SparkSession, tmp_path: Path) 
         for batch_id in range(2):
             (source / f"{batch_id}.json").write_text('{"n": 1}\n{"n": 2}\n', "utf-8")
             query.processAllAvailable()
-            (told,) = progress.new(query, batch_id)
-            assert told.batch_id == batch_id
-            assert {"latestOffset", "addBatch", "commitOffsets", "triggerExecution"} <= set(told.durations_ms)
-            assert told.began_s > 1e9
+            (batch,) = progress.new(query, batch_id)
+            assert batch.batch_id == batch_id
+            assert {"latestOffset", "addBatch", "commitOffsets", "triggerExecution"} <= set(batch.durations_ms)
+            assert batch.began_s > 1e9
         assert ran == [2, 2]
     finally:
         query.stop()

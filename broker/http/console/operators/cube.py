@@ -132,7 +132,7 @@ def _chart(look: Look, definition: CubeDefinition) -> Any:
     values = series.values.values()
     figures = f"least {number_text(min(values))}, most {number_text(max(values))}" if values else "no value"
     said_too = f"{title}, from {times[0]} to {times[2]}: {figures}"
-    missing = [_interval(gap) for gap in look.told["gaps"]]
+    missing = [_interval(gap) for gap in look.facts["gaps"]]
     return pane_chart(title, said_too, panes, series.values, series.over_nothing, times=times, missing=missing)
 
 

@@ -58,7 +58,7 @@ def pages_of(look: Look, view: View, query_id: str) -> dict[str, Any]:
         "first_columns": view.address(query_id, columns=0) if view.columns else None,
         "has_columns": pivot.column_count > COLUMNS,
         "is_long": pivot.row_count > ROWS,
-        "came_since": view.seen[0] not in {None, look.told["commit"]},
+        "came_since": view.seen[0] not in {None, look.facts["commit"]},
     }
 
 

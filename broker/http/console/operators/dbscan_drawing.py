@@ -51,7 +51,7 @@ def window_drawing(last: LastWindow, definition: DbscanDefinition, name: str) ->
         WIDTH,
         HEIGHT,
         text(f"Clusters of the window {name}"),
-        text(_told(last)),
+        text(_description(last)),
         Markup("").join(parts),
         text(_legend(last, plane, definition, len(drawn))),
     )
@@ -63,7 +63,7 @@ def largest(clusters: Sequence[SeenCluster], most: int) -> list[SeenCluster]:
     return sorted(found, key=lambda own: own.label)
 
 
-def _told(last: LastWindow) -> str:
+def _description(last: LastWindow) -> str:
     """Return the content of the picture in words. The table beside the picture describes each cluster."""
     own = last.window
     counts = f"{own.clusters:,} clusters of {own.core:,} core and {own.border:,} border points, {own.noise:,} noise"
@@ -137,7 +137,7 @@ def _boxes(plane: Plane, clusters: Sequence[SeenCluster]) -> Iterator[Markup]:
             box = plane.box(*own.box)
             yield Markup(
                 '<rect class="box {}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}</title></rect>'
-            ).format(ClusterMark.of(own.id).css, box.x, box.y, box.width, box.height, text(_cluster_told(own)))
+            ).format(ClusterMark.of(own.id).css, box.x, box.y, box.width, box.height, text(_cluster_text(own)))
 
 
 def _points(plane: Plane, last: LastWindow) -> Iterator[Markup]:
@@ -155,7 +155,7 @@ def _points(plane: Plane, last: LastWindow) -> Iterator[Markup]:
             dots = Markup("").join(Markup('<circle cx="{:.1f}" cy="{:.1f}" r="2.2"/>').format(*each) for each in points)
         else:
             mark = ClusterMark.of(cluster.id)
-            css, title = mark.css, _cluster_told(cluster)
+            css, title = mark.css, _cluster_text(cluster)
             dots = Markup("").join(mark.at(*each) for each in points)
         yield Markup('<g class="{}"><title>{}</title>{}</g>').format(css, text(title), dots)
 
@@ -185,5 +185,5 @@ def _eps_bar(plane: Plane, definition: DbscanDefinition) -> Markup:
     ).format(WIDTH - 16 - pixels, WIDTH - 16.0, y, y, WIDTH - 22 - pixels, y + 2, number_text(eps), unit)
 
 
-def _cluster_told(own: SeenCluster) -> str:
+def _cluster_text(own: SeenCluster) -> str:
     return f"{own.id}: {own.points:,} points, {own.core:,} core"

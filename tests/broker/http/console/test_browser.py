@@ -194,8 +194,8 @@ def test_the_first_page_says_when_nothing_answers_and_keeps_what_was_opened(wind
     page.unroute("**/console/live")
     page.get_by_text("No answer since").wait_for(state="hidden", timeout=20_000)
     # Which the browser's console tells as well.
-    told = ("ERR_FAILED", "503", "htmx:afterRequest", "htmx:sendError")
-    assert [fault for fault in window.faults if any(part in fault for part in told)] == window.faults
+    expected = ("ERR_FAILED", "503", "htmx:afterRequest", "htmx:sendError")
+    assert [fault for fault in window.faults if any(part in fault for part in expected)] == window.faults
     window.faults.clear()
 
 

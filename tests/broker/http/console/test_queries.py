@@ -99,11 +99,11 @@ def test_a_query_has_a_page(browse: Browse, registered: Register) -> None:
 def test_one_who_may_not_change_is_shown_no_way_to(browse: Browse, registered: Register, resting: Resting) -> None:
     registered({"con-late": "n > 5"})
     client = browse("reader")
-    ways = ("New query", "Register", "Pause", "Resume", "Remove", ">Change<", "Send again")
+    controls = ("New query", "Register", "Pause", "Resume", "Remove", ">Change<", "Send again")
     for path in ("/console/", "/console/queries", "/console/queries/con-late", "/console/query/new"):
         page, own = (browse(token).get(path).text for token in ("reader", "all"))
-        assert [way for way in ways if way in page] == []
-        assert any(way in own for way in ways) or path == "/console/"
+        assert [control for control in controls if control in page] == []
+        assert any(control in own for control in controls) or path == "/console/"
     for path in ("/console/queries", "/console/queries/con-late"):
         assert 'method="post"' not in client.get(path).text.replace('<form method="post" action="/console/logout">', "")
     assert client.get("/console/query/edit/con-late").status_code == 403

@@ -287,8 +287,8 @@ def test_a_check_says_how_large_a_cube_would_be(site: Site, published: list[Row]
     records = found["estimate"]["records"]
     assert records >= len(published)
     assert found["estimate"]["cells"] is None
-    told = f"it has 2 cuboids; of {records:,} records it counts {len(accepted):,}: {cells} cells in 5 panes, "
-    assert done.stdout.splitlines()[-1].startswith(told)
+    text = f"it has 2 cuboids; of {records:,} records it counts {len(accepted):,}: {cells} cells in 5 panes, "
+    assert done.stdout.splitlines()[-1].startswith(text)
 
 
 def restored(site: Site, path: Path, folder: Path) -> Any:
@@ -312,8 +312,8 @@ def test_a_dump_answers_as_the_daemon_does(site: Site, published: list[Row], tmp
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
     size_bytes = (tmp_path / "copy.sqlite").stat().st_size
-    told = f"{tmp_path}/copy.sqlite: the cubes of stream '{site.stream('json')}', {size_bytes:,} bytes"
-    assert done.stdout.strip() == told
+    text = f"{tmp_path}/copy.sqlite: the cubes of stream '{site.stream('json')}', {size_bytes:,} bytes"
+    assert done.stdout.strip() == text
     refused = CliRunner().invoke(main, command)
     assert (refused.exit_code, "is there already" in refused.output) == (1, True)
     found = restored(site, tmp_path / "copy.sqlite", tmp_path / "checkpoint")

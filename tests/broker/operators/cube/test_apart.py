@@ -152,7 +152,7 @@ def test_no_window_has_them(tmp_path: Path) -> None:
 
 
 def test_the_bounds_of_a_cube_are_those_of_both(tmp_path: Path) -> None:
-    def told(limits: CubeLimits, *records: Record) -> dict[str, int | str]:
+    def parking_of(limits: CubeLimits, *records: Record) -> dict[str, int | str]:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         keeper = opened(folder, limits=limits)
         keeper.define(LATE, OWN)
@@ -172,10 +172,10 @@ def test_the_bounds_of_a_cube_are_those_of_both(tmp_path: Path) -> None:
     remedy = "raise it or {}, then 'asc query resume late'"
     reached = f"limits.cube_cells is 3: {remedy.format('leave dimensions out')}"
     cells = f"the pane of 2013-07-10T00:00:00Z has 4 cells, and {reached}"
-    assert told(CubeLimits(pane_cells=3), *late) == {"place": 2, "told": cells}
+    assert parking_of(CubeLimits(pane_cells=3), *late) == {"place": 2, "told": cells}
     panes = f"it has 5 panes, and limits.cube_panes is 4: {remedy.format('choose a longer grain')}"
-    assert told(CubeLimits(panes=4), *(at(each) for each in (0, 1, 2))) == {"place": 2, "told": panes}
-    found = told(CubeLimits(size_bytes=4_000), *(at(each) for each in range(9)))
+    assert parking_of(CubeLimits(panes=4), *(at(each) for each in (0, 1, 2))) == {"place": 2, "told": panes}
+    found = parking_of(CubeLimits(size_bytes=4_000), *(at(each) for each in range(9)))
     assert f"limits.cube_bytes is 4,000: {remedy.format('leave dimensions out')}" in str(found["told"])
 
 

@@ -15,7 +15,7 @@ from asc.operators.cube.revisions import RevisionLimits
 from broker.errors import KafkaError
 from broker.operators.cube.first_limits import FIRST_CELLS_MAX, FIRST_ROWS_MAX, FIRST_WINDOWS_MAX, FirstLimits
 from tests.broker.operators.cube.kept_stream import MINUTE_US, Record, batch
-from tests.broker.operators.cube.window_rig import Rig, at, check, output, told
+from tests.broker.operators.cube.window_rig import Rig, at, check, output, summaries
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_commit_writes_no_more_windows_for_the_first_time_than_it_may(
     assert FirstLimits() == FirstLimits(FIRST_ROWS_MAX, FIRST_WINDOWS_MAX, FIRST_CELLS_MAX)
     rig = rig_of(output(2, 1, cuboids=[["carrier"]]), **limits)
     rows = rig.commit(*(at(number + 0.5) for number in range(20)))
-    ends = [own[0] for own in told(rows)]
+    ends = [own[0] for own in summaries(rows)]
     for _ in range(9):
         # Another call before the next commit, and a start, write no more of them.
         assert rig.writer.write([rig.id]) == {}
@@ -48,7 +48,7 @@ def test_a_commit_writes_no_more_windows_for_the_first_time_than_it_may(
         # A record that is late joins the windows that are not written yet, and revises the others.
         rows = rig.commit(at(18.6), at(19.5))
         assert len(rows) <= 5
-        ends += [own[0] for own in told(rows)]
+        ends += [own[0] for own in summaries(rows)]
     assert [end for end, row in zip(ends, rig.sent.rows, strict=True) if row.kind == "window"] == list(range(1, 20))
     assert not rig.windows.is_behind
     check(rig)

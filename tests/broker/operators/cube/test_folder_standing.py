@@ -73,7 +73,7 @@ class Run:
         self.folder.close()
         self.folder = folder_of(self.path)
 
-    def stand(
+    def set_registered(
         self,
         *planned: FoldDestination,
         version: int,
@@ -81,7 +81,7 @@ class Run:
         unserved: Mapping[str, str] | None = None,
     ) -> None:
         registered = {**(paused or {}), **{own.id: own.since for own in planned}}
-        self.folder.stand(registered, {own.id: own for own in planned}, version, unserved or {})
+        self.folder.set_registered(registered, {own.id: own for own in planned}, version, unserved or {})
 
     def commit(
         self,
@@ -128,23 +128,23 @@ def run(tmp_path: Path) -> Run:
 
 def test_a_removed_cube_is_deleted_without_a_batch_and_one_registered_anew_begins_empty(run: Run) -> None:
     first = query(since=3)
-    run.stand(first, version=4)
+    run.set_registered(first, version=4)
     run.commit(first, version=4)
-    run.stand(version=5)
+    run.set_registered(version=5)
     assert run.count(first) is None
     connection = run.folder.keeper._store
     assert [connection.execute(f"SELECT count(*) FROM {table}")[0][0] for table in ("pieces", "coverage")] == [0, 0]
     again = query(since=5)
-    run.stand(again, version=6)
+    run.set_registered(again, version=6)
     assert run.count(again) == 0
     run.commit(again, version=6)
     assert run.count(again) == 1
 
 
 def test_removed_and_registered_between_two_batches_it_begins_empty_though_nobody_saw_the_removal(run: Run) -> None:
-    run.stand(query(since=3), version=4)
+    run.set_registered(query(since=3), version=4)
     run.commit(query(since=3), version=4)
-    run.stand(query(since=5), version=6)
+    run.set_registered(query(since=5), version=6)
     assert run.count(query(since=5)) == 0
     # A batch that was bound before is dropped.
     run.commit(query(since=3), version=4)
@@ -155,10 +155,10 @@ def test_removed_and_registered_between_two_batches_it_begins_empty_though_nobod
 
 def test_what_was_removed_while_the_daemon_was_down_is_deleted_at_the_start(run: Run) -> None:
     late, kept = query(), query(name="kept")
-    run.stand(late, kept, version=4)
+    run.set_registered(late, kept, version=4)
     run.commit(late, kept, version=4)
     run.start_again()
-    run.stand(kept, version=5)
+    run.set_registered(kept, version=5)
     # The batch that was begun before the removal is run again with its plan.
     run.commit(late, kept, version=4, again=True)
     assert (run.count(late), run.count(kept)) == (None, 1)
@@ -168,12 +168,12 @@ def test_what_was_removed_while_the_daemon_was_down_is_deleted_at_the_start(run:
 
 def test_a_cube_that_is_paused_or_cannot_be_read_keeps_its_state(run: Run) -> None:
     late, unread = query(), query(name="unread")
-    run.stand(late, unread, version=4)
+    run.set_registered(late, unread, version=4)
     run.commit(late, unread, version=4)
     run.start_again()
-    run.stand(version=5, paused={"late": 3, "unread": None})
+    run.set_registered(version=5, paused={"late": 3, "unread": None})
     assert (run.count(late), run.count(unread)) == (1, 1)
-    run.stand(late, version=6, paused={"unread": None})
+    run.set_registered(late, version=6, paused={"unread": None})
     run.commit(late, version=6)
     assert (run.count(late), run.count(unread)) == (2, 1)
 
@@ -183,16 +183,16 @@ def test_while_it_is_paused_an_answer_says_so_though_no_cube_has_a_batch(run: Ru
         found = run.folder.keeper.questions.query(cube_of(query()), {"live": True})["gaps"]
         return [(gap["to"], gap["reason"]) for gap in found]
 
-    run.stand(query(), version=4)
+    run.set_registered(query(), version=4)
     run.commit(query(), version=4)
     assert gaps() == []
-    run.stand(version=5, paused={"late": 3})
+    run.set_registered(version=5, paused={"late": 3})
     assert gaps() == [(None, "paused")]
     # One that was begun before the pause.
     run.commit(query(), version=4)
     assert gaps() == [(None, "paused")]
     run.start_again()
-    run.stand(query(), version=6)
+    run.set_registered(query(), version=6)
     assert gaps() == [(None, "paused")]
     run.commit(query(), version=6)
     # It missed nothing.
@@ -205,44 +205,46 @@ def test_while_its_query_is_parked_the_gap_has_the_reason(run: Run) -> None:
         return [(gap["to"], gap["reason"]) for gap in found]
 
     late, other = query(), query(name="other")
-    run.stand(late, other, version=4)
+    run.set_registered(late, other, version=4)
     run.commit(late, other, version=4)
     reason = "is parked, for its expression 'f(x)'"
-    run.stand(version=5, paused={"late": 3, "other": 3}, unserved={"late": reason, "of another kind": "is parked"})
+    run.set_registered(
+        version=5, paused={"late": 3, "other": 3}, unserved={"late": reason, "of another kind": "is parked"}
+    )
     run.start_again()
-    run.stand(version=5, paused={"late": 3, "other": 3}, unserved={"late": reason})
+    run.set_registered(version=5, paused={"late": 3, "other": 3}, unserved={"late": reason})
     assert (gaps("late"), gaps("other")) == ([(None, reason)], [(None, "paused")])
     run.offset += 1
-    run.stand(late, other, version=6)
+    run.set_registered(late, other, version=6)
     run.commit(late, other, version=6)
-    assert [told for _, told in gaps("late") + gaps("other")] == [reason, "paused"]
+    assert [gap_reason for _, gap_reason in gaps("late") + gaps("other")] == [reason, "paused"]
     assert (run.count(late), run.count(other)) == (2, 2)
 
 
 def test_a_batch_of_a_plan_before_a_park_does_not_resume_the_cube(run: Run) -> None:
     own = query()
-    run.stand(own, version=4)
+    run.set_registered(own, version=4)
     run.commit(own, version=4)
     run.folder.keeper.park(cube_of(own), "its topic takes no row so large")
     assert set(run.commit(own, version=4)) == {"late"}
-    run.stand(version=5, paused={"late": 3})
+    run.set_registered(version=5, paused={"late": 3})
     # It was bound before the park, and ends after the query has left the plan.
     assert set(run.commit(own, version=4)) == {"late"}
     assert run.folder.keeper.snapshot.status(cube_of(own))["parked"] == "its topic takes no row so large"
     # Registered anew, it continues at once, also where no batch follows.
-    run.stand(own, version=6)
+    run.set_registered(own, version=6)
     assert run.folder.keeper.snapshot.status(cube_of(own))["parked"] is None
     assert run.commit(own, version=6) == {}
     assert run.count(own) == 2
 
 
 def test_a_replacement_with_an_equal_generation_goes_on_and_another_begins_empty(run: Run) -> None:
-    run.stand(query(), version=4)
+    run.set_registered(query(), version=4)
     run.commit(query(), version=4)
-    run.stand(query(), version=9)
+    run.set_registered(query(), version=9)
     run.commit(query(), version=9)
     assert run.count(query()) == 2
-    run.stand(query(own=OTHER), version=12)
+    run.set_registered(query(own=OTHER), version=12)
     # Of the plan before: neither folded into the new generation, nor does the old one come back.
     run.commit(query(), version=9)
     assert (run.count(query()), run.count(query(own=OTHER))) == (None, 0)
@@ -251,7 +253,7 @@ def test_a_replacement_with_an_equal_generation_goes_on_and_another_begins_empty
 
 
 def test_without_cubes_no_file_is_made(run: Run) -> None:
-    run.stand(version=4)
+    run.set_registered(version=4)
     with pytest.raises(NotThereError, match="cubes of stream 'flights': are none: register a cube"):
         run.folder.dump(Cancellation())
     assert not (run.path / ".cubes").exists()
@@ -264,24 +266,24 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_stops_no_registration(
     (tmp_path / ".cubes").mkdir()
     # Longer than a name may be.
     (tmp_path / ".cubes" / "flights").symlink_to("s" * 300)
-    folder.stand({}, {}, 4, {})
+    folder.set_registered({}, {}, 4, {})
     folder.tidy()
-    (told,) = caplog.messages
-    assert "cannot be looked for" in told
-    assert "\n" not in told
+    (message,) = caplog.messages
+    assert "cannot be looked for" in message
+    assert "\n" not in message
     # Which file is its own a daemon has to know from the start.
     with pytest.raises(CubeStoreError, match=r"\.cubes/flights': cannot be looked for, "):
         folder_of(tmp_path)
 
 
 def test_a_daemon_that_is_replaced_never_opens_the_file_of_the_next_one(run: Run) -> None:
-    run.stand(query(), version=4)
+    run.set_registered(query(), version=4)
     run.commit(query(), version=4)
     former, early = run.folder, folder_of(run.path)
     take_folders(run.path, ["flights"])
     run.folder = folder_of(run.path)
     # Beside a file that is to be copied, no query need be planned.
-    run.stand(version=4, paused={"late": 3})
+    run.set_registered(version=4, paused={"late": 3})
     run.commit(query(), version=4)
     former.close()
     for own in (former, early):
@@ -294,7 +296,7 @@ def test_a_daemon_that_is_replaced_never_opens_the_file_of_the_next_one(run: Run
 def test_a_list_of_cubes_waits_once_for_a_file_that_another_process_has(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run.stand(query(), version=4)
+    run.set_registered(query(), version=4)
     run.commit(query(), version=4)
     run.folder.close()
     path = run.path / ".cubes" / "flights" / "cubes.sqlite"
@@ -327,16 +329,16 @@ def test_a_large_cube_is_deleted_in_parts_while_batches_go_on(tmp_path: Path) ->
     run = Run(tmp_path)
     run.topic.partitions[0] = [("B6", "JFK", 1, each * MINUTE_US) for each in range(500)]
     large, kept = query(name="large"), query(name="kept")
-    run.stand(large, kept, version=4)
+    run.set_registered(large, kept, version=4)
     run.commit(large, kept, version=4, records=450)
-    run.stand(kept, version=5)
+    run.set_registered(kept, version=5)
     assert (run.count(large), run.count(kept)) == (None, 450)
     store = run.folder.keeper._store
     assert store.execute("SELECT count(*) FROM pieces WHERE cube = 1") == [(250,)]
     # What is left is known after a start, and a cube of its name has nothing of it.
     run.start_again()
     again = query(since=5, name="large")
-    run.stand(kept, again, version=6)
+    run.set_registered(kept, again, version=6)
     run.commit(kept, again, version=6)
     assert (run.count(again), run.count(kept)) == (1, 451)
     run.folder.tidy()
@@ -347,14 +349,14 @@ def test_a_large_cube_is_deleted_in_parts_while_batches_go_on(tmp_path: Path) ->
 
 
 def test_what_could_not_be_deleted_is_deleted_later(run: Run) -> None:
-    run.stand(query(), query(name="kept"), version=4)
+    run.set_registered(query(), query(name="kept"), version=4)
     run.commit(query(), query(name="kept"), version=4)
     run.folder.close()
     path = run.path / ".cubes" / "flights" / "cubes.sqlite"
     other = sqlite3.connect(path)
     other.execute("PRAGMA locking_mode = EXCLUSIVE")
     other.execute("BEGIN EXCLUSIVE")
-    run.stand(query(name="kept"), version=5)
+    run.set_registered(query(name="kept"), version=5)
     # The upkeep has other things to do as well.
     run.folder.tidy()
     other.close()
@@ -363,11 +365,11 @@ def test_what_could_not_be_deleted_is_deleted_later(run: Run) -> None:
 
 
 def test_records_of_other_types_park_the_cube_and_not_the_stream(run: Run) -> None:
-    run.stand(query(), version=4)
+    run.set_registered(query(), version=4)
     run.commit(query(), version=4)
     run.folder.close()
     run.folder = folder_of(run.path, WIDE)
-    run.stand(query(), query(name="other", schema=WIDE), version=5)
+    run.set_registered(query(), query(name="other", schema=WIDE), version=5)
     found = run.commit(query(), query(name="other", schema=WIDE), version=5)
     assert list(found) == ["late"]
     assert "other types than its pieces" in found["late"]
@@ -375,7 +377,7 @@ def test_records_of_other_types_park_the_cube_and_not_the_stream(run: Run) -> No
 
 
 def test_a_partition_that_waits_holds_the_watermark(run: Run) -> None:
-    run.stand(query(), version=4)
+    run.set_registered(query(), version=4)
     run.commit(query(), version=4, waiting=frozenset({1}))
     assert dict(run.folder.watermarks_us) == {}
     run.commit(query(), version=4)
@@ -384,40 +386,40 @@ def test_a_partition_that_waits_holds_the_watermark(run: Run) -> None:
 
 def test_a_damaged_piece_that_a_question_finds_parks_the_query(run: Run) -> None:
     own = query()
-    run.stand(own, version=4)
+    run.set_registered(own, version=4)
     for _ in range(4):
         run.commit(own, version=4)
     run.folder.close()
     damage(run.path / ".cubes" / "flights" / "cubes.sqlite", 0)
     run.folder = folder_of(run.path)
-    run.stand(own, version=4)
+    run.set_registered(own, version=4)
     assert run.count(own) == 3
     # The next batch names it, so that the query is parked; registered anew it goes on without the piece.
-    told = {"late": "a piece of the pane of 2013-07-10T00:00:00Z is damaged"}
-    assert run.commit(own, version=4) == told
-    assert run.folder.keeper.snapshot.cube(cube_of(own)).parked == told["late"]
+    reasons = {"late": "a piece of the pane of 2013-07-10T00:00:00Z is damaged"}
+    assert run.commit(own, version=4) == reasons
+    assert run.folder.keeper.snapshot.cube(cube_of(own)).parked == reasons["late"]
     assert run.commit(own, version=5) == {}
     assert run.count(own) == 4
 
 
 def test_a_cube_that_was_parked_before_a_restart_goes_on_once_it_is_resumed(run: Run) -> None:
     own = query()
-    run.stand(own, version=4)
+    run.set_registered(own, version=4)
     run.commit(own, version=4)
     run.folder.keeper.park_damaged(cube_of(own), next(run.folder.keeper.snapshot.cube(cube_of(own)).pieces()).number)
     assert list(run.commit(own, version=4)) == ["late"]
     run.start_again()
     # It stays parked while its query is, and the first batch after that has it.
-    run.stand(version=5, paused={own.id: own.since})
+    run.set_registered(version=5, paused={own.id: own.since})
     run.commit(version=5)
-    run.stand(own, version=6)
+    run.set_registered(own, version=6)
     assert run.commit(own, version=6) == {}
     assert run.count(own) == 1
 
 
 def test_a_damaged_definition_is_that_of_the_registered_query(run: Run, caplog: pytest.LogCaptureFixture) -> None:
     late, other = query(), query(name="other")
-    run.stand(late, other, version=4)
+    run.set_registered(late, other, version=4)
     run.commit(late, other, version=4)
     run.folder.close()
     with contextlib.closing(sqlite3.connect(run.path / ".cubes" / "flights" / "cubes.sqlite")) as connection:
@@ -426,10 +428,10 @@ def test_a_damaged_definition_is_that_of_the_registered_query(run: Run, caplog: 
         connection.commit()
     run.folder = folder_of(run.path)
     # Nobody asks for it while its query is paused.
-    run.stand(other, version=5, paused={"late": 3})
+    run.set_registered(other, version=5, paused={"late": 3})
     assert run.commit(other, version=5) == {}
     assert "grain_t" in str(run.folder.keeper.snapshot.status(cube_of(late))["parked"])
-    run.stand(late, other, version=6)
+    run.set_registered(late, other, version=6)
     assert run.commit(late, other, version=6) == {}
     assert (run.count(late), run.count(other)) == (2, 3)
     assert "cube late: its definition was damaged in the file of cubes, and is written anew" in caplog.text
@@ -437,7 +439,7 @@ def test_a_damaged_definition_is_that_of_the_registered_query(run: Run, caplog: 
 
 def test_a_batch_that_is_run_again_adds_nothing_to_the_totals(run: Run) -> None:
     own, other = query(), query(name="other")
-    run.stand(own, version=4)
+    run.set_registered(own, version=4)
     run.commit(own, version=4)
     run.commit(own, version=4, again=True)
     assert (run.folder.totals.counted, run.count(own)) == (1, 1)
@@ -451,7 +453,7 @@ def test_a_batch_that_is_run_again_adds_nothing_to_the_totals(run: Run) -> None:
 
 def test_a_batch_without_the_id_of_its_topic_is_run_again_where_one_was_known(run: Run) -> None:
     own = query()
-    run.stand(own, version=4)
+    run.set_registered(own, version=4)
     run.commit(own, version=4)
     batch = FoldBatch(8, 4, "", {0: 0}, {0: 1}, frozenset(), {own.id: own}, {}, {}, {})
     with pytest.raises(FoldError, match="topic of stream 'flights': has no id from Kafka now"):
@@ -461,10 +463,10 @@ def test_a_batch_without_the_id_of_its_topic_is_run_again_where_one_was_known(ru
 
 def test_late_records_are_what_the_running_plan_says_and_a_change_keeps_all_pieces(run: Run) -> None:
     run.topic.partitions[0][2:5] = [("UA", "JFK", 1, 0)] * 3
-    run.stand(query(), version=4)
+    run.set_registered(query(), version=4)
     for _ in range(2):
         run.commit(query(), version=4)
-    run.stand(apart(query()), version=5)
+    run.set_registered(apart(query()), version=5)
     assert run.count(query()) == 2
     # Bound before the change, and run after it; then one of the plan of now.
     run.commit(query(), version=4)
@@ -472,7 +474,7 @@ def test_late_records_are_what_the_running_plan_says_and_a_change_keeps_all_piec
     status = run.folder.keeper.snapshot.status(cube_of(query()))
     assert [status[name] for name in ("counted", "late", "apart")] == [2, 0, 2]
     run.start_again()
-    run.stand(query(), version=6)
+    run.set_registered(query(), version=6)
     run.commit(query(), version=6)
     status = run.folder.keeper.snapshot.status(cube_of(query()))
     assert [status[name] for name in ("counted", "late", "apart")] == [3, 1, 2]

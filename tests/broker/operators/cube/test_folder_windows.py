@@ -79,7 +79,7 @@ def batch_of(first: int, *records: Record, queries: list[FoldDestination]) -> Fo
     )
 
 
-def told(cluster: KafkaCluster, topic: str) -> list[tuple[str, str, int | None]]:
+def rows_of(cluster: KafkaCluster, topic: str) -> list[tuple[str, str, int | None]]:
     """End, carrier and count of each row of a topic, and of tombstones none."""
     with cluster.client.reading([topic], from_beginning=True, to_end=True) as messages:
         found = [(dict(one.headers)["asc-event"].decode(), json.loads(one.key), one.value) for one in messages]
@@ -109,11 +109,11 @@ def test_what_a_failure_leaves_is_written_before_the_next_commit_changes_it(
     # Another batch than the one that failed, as after a binding that is lost: one of its records is late.
     folder = folder_of(tmp_path, cluster)
     assert folder.commit(batch_of(3, at(0.7), at(1.6), queries=[query])) == {}
-    assert told(cluster, topic) == [(f"{minute(1)}#0", "B6", 2), (f"{minute(1)}#1", "B6", 3)]
+    assert rows_of(cluster, topic) == [(f"{minute(1)}#0", "B6", 2), (f"{minute(1)}#1", "B6", 3)]
     # The batch that failed comes again all the same, and is covered.
     assert folder.commit(first) == {}
     assert folder.outputs == {"window": 1, "revision": 1}
-    assert len(told(cluster, topic)) == 2
+    assert len(rows_of(cluster, topic)) == 2
     folder.close()
 
 
@@ -128,7 +128,7 @@ def test_a_row_that_its_topic_does_not_take_parks_its_cube_and_others_go_on(
     (parked,) = folder.commit(batch_of(0, at(0.5, dest=long), at(1.5), queries=queries)).items()
     assert parked[0] == "small"
     assert parked[1].startswith(f"topic '{small}': takes no row so large")
-    assert told(cluster, other) == [(f"{minute(1)}#0", "B6", 1)]
+    assert rows_of(cluster, other) == [(f"{minute(1)}#0", "B6", 1)]
     folder.close()
 
 
@@ -138,7 +138,7 @@ def test_a_removed_output_and_a_removed_cube_write_no_more(cluster: KafkaCluster
     folder.commit(batch_of(0, at(0.5), at(1.5), queries=[query_of(topic)]))
     none = {"output": [], "window_s": None, "slide_s": None}
     folder.commit(batch_of(2, at(2.5), queries=[query_of(topic, **none)]))
-    assert told(cluster, topic) == [(f"{minute(1)}#0", "B6", 1)]
+    assert rows_of(cluster, topic) == [(f"{minute(1)}#0", "B6", 1)]
     assert folder.keeper._store.execute("SELECT * FROM windows") == []
     assert folder.keeper.snapshot.status(next(iter(folder.keeper.snapshot.cubes)))["counted"] == 3
     folder.close()

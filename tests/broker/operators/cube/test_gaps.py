@@ -341,11 +341,11 @@ def test_a_cube_keeps_few_gaps_and_each_pane_that_may_miss_a_record_is_in_one(tm
     keeper = paused_again_and_again(tmp_path, GAPS_MAX + 40, read=2)
     assert len(keeper.snapshot.cube(P).gaps) == GAPS_MAX
     assert keeper._store.execute("SELECT count(*) FROM gaps") == [(GAPS_MAX,)]
-    told = [(gap["from"], gap["to"]) for gap in keeper.questions.query(P, {"live": True})["gaps"]]
+    intervals = [(gap["from"], gap["to"]) for gap in keeper.questions.query(P, {"live": True})["gaps"]]
     missed = [minute(each) for each in range(2, 3 * (GAPS_MAX + 40), 3)]
-    assert [each for each in missed if not any(first <= each < (end or "~") for first, end in told)] == []
+    assert [each for each in missed if not any(first <= each < (end or "~") for first, end in intervals)] == []
     # Nothing but what is between the gaps that became one is told in vain.
-    assert (told[0][0], whole_panes(keeper, 1)) == (minute(1), [True])
+    assert (intervals[0][0], whole_panes(keeper, 1)) == (minute(1), [True])
     keeper.close()
 
 

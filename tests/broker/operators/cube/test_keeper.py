@@ -59,8 +59,8 @@ def test_a_topic_made_again_is_another_one(keeper: Keeper) -> None:
     topic.commit(keeper, batch(0, 5), {LATE: OWN})
     assert replace_id(topic).commit(keeper, batch(0, 5, topic_id="U"), {LATE: OWN}).folded == {LATE}
     assert sum(row[2] for row in rows_of(keeper, LATE)) == 10
-    told = keeper.snapshot.status(LATE)["coverage"]
-    assert [(each["topic_id"], each["from"], each["to"]) for each in told] == [("T", 0, 5), ("U", 0, 5)]
+    coverage = keeper.snapshot.status(LATE)["coverage"]
+    assert [(each["topic_id"], each["from"], each["to"]) for each in coverage] == [("T", 0, 5), ("U", 0, 5)]
 
 
 def replace_id(topic: Topic) -> Topic:
@@ -196,22 +196,22 @@ def test_a_damaged_piece_parks_its_cube_with_the_pane_named(tmp_path: Path) -> N
     number = damage(tmp_path / "cubes.sqlite", 1)
     keeper = opened(tmp_path)
     answer = keeper.questions.query(LATE, {"by": [], "live": True})
-    told = f"a piece of the pane of {minute(1)} is damaged"
+    reason = f"a piece of the pane of {minute(1)} is damaged"
     # The answer is that of the other panes; the pane is a gap, and so is what comes after the cube was parked.
     assert answer["rows"][0]["n"] == 3
     assert {(gap["from"], gap["to"], gap["reason"]) for gap in answer["gaps"]} == {
-        (minute(1), minute(2), told),
-        (minute(3), None, told),
+        (minute(1), minute(2), reason),
+        (minute(3), None, reason),
     }
     assert keeper.questions.query(LATE, {"from": minute(0), "to": minute(1)})["whole"]
     assert not keeper.questions.query(LATE, {"from": minute(1), "to": minute(2)})["whole"]
     assert keeper.questions.query(other, {"by": [], "live": True})["rows"][0]["n"] == 4
     topic.partitions[0] += [at(7)]
     found = topic.commit(keeper, batch(4, 5), {LATE: OWN, other: OWN})
-    assert (found.folded, dict(found.parked)) == ({other}, {LATE: told})
+    assert (found.folded, dict(found.parked)) == ({other}, {LATE: reason})
     keeper.close()
     keeper = opened(tmp_path)
-    assert keeper.snapshot.status(LATE)["parked"] == told
+    assert keeper.snapshot.status(LATE)["parked"] == reason
     keeper.resume(LATE)
     assert number not in [piece.number for piece in keeper.snapshot.cubes[LATE].panes.pieces()]
     topic.partitions[0] += [at(8)]

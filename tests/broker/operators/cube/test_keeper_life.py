@@ -80,14 +80,14 @@ def test_records_of_other_types_than_the_pieces_park_the_cube(tmp_path: Path) ->
     keeper.define(LATE, OWN)
     topic_of(at(0)).commit(keeper, batch(0, 1), {LATE: OWN})
     keeper.close()
-    for ddl, told in (
+    for ddl, remedy in (
         ("carrier STRING, dest STRING, delay DECIMAL(9, 2), t TIMESTAMP", "other types"),
         ("carrier STRING, delay BIGINT, t TIMESTAMP", "unknown column"),
     ):
         changed = Keeper.open(tmp_path / "cubes.sqlite", Schema.of(ddl), CubeLimits(), lateness_s=0)
-        with pytest.raises(QueryError, match=told):
+        with pytest.raises(QueryError, match=remedy):
             changed.questions.query(LATE, {})
-        with pytest.raises(QueryError, match=told):
+        with pytest.raises(QueryError, match=remedy):
             changed.resume(LATE)
         changed.close()
     # Nothing of it is lost meanwhile.

@@ -52,12 +52,12 @@ def run(folder: str, batches: int, place: str, transactions: int) -> None:
     It does so before the first statement that begins with ``place``, after so many transactions.
     """
     keeper = opened(Path(folder), lateness_s=10)
-    begun = 0
+    started = 0
 
     def traced(statement: str) -> None:
-        nonlocal begun
-        begun += statement.startswith("BEGIN")
-        if begun > transactions and statement.startswith(place):
+        nonlocal started
+        started += statement.startswith("BEGIN")
+        if started > transactions and statement.startswith(place):
             os.kill(os.getpid(), signal.SIGKILL)
 
     keeper._store._connection.set_trace_callback(traced)

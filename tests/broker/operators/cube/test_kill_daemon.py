@@ -71,7 +71,7 @@ STEPS = {
     "written, and not committed": prelude(_SPARK, "_write", is_before=False),
     "within the commit": prelude(_STORE, "execute_all", is_before=False, when=_OF_MARKS),
     "committed, and not by Spark": prelude(_COMMITS, "commit", is_before=False),
-    "told, and not by Spark": prelude("broker.stream.job.StreamJob", "_tell", is_before=False),
+    "told, and not by Spark": prelude("broker.stream.job.StreamJob", "_report", is_before=False),
 }
 
 

@@ -58,7 +58,7 @@ class Executors:
                 found[line[line.index(b"--executor-id") + 1].decode()] = int(each.name)
         return found
 
-    def told(self) -> dict[str, dict[str, Any]]:
+    def executors(self) -> dict[str, dict[str, Any]]:
         """What Spark says of each that it has."""
         application = httpx.get(self._ui, timeout=60).json()[0]["id"]
         found = httpx.get(f"{self._ui}/{application}/executors", timeout=60).json()
@@ -69,16 +69,16 @@ class Executors:
         deadline = time.monotonic() + 120
         while True:
             found = self.processes()
-            if len(found) == len(self._cluster.workers) and found.keys() == self.told().keys():
+            if len(found) == len(self._cluster.workers) and found.keys() == self.executors().keys():
                 return found
-            assert time.monotonic() < deadline, (found, self.told())
+            assert time.monotonic() < deadline, (found, self.executors())
             time.sleep(_LOOK_S)
 
     def await_task(self, executor: str) -> None:
         """Wait until an executor has a task."""
         deadline = time.monotonic() + 60
-        while not self.told()[executor]["activeTasks"]:
-            assert time.monotonic() < deadline, self.told()
+        while not self.executors()[executor]["activeTasks"]:
+            assert time.monotonic() < deadline, self.executors()
             time.sleep(_LOOK_S)
 
 

@@ -49,7 +49,7 @@ def test_pivot_and_chart_are_those_of_the_question(keeper: Keeper) -> None:
     assert found.pivot.rows == [row for row in asked["rows"] if row["group"].keys() == {"carrier"}]
     assert found.pivot.total == {"group": {}, "d": sum(range(40))}
     assert (found.interval, dict(found.answered_by)) == (asked["interval"], asked["answered_by"][0])
-    assert dict(found.told) == {name: asked[name] for name in ("watermark", "gaps", "whole", "commit")}
+    assert dict(found.facts) == {name: asked[name] for name in ("watermark", "gaps", "whole", "commit")}
     assert found.series is not None
     assert found.series.first == BASE_US // MINUTE_US
     assert found.series.values == {each: float(sum(range(10 * each, 10 * each + 10))) for each in range(4)}

@@ -19,8 +19,8 @@ def batch(end: int, read: Collection[int], partitions: int = 4) -> BatchInterval
 
 def test_before_any_record_with_a_time() -> None:
     assert partitions_of(Clock()) == []
-    told = "no record had a usable time in t yet: the first one makes the watermark"
-    assert waiting_reason("t", Clock(), None) == told
+    text = "no record had a usable time in t yet: the first one makes the watermark"
+    assert waiting_reason("t", Clock(), None) == text
 
 
 def test_each_partition_tells_its_progress_and_its_newest_time() -> None:
@@ -40,6 +40,6 @@ def test_each_partition_tells_its_progress_and_its_newest_time() -> None:
     later = first.after(batch(2, {0}), {0: 8 * S})
     assert [own["progress"] for own in partitions_of(later)] == ["read", "silent", "silent", "silent"]
     assert partitions_of(later)[2]["newest"] == "1970-01-01T00:00:09Z"
-    told = waiting_reason("t", later, 7 * S)
-    assert "behind" not in told
-    assert told.endswith("; partitions 1, 2, 3 are silent, and hold nothing back")
+    text = waiting_reason("t", later, 7 * S)
+    assert "behind" not in text
+    assert text.endswith("; partitions 1, 2, 3 are silent, and hold nothing back")

@@ -98,32 +98,32 @@ def test_last_s_ends_with_the_last_closed_pane(keeper: Keeper) -> None:
 
 
 def test_last_s_of_a_live_question_ends_with_the_newest_open_pane(keeper: Keeper) -> None:
-    def told(**body: Any) -> tuple[Any, int]:
+    def answer_of(**body: Any) -> tuple[Any, int]:
         found = keeper.questions.query(LATE, {"live": True, **body})
         return found["interval"], sum(row["n"] for row in found["rows"])
 
-    assert told(last_s=60) == ([minute(3), minute(4)], 10)
-    assert told(last_s=120) == ([minute(2), minute(4)], 20)
-    assert told(last_s=120, grain_s=120) == ([minute(2), minute(4)], 20)
+    assert answer_of(last_s=60) == ([minute(3), minute(4)], 10)
+    assert answer_of(last_s=120) == ([minute(2), minute(4)], 20)
+    assert answer_of(last_s=120, grain_s=120) == ([minute(2), minute(4)], 20)
     # Each of the two intervals has the panes that are there.
     Topic(partitions={0: [("B6", "JFK", 1, 4 * MINUTE_US)] * 41}).commit(keeper, batch(40, 41), {LATE: OWN})
-    assert told(last_s=120, grain_s=120) == ([minute(4), minute(6)], 1)
-    assert told(last_s=60) == ([minute(4), minute(5)], 1)
+    assert answer_of(last_s=120, grain_s=120) == ([minute(4), minute(6)], 1)
+    assert answer_of(last_s=60) == ([minute(4), minute(5)], 1)
 
 
 def test_without_open_panes_the_last_whole_interval_of_a_grain_is_the_last(keeper: Keeper) -> None:
-    def told(**body: Any) -> tuple[Any, list[tuple[int, int]]]:
+    def answer_of(**body: Any) -> tuple[Any, list[tuple[int, int]]]:
         found = keeper.questions.query(LATE, {"grain_s": 120, **body})
         at = {minute(number): number for number in range(0, 10, 2)}
         return found["interval"], [(at[row["pane"]], row["n"]) for row in found["rows"]]
 
     # Three panes are closed, and with them one interval.
-    assert told() == ([minute(0), minute(2)], [(0, 20)])
-    assert told(live=True) == ([minute(0), minute(4)], [(0, 20), (2, 20)])
-    assert told(**{"from": minute(2)}) == ([minute(2), minute(2)], [])
-    assert told(to=minute(4)) == ([minute(0), minute(2)], [(0, 20)])
-    assert told(last_s=120) == ([minute(0), minute(2)], [(0, 20)])
-    assert told(last_s=240)[0] == [minute(-2), minute(2)]
+    assert answer_of() == ([minute(0), minute(2)], [(0, 20)])
+    assert answer_of(live=True) == ([minute(0), minute(4)], [(0, 20), (2, 20)])
+    assert answer_of(**{"from": minute(2)}) == ([minute(2), minute(2)], [])
+    assert answer_of(to=minute(4)) == ([minute(0), minute(2)], [(0, 20)])
+    assert answer_of(last_s=120) == ([minute(0), minute(2)], [(0, 20)])
+    assert answer_of(last_s=240)[0] == [minute(-2), minute(2)]
     found = keeper.questions.query(LATE, {"by": ["carrier"], "grain_s": 120, "live": True, "last_s": 120})
     kept = {"grain_s": 120, "live": True, "from": minute(2), "to": minute(4)}
     assert found["roll_up"] == [{"by": [], **kept}]
@@ -173,8 +173,8 @@ def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -
     second = keeper.questions.query(LATE, {**body, "cursor": first["cursor"]})
     assert (second["cursor"], second["rows"]) == (None, [{"group": {}, "n": 30, "d": sum(range(30))}])
     Topic(partitions={0: [("B6", "JFK", 1, 9 * MINUTE_US)] * 41}).commit(keeper, batch(40, 41), {LATE: OWN})
-    told = r"is of another commit, and the cube is at 10: ask without it again, with a limit of up to 100,000 for one"
-    with pytest.raises(CubeError, match=rf"cursor '9-2-[0-9a-f]{{8}}': {told} page"):
+    detail = r"is of another commit, and the cube is at 10: ask without it again, with a limit of up to 100,000 for one"
+    with pytest.raises(CubeError, match=rf"cursor '9-2-[0-9a-f]{{8}}': {detail} page"):
         keeper.questions.query(LATE, {**body, "cursor": first["cursor"]})
     # The registration of another cube is a commit as well.
     following = keeper.questions.query(LATE, body)
@@ -184,7 +184,7 @@ def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "detail"),
     [
         ({"live": "yes"}, "live 'yes': give true"),
         ({"cursor": "9"}, "cursor '9': is no cursor: give the text cursor of the last answer"),
@@ -203,8 +203,8 @@ def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -
         ({"where": "delay > 0"}, "is no dimension"),
     ],
 )
-def test_what_is_no_question_is_refused_in_one_line(keeper: Keeper, body: dict[str, Any], told: str) -> None:
-    with pytest.raises(CubeError, match=told) as refused:
+def test_what_is_no_question_is_refused_in_one_line(keeper: Keeper, body: dict[str, Any], detail: str) -> None:
+    with pytest.raises(CubeError, match=detail) as refused:
         keeper.questions.query(LATE, body)
     assert "\n" not in str(refused.value)
 
@@ -237,19 +237,19 @@ def test_without_a_closed_pane_an_answer_includes_none_unless_it_is_live(tmp_pat
     keeper.commit(places, {LATE: partial(OWN, [records])}, source.newest(places), {1})
     assert dict(keeper.snapshot.marks) == {}
 
-    def told(**body: Any) -> tuple[Any, int, int]:
+    def answer_of(**body: Any) -> tuple[Any, int, int]:
         found = keeper.questions.query(LATE, body)
         return found["interval"], found["rows"][0]["n"], found["open_panes"]
 
     between = {"from": minute(0), "to": minute(3)}
-    assert told(**between) == ([minute(0), minute(0)], 0, 3)
-    assert told(**between, live=True) == ([minute(0), minute(3)], 3, 3)
-    assert told(**{"from": minute(1)}) == ([minute(1), minute(1)], 0, 2)
-    assert told(to=minute(2)) == (None, 0, 2)
-    assert told(last_s=120, live=True) == ([minute(1), minute(3)], 2, 2)
-    assert told(last_s=120, grain_s=120, live=True) == ([minute(2), minute(4)], 1, 1)
+    assert answer_of(**between) == ([minute(0), minute(0)], 0, 3)
+    assert answer_of(**between, live=True) == ([minute(0), minute(3)], 3, 3)
+    assert answer_of(**{"from": minute(1)}) == ([minute(1), minute(1)], 0, 2)
+    assert answer_of(to=minute(2)) == (None, 0, 2)
+    assert answer_of(last_s=120, live=True) == ([minute(1), minute(3)], 2, 2)
+    assert answer_of(last_s=120, grain_s=120, live=True) == ([minute(2), minute(4)], 1, 1)
     with pytest.raises(CubeError, match="last_s 60: no pane is closed yet: ask with live"):
-        told(last_s=60)
+        answer_of(last_s=60)
     keeper.close()
 
 

@@ -51,7 +51,7 @@ def test_the_file_is_synced_and_has_a_form(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statements", "told"),
+    ("statements", "reason"),
     [
         (
             [f"PRAGMA user_version = {FORM + 1}"],
@@ -63,12 +63,12 @@ def test_the_file_is_synced_and_has_a_form(tmp_path: Path) -> None:
         (["DROP TABLE windows"], "is no file of cubes"),
     ],
 )
-def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, statements: list[str], told: str) -> None:
+def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, statements: list[str], reason: str) -> None:
     path = tmp_path / "cubes.sqlite"
     Store.open(path).close()
     changed(path, *statements)
     before = path.read_bytes()
-    with pytest.raises(CubeStoreError, match=told) as refused:
+    with pytest.raises(CubeStoreError, match=reason) as refused:
         Store.open(path)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -133,14 +133,14 @@ def test_a_definition_that_cannot_be_read_parks_its_cube_alone_until_it_is_defin
     keeper.close()
     damage_definition(tmp_path, text)
     keeper = opened(tmp_path)
-    told = keeper.snapshot.status(LATE)["parked"]
-    assert told.startswith("its definition in the file of cubes is damaged, ")
-    assert told.endswith(": resume the query, or register it again")
-    assert [gap["reason"] for gap in keeper.snapshot.status(LATE)["gaps"]] == [told]
+    reason = keeper.snapshot.status(LATE)["parked"]
+    assert reason.startswith("its definition in the file of cubes is damaged, ")
+    assert reason.endswith(": resume the query, or register it again")
+    assert [gap["reason"] for gap in keeper.snapshot.status(LATE)["gaps"]] == [reason]
     with pytest.raises(QueryError, match="cube 'late': is parked, its definition in the file of cubes is damaged"):
         keeper.questions.query(LATE, {})
     found = source.commit(keeper, batch(100, 200), {LATE: OWN, other: OWN})
-    assert (found.folded, dict(found.parked)) == ({other}, {LATE: told})
+    assert (found.folded, dict(found.parked)) == ({other}, {LATE: reason})
     assert rows_of(keeper, other) == duckdb_rows(source.partitions[0][:200])
     keeper.close()
     keeper = opened(tmp_path)

@@ -37,10 +37,10 @@ def test_beyond_its_bytes_a_cube_is_parked_for_what_its_windows_keep(tmp_path: P
     assert kept.windows is not None
     pieces, kept_bytes = kept.panes.size_bytes, kept.windows.size_bytes
     assert pieces < 5_000 < kept_bytes
-    (told,) = found.parked.values()
+    (reason,) = found.parked.values()
     assert re.fullmatch(
         r"it has [0-9,]+ bytes, [0-9,]+ of them for revisions of its windows, and limits\.cube_bytes is 20,000: .*",
-        told,
+        reason,
     )
     # What would be beyond is not there, and the daemon that starts anew has as much.
     status = keeper.snapshot.status(KEPT)

@@ -14,7 +14,7 @@ from broker.operators.cube.folder import CubeFolder
 from broker.operators.cube.window_sender import WindowSender
 from tests.broker.operators.cube.kept_stream import Record, batch, just_after
 from tests.broker.operators.cube.test_folder_windows import batch_of, folder_of, query_of
-from tests.broker.operators.cube.window_rig import LATE, Rig, Sent, at, minute, output, told
+from tests.broker.operators.cube.window_rig import LATE, Rig, Sent, at, minute, output, summaries
 
 REASON = "topic 'asc.late': takes no row so large"
 
@@ -54,7 +54,7 @@ def test_a_row_that_is_too_large_parks_its_cube_with_the_reason_until_it_is_resu
     assert rig.keeper.snapshot.status(LATE)["parked"] is None
     rows = rig.commit(at(4.5))
     # Windows from before the park are whole, as they were.
-    assert told(rows) == [(1, "B6", (1, 0)), (2, "B6", None), (3, "B6", (1, 0)), (4, "B6", None)]
+    assert summaries(rows) == [(1, "B6", (1, 0)), (2, "B6", None), (3, "B6", (1, 0)), (4, "B6", None)]
     assert [b'"whole":true' in (row.value or b"") for row in rows] == [True, False, False, False]
     assert gaps(rig) == [(minute(2), just_after(4.5), REASON)]
 
@@ -87,10 +87,10 @@ def test_revisions_of_a_parked_cube_that_are_refused_are_sent_once(rig: Rig, cap
     assert len(rig.sent.rows) == count
     rig.keeper.resume(LATE)
     assert rig.writer.write_left([LATE]) == {}
-    assert told(rig.sent.rows[count:])[:2] == [(1, "B6", (2, 1)), (1, "UA", (2, 1))]
+    assert summaries(rig.sent.rows[count:])[:2] == [(1, "B6", (2, 1)), (1, "UA", (2, 1))]
 
 
-class Stood:
+class FolderRun:
     """A folder of one cube that writes windows, without Kafka."""
 
     def __init__(self, path: Path) -> None:
@@ -98,9 +98,11 @@ class Stood:
         self.folder: CubeFolder = folder_of(path, cast(KafkaCluster, None))
         self.folder._sender = cast(WindowSender, self.sent)
 
-    def stand(self, version: int, *, is_parked: bool = False) -> None:
+    def set_registered(self, version: int, *, is_parked: bool = False) -> None:
         planned = {} if is_parked else {"late": self.query}
-        self.folder.stand({"late": self.query.since}, planned, version, {"late": "is parked"} if is_parked else {})
+        self.folder.set_registered(
+            {"late": self.query.since}, planned, version, {"late": "is parked"} if is_parked else {}
+        )
 
     def commit(self, first: int, *records: Record) -> dict[str, str]:
         return dict(self.folder.commit(batch_of(first, *records, queries=[self.query])))
@@ -115,25 +117,25 @@ class Stood:
 def test_a_query_that_is_registered_anew_continues_with_the_windows_that_were_refused(
     tmp_path: Path, has_left_the_plan: bool
 ) -> None:
-    own = Stood(tmp_path)
-    own.stand(1)
+    own = FolderRun(tmp_path)
+    own.set_registered(1)
     own.sent.value_bytes = 10
     assert own.commit(0, at(0.5), at(2.5)) == {"late": REASON}
     assert own.folder.write_left() == {}
     own.sent.value_bytes = None
     if has_left_the_plan:
-        own.stand(2, is_parked=True)
+        own.set_registered(2, is_parked=True)
         assert (own.status()["parked"], own.status()["gaps"][0]["reason"]) == (REASON, REASON)
         assert own.folder.write_left() == {}
         assert own.sent.rows == []
-        own.stand(3)
+        own.set_registered(3)
         # No batch follows.
         for _ in range(2):
             assert own.folder.write_left() == {}
-        assert told(own.sent.rows) == [(1, "B6", (1, 0)), (2, "B6", None)]
+        assert summaries(own.sent.rows) == [(1, "B6", (1, 0)), (2, "B6", None)]
     # Records that are late for these windows change none of their first rows.
     assert own.commit(2, at(0.6), at(3.5)) == {}
-    assert told(own.sent.rows)[0] == (1, "B6", (1, 0))
-    assert (1, "B6", (2, 1)) in told(own.sent.rows)
+    assert summaries(own.sent.rows)[0] == (1, "B6", (1, 0))
+    assert (1, "B6", (2, 1)) in summaries(own.sent.rows)
     assert (own.status()["parked"], own.status()["counted"]) == (None, 4)
     own.folder.close()

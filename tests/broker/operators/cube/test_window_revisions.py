@@ -35,7 +35,7 @@ from tests.broker.operators.cube.window_rig import (
     newest,
     output,
     read,
-    told,
+    summaries,
 )
 
 _FIRST_PANE = BASE_US // MINUTE_US
@@ -72,8 +72,8 @@ def drained(rig: Rig, record: Record) -> int:
 
 
 def test_a_commit_has_the_limits_that_are_told() -> None:
-    told = REVISED_ROWS_MAX, REVISED_WINDOWS_MAX, REVISED_CELLS_MAX, REVISED_BYTES_MAX
-    assert RevisionLimits() == RevisionLimits(*told)
+    summaries = REVISED_ROWS_MAX, REVISED_WINDOWS_MAX, REVISED_CELLS_MAX, REVISED_BYTES_MAX
+    assert RevisionLimits() == RevisionLimits(*summaries)
 
 
 def test_no_more_rows_are_revised_in_a_commit_than_may_be(rig_of: Callable[..., Rig]) -> None:
@@ -99,7 +99,7 @@ def test_no_more_windows_are_computed_again_in_a_commit_than_may_be(rig_of: Call
     assert RevisionLimits().windows == REVISED_WINDOWS_MAX
     rig.commit(*(at(number + 0.5) for number in range(20)))
     rows = rig.commit(at(3.6), at(9.6))
-    assert [own[0] for own in told(rows)] == [4, 5, 6, 7, 19]
+    assert [own[0] for own in summaries(rows)] == [4, 5, 6, 7, 19]
     assert drained(rig, at(19.6)) == 2
     check(rig)
 
@@ -152,7 +152,7 @@ def test_windows_between_panes_that_late_records_changed_are_not_looked_at(rig_o
     rig.commit(at(0.5), at(year + 0.5), at(2 * year + 0.5))
     rig.commit(at(0.6), at(year + 0.6))
     assert rig.windows.changes == ()
-    assert told(rig.sent.rows[-5:-1]) == [(number, "()", (2, 1)) for number in (1, 2, year + 1, year + 2)]
+    assert summaries(rig.sent.rows[-5:-1]) == [(number, "()", (2, 1)) for number in (1, 2, year + 1, year + 2)]
 
 
 def test_a_late_record_of_a_window_that_is_revised_in_part_waits_for_the_next_round(
@@ -161,13 +161,13 @@ def test_a_late_record_of_a_window_that_is_revised_in_part_waits_for_the_next_ro
     rig = rig_of(output(2, 2, cuboids=[["carrier"]]), rows=3)
     rig.commit(*(at(0.5, carrier) for carrier in CARRIERS), at(3.5, "X"))
     rows = rig.commit(*(at(0.6, carrier) for carrier in CARRIERS))
-    assert told(rows) == [(2, carrier, (2, 1)) for carrier in CARRIERS[:3]]
+    assert summaries(rows) == [(2, carrier, (2, 1)) for carrier in CARRIERS[:3]]
     # A start between loses nothing of it.
     rig.start_again()
     assert rig.commit_interval(batch(6, 11)) == []
     # The rows that are left are those of the batches before, whatever comes meanwhile.
-    assert told(rig.commit(at(0.7, "C0"), at(0.7, "C4"))) == [(2, carrier, (2, 1)) for carrier in CARRIERS[3:]]
-    assert told(rig.commit(at(3.5, "X"))) == [(2, "C0", (3, 2)), (2, "C4", (3, 2))]
+    assert summaries(rig.commit(at(0.7, "C0"), at(0.7, "C4"))) == [(2, carrier, (2, 1)) for carrier in CARRIERS[3:]]
+    assert summaries(rig.commit(at(3.5, "X"))) == [(2, "C0", (3, 2)), (2, "C4", (3, 2))]
     assert rig.commit(at(3.5, "X")) == []
     assert len({(row.identity, row.key) for row in rig.sent.rows}) == len(rig.sent.rows)
     check(rig)
@@ -185,7 +185,9 @@ def test_each_group_gets_its_row_though_every_batch_has_a_late_record(rig_of: Ca
             break
         # Of each window a group that is written already, and one that is not.
         late = [at(minutes, carriers[place]) for minutes in (0.7, 2.7, 4.7) for place in (number % 3, 11)]
-        revised |= {(end, carrier) for end, carrier, own in told(rig.commit(*late, at(6.5, "X"))) if own and own[0] > 1}
+        revised |= {
+            (end, carrier) for end, carrier, own in summaries(rig.commit(*late, at(6.5, "X"))) if own and own[0] > 1
+        }
     assert revised >= {(end, carrier) for end in (2, 4, 6) for carrier in carriers}
     drained(rig, at(6.5, "X"))
     check(rig)
@@ -200,7 +202,7 @@ def test_a_round_ends_with_the_newest_window_of_its_beginning(rig_of: Callable[.
     for number in range(4, 40):
         own = [*(at(number - 1.4, carrier) for carrier in CARRIERS), *(at(number - 2.3, each) for each in CARRIERS)]
         rows = rig.commit(at(0.7, "C0"), *own, at(number + 0.5))
-        reached += [end for end, _, value in told(rows) if value and value[1] and end == 1]
+        reached += [end for end, _, value in summaries(rows) if value and value[1] and end == 1]
     assert len(reached) > 6
 
 
@@ -214,7 +216,7 @@ def test_a_row_that_is_repeated_before_its_revision_is_the_one_of_before(rig_of:
     rig.commit(*(at(number + 0.5, delay=1) for number in range(4)))
     # Window 2 is revised, and the newest one has not the change yet that it is to have.
     rows = rig.commit(at(1.6, delay=5))
-    assert told(rows) == [(2, "B6", (7, 1)), (3, "B6", (3, 1))]
+    assert summaries(rows) == [(2, "B6", (7, 1)), (3, "B6", (3, 1))]
     # It never has: another record takes the change back.
     rig.commit(at(2.6, delay=-5))
     drained(rig, at(3.5, delay=0))
@@ -254,8 +256,8 @@ def test_windows_of_a_pane_that_is_open_again_have_all_of_its_pieces(rig_of: Cal
     # With a longer lateness a pane of written windows is open, and has a piece a commit.
     rig.lateness_s = 150
     rig.start_again()
-    assert told(rig.commit(at(2.6))) == [(3, "()", (3, 1)), (4, "()", (3, 1))]
-    assert told(rig.commit(at(2.7), at(2.8))) == [(3, "()", (5, 2)), (4, "()", (5, 2))]
+    assert summaries(rig.commit(at(2.6))) == [(3, "()", (3, 1)), (4, "()", (3, 1))]
+    assert summaries(rig.commit(at(2.7), at(2.8))) == [(3, "()", (5, 2)), (4, "()", (5, 2))]
     assert len(rig.keeper.snapshot.cube(rig.id).panes.pane(_FIRST_PANE + 2)) == 3
     assert newest(rig.sent.rows) == by_duckdb(rig.records, rig.own, BASE_US + 4 * MINUTE_US)
 

@@ -32,7 +32,7 @@ from tests.broker.operators.cube.window_rig import (
     minute,
     newest,
     output,
-    told,
+    summaries,
 )
 
 
@@ -64,7 +64,7 @@ def test_a_window_is_written_with_the_first_commit_whose_watermark_reaches_its_e
         ).encode()
     )
     assert b6.identity == f"late/{LATE.generation}@{minute(1)}/carrier#0"
-    assert (b6.kind, ua.kind, told([ua])) == ("window", "window", [(1, "UA", (1, 0))])
+    assert (b6.kind, ua.kind, summaries([ua])) == ("window", "window", [(1, "UA", (1, 0))])
     assert rig.outputs == {"window": 2}
 
 
@@ -109,14 +109,14 @@ def test_a_minimum_rises_when_its_pane_has_left_the_window(rig_of: Callable[...,
 def test_a_group_that_leaves_gets_one_tombstone_and_empty_windows_nothing(rig_of: Callable[..., Rig]) -> None:
     rig = rig_of(output(2, 1, cuboids=[["carrier"]]))
     rig.commit(at(0.5), at(0.6, "UA"), at(1.5, "UA"))
-    assert told(rig.commit(at(4.5, "DL"))) == [
+    assert summaries(rig.commit(at(4.5, "DL"))) == [
         *((2, "B6", (1, 0)), (2, "UA", (2, 0)), (3, "UA", (1, 0)), (3, "B6", None), (4, "UA", None)),
     ]
     # A jump of a year: what is there is written, and each group leaves once.
     year = 365 * 24 * 60
     rows = rig.commit(at(year + 0.5, "DL"))
-    assert told(rows) == [(5, "DL", (1, 0)), (6, "DL", (1, 0)), (7, "DL", None)]
-    assert told(rig.commit(at(year + 1.5, "B6"))) == [(year + 1, "DL", (1, 0))]
+    assert summaries(rows) == [(5, "DL", (1, 0)), (6, "DL", (1, 0)), (7, "DL", None)]
+    assert summaries(rig.commit(at(year + 1.5, "B6"))) == [(year + 1, "DL", (1, 0))]
     assert rig.commit(at(year + 1.6, "B6")) == []
 
 
@@ -125,20 +125,20 @@ def test_changes_are_the_groups_with_other_measures(rig_of: Callable[..., Rig]) 
     rig.commit(at(0.5), at(1.5, "UA"))
     rig.commit(at(2.5, "UA"))
     # UA has one record in the second window and two in the third, B6 one in both.
-    assert told(rig.sent.rows) == [(1, "B6", (1, 0)), (2, "UA", (1, 0))]
+    assert summaries(rig.sent.rows) == [(1, "B6", (1, 0)), (2, "UA", (1, 0))]
     rig.commit(at(3.5, "DL"))
-    assert told(rig.sent.rows)[2:] == [(3, "UA", (2, 0))]
+    assert summaries(rig.sent.rows)[2:] == [(3, "UA", (2, 0))]
     rig.commit(at(4.5, "DL"))
-    assert told(rig.sent.rows)[3:] == [(4, "DL", (1, 0)), (4, "B6", None)]
+    assert summaries(rig.sent.rows)[3:] == [(4, "DL", (1, 0)), (4, "B6", None)]
 
 
 def test_an_empty_window_has_revision_0_without_rows(rig_of: Callable[..., Rig]) -> None:
     rig = rig_of(output(1, 1, cuboids=[["carrier"]]))
     rig.commit(at(0.5), at(4.5))
-    assert told(rig.sent.rows) == [(1, "B6", (1, 0)), (2, "B6", None)]
+    assert summaries(rig.sent.rows) == [(1, "B6", (1, 0)), (2, "B6", None)]
     # The first rows that the window has are rows of the next revision, and so are those after them.
-    assert told(rig.commit(at(2.5, "UA")))[0] == (3, "UA", (1, 1))
-    assert told(rig.commit(at(2.6, "UA")))[0] == (3, "UA", (2, 2))
+    assert summaries(rig.commit(at(2.5, "UA")))[0] == (3, "UA", (1, 1))
+    assert summaries(rig.commit(at(2.6, "UA")))[0] == (3, "UA", (2, 2))
 
 
 def test_a_late_record_writes_its_groups_again_and_the_newest_window_last(rig_of: Callable[..., Rig]) -> None:
@@ -148,12 +148,12 @@ def test_a_late_record_writes_its_groups_again_and_the_newest_window_last(rig_of
     written = len(rig.sent.rows)
     rows = rig.commit(at(0.7), at(2.6))
     # A window that is not the newest is followed by the newest one, else it would be what a compacted topic keeps.
-    assert told(rows) == [(1, "B6", (2, 1)), (2, "B6", (1, 1))]
+    assert summaries(rows) == [(1, "B6", (2, 1)), (2, "B6", (1, 1))]
     assert [row.kind for row in rows] == ["revision", "revision"]
     # Of UA, which is in no newer window, a tombstone.
-    assert told(rig.commit(at(0.8, "UA"), at(2.7))) == [(1, "UA", (2, 2)), (2, "UA", None)]
+    assert summaries(rig.commit(at(0.8, "UA"), at(2.7))) == [(1, "UA", (2, 2)), (2, "UA", None)]
     # A group that the window had not is new in it.
-    assert told(rig.commit(at(1.8, "DL"), at(2.8))) == [(2, "DL", (1, 3))]
+    assert summaries(rig.commit(at(1.8, "DL"), at(2.8))) == [(2, "DL", (1, 3))]
     assert rig.commit(at(2.9)) == []
     assert rig.outputs == {"window": written - 1, "tombstone": 2, "revision": 4}
     check(rig)
@@ -219,7 +219,7 @@ def test_a_damaged_piece_and_whatever_else_fails_park_the_cube_alone(
     rig.topic.partitions[0].append(at(2.5))
     rig.topic.commit(rig.keeper, batch(2, 3), {LATE: CUBE})
 
-    def failing(own: Windows, number: int, begun: int | None) -> Iterator[WindowRow]:
+    def failing(own: Windows, number: int, first_window: int | None) -> Iterator[WindowRow]:
         raise ValueError("odd\nnumber")
 
     with monkeypatch.context() as patch:
@@ -229,9 +229,9 @@ def test_a_damaged_piece_and_whatever_else_fails_park_the_cube_alone(
     rig.keeper.resume(LATE)
     rig.keeper._store.execute("UPDATE pieces SET data = zeroblob(8) WHERE pane = ?", (BASE_US // MINUTE_US,))
     rig.start_again()
-    (told,) = rig.writer.write([LATE]).values()
-    assert told == f"a piece of the pane of {minute(0)} is damaged"
-    assert rig.keeper.snapshot.cube(LATE).parked == told
+    (reason,) = rig.writer.write([LATE]).values()
+    assert reason == f"a piece of the pane of {minute(0)} is damaged"
+    assert rig.keeper.snapshot.cube(LATE).parked == reason
     assert rig.writer.write([LATE]) == {}
 
 
@@ -274,8 +274,8 @@ def test_an_output_of_a_cube_that_has_cells_begins_after_its_watermark(rig_of: C
     rig.keeper.define(LATE, CUBE, rig.own, "asc.late")
     rig.keeper.define(LATE, CUBE, rig.own, "asc.late")
     # Nothing is told of the window before, which was written by other rules.
-    assert told(rig.commit(at(4.5))) == [(4, "B6", (1, 0))]
-    assert told(rig.commit(at(0.6))) == []
+    assert summaries(rig.commit(at(4.5))) == [(4, "B6", (1, 0))]
+    assert summaries(rig.commit(at(0.6))) == []
     rig.keeper.define(LATE, CUBE)
     assert rig.commit(at(9.5)) == []
     assert len(rig.sent.rows) == before + 1

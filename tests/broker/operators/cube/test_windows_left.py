@@ -20,7 +20,7 @@ from broker.operators.cube.merging import CubeLimits
 from broker.operators.cube.window_writer import WindowWriter
 from broker.operators.fold_destination import FoldDestination
 from tests.broker.operators.cube.kept_stream import batch, cube_id, opened
-from tests.broker.operators.cube.test_folder_windows import batch_of, folder_of, query_of, told
+from tests.broker.operators.cube.test_folder_windows import batch_of, folder_of, query_of, rows_of
 from tests.broker.operators.cube.window_rig import Rig, at, check, minute, output
 
 
@@ -128,7 +128,7 @@ def cluster(kafka: EmbeddedKafka) -> Iterator[KafkaCluster]:
 def slow_folder(path: Path, cluster: KafkaCluster, *queries: FoldDestination) -> CubeFolder:
     """Return a folder that writes a window for each commit."""
     folder = folder_of(path, cluster)
-    folder.stand({query.id: query.since for query in queries}, {query.id: query for query in queries}, 1, {})
+    folder.set_registered({query.id: query.since for query in queries}, {query.id: query for query in queries}, 1, {})
     limits = RevisionLimits(), FirstLimits(windows=1)
     folder._writer = WindowWriter(folder.keeper, folder._sender, folder._outputs, *limits)
     return folder
@@ -146,10 +146,10 @@ def test_a_stream_without_records_writes_what_its_last_batch_has_left(cluster: K
     for _ in range(5):
         assert folder.write_left() == {}
     assert folder.outputs == {"window": 4}
-    assert told(cluster, query.topic) == [(f"{minute(number)}#0", "B6", 1) for number in range(1, 5)]
+    assert rows_of(cluster, query.topic) == [(f"{minute(number)}#0", "B6", 1) for number in range(1, 5)]
     # A paused query writes nothing.
     assert folder.commit(batch_of(5, *(at(number + 0.5) for number in range(5, 9)), queries=[query])) == {}
-    folder.stand({query.id: query.since}, {}, 2, {})
+    folder.set_registered({query.id: query.since}, {}, 2, {})
     before = dict(folder.outputs)
     for _ in range(3):
         assert folder.write_left() == {}

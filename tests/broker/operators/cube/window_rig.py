@@ -194,7 +194,7 @@ def read(row: WindowRow) -> tuple[str, str, str, dict[str, Any]]:
     return end, json.dumps(key["cuboid"]), json.dumps(key["group"]), value
 
 
-def told(rows: Iterable[WindowRow]) -> list[tuple[Any, ...]]:
+def summaries(rows: Iterable[WindowRow]) -> list[tuple[Any, ...]]:
     """End in minutes, carrier, and count of records with the revision; None of a tombstone. The total is no group."""
     found = []
     for row in rows:

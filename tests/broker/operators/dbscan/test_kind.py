@@ -138,7 +138,7 @@ def test_a_window_record_takes_no_more_than_a_registration_is_told() -> None:
     assert DBSCAN.record_bytes(StandingDbscan.parse({**OWN, "sample": 0})) < 5_000
 
 
-def told(points: int) -> list[Any]:
+def outputs_of(points: int) -> list[Any]:
     """The records of the window before 60 s that has so many points."""
     limit = DBSCAN.held_limit(LimitsConfig(stream_dbscan_points=100), queries=1)
     own = destination(attributes=["x"])
@@ -155,6 +155,6 @@ def told(points: int) -> list[Any]:
 def test_a_window_of_one_point_more_than_the_limit_is_skipped() -> None:
     # limits.stream_dbscan_points: 200_000 by default, 100 here.
     assert DBSCAN.held_limit(LimitsConfig(), queries=7) == 200_000
-    assert [own["record"] for own in told(100)] == ["cluster", "window"]
-    (window,) = told(101)
+    assert [own["record"] for own in outputs_of(100)] == ["cluster", "window"]
+    (window,) = outputs_of(101)
     assert (window["skipped"], "clusters" in window) == ("capacity", False)

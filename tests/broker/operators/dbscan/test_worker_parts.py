@@ -32,9 +32,9 @@ def passed(worker: WorkerParts, state: bytes | None, messages: Sequence[Message]
     return outputs, part.to_bytes(), part.counts.observations
 
 
-@pytest.mark.parametrize("room", [0, 1 << 30])
-def test_a_kept_part_gives_the_bytes_of_one_that_is_read(room: int) -> None:
-    worker, state, found = WorkerParts(room), None, list[object]()
+@pytest.mark.parametrize("capacity_bytes", [0, 1 << 30])
+def test_a_kept_part_gives_the_bytes_of_one_that_is_read(capacity_bytes: int) -> None:
+    worker, state, found = WorkerParts(capacity_bytes), None, list[object]()
     alone = Clusters()
     wanted = [output for messages in batches() for output in run(texts(messages), alone)]
     for messages in batches():

@@ -103,7 +103,7 @@ def crossings(
     rows: Sequence[tuple[int, Mapping[str, Any]]], accepts: Callable[[Any], bool], dwell_s: float
 ) -> list[Any]:
     """Key, event and offset of enter and exit by plain loops over the observations of each object."""
-    told = []
+    events = []
     for key in sorted({str(each["icao24"]) for _, each in rows if each["icao24"] is not None}):
         is_inside, run, newest = False, (None, ""), ""
         for offset, each in rows:
@@ -114,8 +114,8 @@ def crossings(
             stays_s = (datetime.fromisoformat(newest) - datetime.fromisoformat(run[1])).total_seconds()
             if is_accepted != is_inside and stays_s >= dwell_s:
                 is_inside = is_accepted
-                told.append((key, "enter" if is_accepted else "exit", offset))
-    return told
+                events.append((key, "enter" if is_accepted else "exit", offset))
+    return events
 
 
 def crossed(events: Sequence[Mapping[str, Any]]) -> list[Any]:

@@ -73,7 +73,7 @@ def publish(site: Site, rows: Rows) -> None:
     site.drain()
 
 
-def told_in(site: Site, topic: str) -> list[dict[str, Any]]:
+def outputs_in(site: Site, topic: str) -> list[dict[str, Any]]:
     """What is in a topic of pairs, each once; each checked for its headers."""
     found: dict[str, Received] = {}
     for record in site.read(topic):
@@ -88,9 +88,9 @@ def told_in(site: Site, topic: str) -> list[dict[str, Any]]:
     return [json.loads(each.value or b"") for each in found.values()]
 
 
-def await_told(site: Site, topic: str, count: int) -> list[dict[str, Any]]:
+def await_outputs(site: Site, topic: str, count: int) -> list[dict[str, Any]]:
     deadline = time.monotonic() + 120
-    while len(found := told_in(site, topic)) < count:
+    while len(found := outputs_in(site, topic)) < count:
         assert time.monotonic() < deadline, (len(found), count, site.daemon and site.daemon.readiness())
         time.sleep(0.3)
     return found
@@ -113,9 +113,9 @@ def near_by_plain_loops(rows: Rows, until_s: float, holds: Callable[[Any, Any], 
     return found
 
 
-def ticks_of(told: list[dict[str, Any]], event: str) -> dict[int, set[Any]]:
+def ticks_of(outputs: list[dict[str, Any]], event: str) -> dict[int, set[Any]]:
     found: dict[int, set[Any]] = {}
-    for each in told:
+    for each in outputs:
         if each["event"] == event:
             tick_s = int((datetime.fromisoformat(each["time"].replace("Z", "+00:00")) - BEGIN).total_seconds())
             found.setdefault(tick_s, set()).add(tuple(each["keys"]))
@@ -160,16 +160,16 @@ def test_pairs_are_those_of_plain_loops_and_conditions_those_of_a_filter(sky: Si
 
     for name, pairs in (("all", wanted(lambda a, b: True)), ("level", wanted(level))):
         assert sum(map(len, pairs.values())) > 10
-        told = await_told(sky, topics[name], sum(map(len, pairs.values())))
-        assert ticks_of(told, "pair") == pairs
+        outputs = await_outputs(sky, topics[name], sum(map(len, pairs.values())))
+        assert ticks_of(outputs, "pair") == pairs
     low = [each for each in rows if each["altitude"] is not None and each["altitude"] < 400]
     pairs = wanted(lambda a, b: True, low)
-    assert ticks_of(await_told(sky, topics["low"], sum(map(len, pairs.values()))), "pair") == pairs
+    assert ticks_of(await_outputs(sky, topics["low"], sum(map(len, pairs.values()))), "pair") == pairs
     by_tick = near_by_plain_loops(rows, 215, level)
     before = {tick: by_tick.get(tick - EVERY_S, set()) for tick in by_tick}
     near = {tick: fresh for tick, pairs in by_tick.items() if (fresh := pairs - before[tick])}
     apart = {tick: gone for tick, pairs in by_tick.items() if (gone := before[tick] - pairs)}
-    changes = await_told(sky, topics["changes"], sum(map(len, (*near.values(), *apart.values()))))
+    changes = await_outputs(sky, topics["changes"], sum(map(len, (*near.values(), *apart.values()))))
     assert (ticks_of(changes, "near"), ticks_of(changes, "apart")) == (near, apart)
     # What is told: listed, shown, counted.
     assert [one["id"] for one in sky.client.get("/v1/queries?operator=near").json()["queries"]] == [

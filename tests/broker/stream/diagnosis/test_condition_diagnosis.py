@@ -220,9 +220,9 @@ def test_a_condition_that_ends_the_process_is_found_after_the_second_time_by_who
     assert list(diagnosis.finding.conditions) == [HIGH]
     assert f"its condition '{HIGH}' ends a batch (the process that computes it ends)" in faulty.reason
     assert faulty.version == VERSION
-    told_anew = anew().finding
-    assert told_anew is not None
-    assert told_anew.conditions == diagnosis.finding.conditions
+    found_anew = anew().finding
+    assert found_anew is not None
+    assert found_anew.conditions == diagnosis.finding.conditions
     assert not list(diagnosis._path.parent.glob("*.parquet"))
     # No batch judges it, after a restart neither, until a plan has it again.
     for one in (diagnosis, anew()):
@@ -266,9 +266,9 @@ def test_the_first_python_worker_of_a_batch_that_dies_is_not_held_against_condit
         pairs.sparkSession.range(1, numPartitions=1).mapInArrow(died, "id LONG").collect()
     conditions = {LOW: condition(LOW)}
     diagnosis = anew()
-    for begun in (0, 1, 2):
+    for times in (0, 1, 2):
         begin_in_vain(diagnosis, pairs, conditions, caught.value)
-        assert diagnosis._noted.times == begun
+        assert diagnosis._noted.times == times
 
 
 def test_a_batch_without_conditions_notes_nothing(pairs: DataFrame, anew: Callable[[], ConditionDiagnosis]) -> None:

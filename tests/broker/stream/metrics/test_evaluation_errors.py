@@ -107,9 +107,9 @@ def standing(**versions: int) -> dict[str, RegisteredQuery]:
 
 def test_what_an_older_plan_counted_is_not_laid_on_a_query_that_was_replaced() -> None:
     errors = EvaluationErrors("s")
-    errors.stand(standing(kept=5, replaced=5, removed=5))
+    errors.set_registered(standing(kept=5, replaced=5, removed=5))
     errors.count(5, {"kept": 1, "replaced": 7, "removed": 7})
-    errors.stand(standing(kept=5, replaced=6), gone=["removed"])
+    errors.set_registered(standing(kept=5, replaced=6), gone=["removed"])
     # A batch that began before the change, and one that is run again with the plan it was bound to.
     for _ in range(2):
         errors.count(5, {"kept": 2, "replaced": 2, "removed": 2})
@@ -122,7 +122,7 @@ def test_what_an_older_plan_counted_is_not_laid_on_a_query_that_was_replaced() -
 
 def test_the_first_errors_of_queries_are_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
     errors = EvaluationErrors("s")
-    errors.stand(standing(a=1, b=1, c=1))
+    errors.set_registered(standing(a=1, b=1, c=1))
     for counts in ({}, {"b": 2, "a": 3}, {"a": 4}):
         errors.count(1, counts)
     assert caplog.messages == [

@@ -32,8 +32,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
 
 def test_phases_are_medians_of_the_last_batches_in_their_order(clock: list[float]) -> None:
     phases = BatchPhases()
-    told = [{"latestOffset": 7, "addBatch": 900}] * 3 + [{"latestOffset": 5, "addBatch": 400, "commitOffsets": 30}] * 20
-    for batch_id, (seconds, of_spark) in enumerate(zip((0.5, 0.5, *(8.0, *[0.25] * 20)), told, strict=True)):
+    durations = [{"latestOffset": 7, "addBatch": 900}] * 3 + [
+        {"latestOffset": 5, "addBatch": 400, "commitOffsets": 30}
+    ] * 20
+    for batch_id, (seconds, of_spark) in enumerate(zip((0.5, 0.5, *(8.0, *[0.25] * 20)), durations, strict=True)):
         clock += [seconds, 0.125]
         for phase in ("run", "bind"):
             with phases.timed(phase):
@@ -76,14 +78,14 @@ def test_what_fails_or_has_no_records_is_not_counted() -> None:
 
 
 def test_a_batch_is_whole_when_spark_has_told_its_part() -> None:
-    told: list[DoneBatch] = []
-    phases = BatchPhases(told.append)
+    batches: list[DoneBatch] = []
+    phases = BatchPhases(batches.append)
     phases.note("run", 0.5)
     phases.count(3, records=9)
-    assert told == []
+    assert batches == []
     durations = {"latestOffset": 20, "walCommit": 10, "addBatch": 600, "commitOffsets": 30, "triggerExecution": 700}
     phases.count_spark(3, 1_000.0, durations)
-    (whole,) = told
+    (whole,) = batches
     assert (whole.batch_id, whole.said, whole.whole) == (3, {"records": 9}, Phase(1_000.0, 0.7))
     run = whole.phases["run"]
     assert run.seconds == 0.5
@@ -96,7 +98,7 @@ def test_a_batch_is_whole_when_spark_has_told_its_part() -> None:
     }
     # One of another run of the daemon, or that was told before.
     phases.count_spark(3, 1_000.0, durations)
-    assert told == [whole]
+    assert batches == [whole]
 
 
 def test_who_is_told_and_fails_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
@@ -112,11 +114,11 @@ def test_who_is_told_and_fails_ends_nothing(caplog: pytest.LogCaptureFixture) ->
 
 
 def test_batches_that_spark_never_tells_of_are_forgotten() -> None:
-    told: list[DoneBatch] = []
-    phases = BatchPhases(told.append)
+    batches: list[DoneBatch] = []
+    phases = BatchPhases(batches.append)
     for batch_id in range(1_000):
         phases.note("run", 0.5)
         phases.count(batch_id)
     for batch_id in range(1_000):
         phases.count_spark(batch_id, 0.0, {"addBatch": 600})
-    assert [batch.batch_id for batch in told] == list(range(800, 1_000))
+    assert [batch.batch_id for batch in batches] == list(range(800, 1_000))

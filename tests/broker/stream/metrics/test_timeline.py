@@ -19,8 +19,8 @@ def test_batches_of_a_moment_are_told_together() -> None:
     timeline = Timeline(1_000.0)
     for now_s in (1_001.0, 1_004.9, 1_005.0):
         add(timeline, now_s)
-    told = timeline.moments(1_006.0)
-    assert [(m.at_s, m.batches, m.records, m.accepted, m.written, m.dead_letters, len(m.latency)) for m in told] == [
+    moments = timeline.moments(1_006.0)
+    assert [(m.at_s, m.batches, m.records, m.accepted, m.written, m.dead_letters, len(m.latency)) for m in moments] == [
         (1_000, 2, 20, 8, 12, 2, 20),
         (1_005, 1, 10, 4, 6, 1, 10),
     ]

@@ -63,8 +63,8 @@ def test_nobody_is_kept_from_a_page_at_any_width(
     found: list[str] = []
     for path, awaited in PAGES.items():
         found += faults_of(page, f"{address}{path}", awaited, WIDTHS)
-        told: Any = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-        found += [f"{path}: {each['id']} {node['html'][:200]}" for each in told for node in each["nodes"]]
+        violations: Any = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+        found += [f"{path}: {each['id']} {node['html'][:200]}" for each in violations for node in each["nodes"]]
     page.close()
     assert found == []
 

@@ -79,8 +79,8 @@ def test_it_has_a_title_and_a_description_by_which_it_is_named() -> None:
     found = svg(drawing(computed(crowds(100), PLAIN)))
     assert (found.get("role"), found.get("aria-labelledby")) == ("img", "window-title window-told")
     assert found.findtext("title[@id='window-title']") == "Clusters of the window points 1 to 100"
-    told = found.findtext("desc[@id='window-told']") or ""
-    assert told.startswith("3 clusters of 100 core and 0 border points, 0 noise; 100 of 100 points are drawn.")
+    description = found.findtext("desc[@id='window-told']") or ""
+    assert description.startswith("3 clusters of 100 core and 0 border points, 0 noise; 100 of 100 points are drawn.")
 
 
 def test_a_line_as_long_as_eps_is_drawn_where_it_can_be_seen() -> None:
