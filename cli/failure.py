@@ -24,7 +24,7 @@ _REMEDIES: Mapping[int, str] = MappingProxyType(
     }
 )
 
-_FAULTS_TOLD = 20
+_FAULTS_SHOWN = 20
 
 
 class CommandError(AscError):
@@ -74,11 +74,11 @@ def _wrong_use_in_one_line() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.UsageError as error:
-        told = _file_text(error)
-        if told is None:
+        text = _file_text(error)
+        if text is None:
             command = error.ctx.command_path if error.ctx else "asc"
-            told = f"{_wrong_use_text(error)}: '{command} --help' shows how"
-        raise _WrongUseError(told) from error
+            text = f"{_wrong_use_text(error)}: '{command} --help' shows how"
+        raise _WrongUseError(text) from error
 
 
 _OF_FILES: Mapping[str, str] = MappingProxyType(
@@ -130,8 +130,8 @@ def _wrong_use_text(error: click.UsageError) -> str:
         if isinstance(error, click.MissingParameter) and isinstance(kind, click.Choice):
             *others, last = map(str, kind.choices)
             return f"missing {parameter.param_type_name} {name!r}: give {', '.join(others)} or {last}"
-        value, is_told, _ = error.message.rpartition(" is not ")
-        if is_told and isinstance(kind, (click.IntRange, click.FloatRange)) and kind.min is not None:
+        value, separator, _ = error.message.rpartition(" is not ")
+        if separator and isinstance(kind, (click.IntRange, click.FloatRange)) and kind.min is not None:
             value = value.removeprefix("'").removesuffix("'")
             noun = "an integer" if isinstance(kind, click.IntRange) else "a number"
             least = f"above {kind.min:,}" if kind.min_open else f"from {kind.min:,}"
@@ -153,8 +153,8 @@ def failure_text(error: Exception) -> str:
     """
     faults = getattr(error, "faults", ())
     if faults:
-        more = len(faults) - _FAULTS_TOLD
-        lines = [failure_text(fault) for fault in faults[:_FAULTS_TOLD]]
+        more = len(faults) - _FAULTS_SHOWN
+        lines = [failure_text(fault) for fault in faults[:_FAULTS_SHOWN]]
         return "\n".join([*lines, *([f"error: and {more:,} more of these"] if more > 0 else [])])
     if isinstance(error, AscError):
         lines = [f"error: {one_line(str(error))}"]

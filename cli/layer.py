@@ -30,7 +30,7 @@ _SENT_CHARS = 4 << 20
 """The most characters of rows that are sent in one request. A request with only one row may be larger."""
 
 _SENT_ROWS = 5_000
-_TOLD = 20
+_NOTICES_SHOWN = 20
 _BECAME = ("added", "changed", "unchanged")
 
 
@@ -113,7 +113,7 @@ def put(
         said = {"refused": upload.refused, "warnings": upload.warnings, "effective_offsets": offsets}
         print_json({"put": len(upload.ids), **counts, **sizes, **said})
     else:
-        _tell_put(f"{name} (dry run)" if dry_run else name, {**counts, "refused": len(upload.refused)})
+        _print_counts(f"{name} (dry run)" if dry_run else name, {**counts, "refused": len(upload.refused)})
         whose = "the file's bounds" if dry_run else "bounds"
         click.echo(f"shapes: {before['rows']:,} before, {rows:,} now; {whose}: {_bounds_text(bounds) or 'none'}")
         _say(upload.warnings, "warning")
@@ -123,9 +123,9 @@ def put(
         raise CommandError("shapes that are refused:", len(upload.refused), remedy)
 
 
-def _tell_put(name: str, counts: Mapping[str, int]) -> None:
-    told = [f"{number:,} {what}" for what, number in counts.items() if number] or ["no shape"]
-    click.echo(f"{name}: {', '.join(told)}")
+def _print_counts(name: str, counts: Mapping[str, int]) -> None:
+    parts = [f"{number:,} {what}" for what, number in counts.items() if number] or ["no shape"]
+    click.echo(f"{name}: {', '.join(parts)}")
 
 
 class _Put:
@@ -271,7 +271,7 @@ def _bounds_text(bounds: Sequence[float] | None) -> str:
 
 def _say(found: Mapping[str, str], what: str) -> None:
     """Print the notice about each shape. If there are many, print only the first ones and the number of the others."""
-    for shape_id, text in islice(found.items(), _TOLD):
+    for shape_id, text in islice(found.items(), _NOTICES_SHOWN):
         click.echo(f"{what}: {visible(shape_id)} {visible(text)}", err=True)
-    if len(found) > _TOLD:
-        click.echo(f"{what}: ... and {len(found) - _TOLD:,} more", err=True)
+    if len(found) > _NOTICES_SHOWN:
+        click.echo(f"{what}: ... and {len(found) - _NOTICES_SHOWN:,} more", err=True)

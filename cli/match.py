@@ -111,8 +111,8 @@ def _show(backtest: Backtest, output: Path | None, *, as_json: bool) -> None:
         click.echo(f"warning: {rows} cannot be decoded, excluded; the first: {result.first_undecodable}", err=True)
     if as_json:
         counts = {} if output else {"queries": dict(result.by_query)}
-        left_out = {"undecodable": result.undecodable, "first_undecodable": result.first_undecodable}
-        print_json({"rows": result.rows, "accepted": result.accepted, **left_out, **counts, "engine": backtest.engine})
+        excluded = {"undecodable": result.undecodable, "first_undecodable": result.first_undecodable}
+        print_json({"rows": result.rows, "accepted": result.accepted, **excluded, **counts, "engine": backtest.engine})
     if nothing_decoded:
         remedy = f"the first: {result.first_undecodable}; name the stream's options with --config or --option"
         raise CommandError("none could be decoded, rows", result.rows, remedy)

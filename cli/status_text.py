@@ -16,7 +16,7 @@ _SHOWN = 4
 _REASONS_SHOWN = 5
 
 _MINUTES_FROM_S = 120
-_TOLD_APART_S = 3600
+_LATENCY_SHOWN_S = 3600
 """The last bound in seconds of the daemon's histogram of latencies. The histogram does not distinguish longer
 latencies.
 """
@@ -132,7 +132,7 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
         text = ", ".join(f"{phase} {seconds * 1e3:.0f}" for phase, seconds in phases.items())
         yield f"{name}: ms of a batch by phase: {text}"
     for event in ((plan.get("monitor") or {}).get("rearrangements") or [])[-_REARRANGEMENTS_SHOWN:]:
-        yield _told(event)
+        yield _event_text(event)
 
 
 def _operator(name: str, op: str, status: Mapping[str, Any]) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _within(those: str, others: str, seconds: float) -> str:
     """Return in words that the share ``those`` of the records has a latency of at most ``seconds``. From the
     histogram's last bound on, say instead that the share ``others`` has a longer latency.
     """
-    if seconds >= _TOLD_APART_S:
+    if seconds >= _LATENCY_SHOWN_S:
         return f"{others} more than 1 h"
     if seconds >= _MINUTES_FROM_S:
         return f"{those} within {seconds / 60:.0f} min"
@@ -180,7 +180,7 @@ def _dead_letters(stream: Mapping[str, Any]) -> Mapping[str, Any]:
     return stream["plan"].get("dead_letters") or {}
 
 
-def _told(event: Mapping[str, Any]) -> str:
+def _event_text(event: Mapping[str, Any]) -> str:
     before = event["dropping_ratio_before"]
     dropping = f"{'-' if before is None else f'{before:.3f}'} -> {event['dropping_ratio_now']:.3f}"
     return (

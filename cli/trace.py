@@ -80,14 +80,14 @@ def _is_deeper(value: object, levels: int) -> bool:
     return inner is not None and (not levels or any(_is_deeper(one, levels - 1) for one in inner))
 
 
-def tell_trace(answer: Json, *, page: Path | None, as_json: bool, way: bool) -> None:
+def show_trace(answer: Json, *, page: Path | None, as_json: bool, with_path: bool) -> None:
     """Print a trace as text or JSON, and write its page if requested. Raise OSError if the page cannot be written."""
     if page is not None:
         write_page(answer, page)
     if as_json:
         print_json(answer)
         return
-    print_trace(answer, way=way)
+    print_trace(answer, with_path=with_path)
     if page is not None:
         click.echo(f"the whole way is in {page}")
 
@@ -149,4 +149,4 @@ def trace(
         query=query_id,
         max_blocks=blocks,
     )
-    tell_trace(answer, page=page, as_json=as_json, way=page is None)
+    show_trace(answer, page=page, as_json=as_json, with_path=page is None)

@@ -13,7 +13,7 @@ from broker.visible_text import visible
 from cli.client import Json
 from cli.output import counted, cut, table_text, terminal_width
 
-_TOLD_AT_A_STEP = 2
+_REASONS_SHOWN = 2
 """The most eliminated queries of a step for which the reason is printed. The page and --json have more."""
 
 _BY_ARROW = "*"
@@ -29,27 +29,27 @@ _LEAST_CHARS = 24
 """The least number of characters for values and regions together, however narrow the terminal is."""
 
 
-def print_trace(answer: Json, *, way: bool) -> None:
-    """Print the outcome of a record: verdict, terms and accepting queries; with ``way`` also its path through the
+def print_trace(answer: Json, *, with_path: bool) -> None:
+    """Print the outcome of a record: verdict, terms and accepting queries; with ``with_path`` also its path through the
     blocks.
     """
     for warning in answer["warnings"]:
         click.echo(f"warning: {visible(warning)}", err=True)
     width = terminal_width()
-    for line in trace_lines(answer, way=way, width=width):
+    for line in trace_lines(answer, with_path=with_path, width=width):
         click.echo(line)
 
 
-def trace_lines(answer: Json, *, way: bool, width: int | None) -> Iterator[str]:
+def trace_lines(answer: Json, *, with_path: bool, width: int | None) -> Iterator[str]:
     """Yield the lines of a trace."""
     letter, verdict, trace = answer["dead_letter"], answer["verdict"], answer["trace"]
     if letter:
         yield visible(f"reaches no query: a dead letter in {letter['topic']}, for the {letter['reason']}")
     if verdict:
         yield from verdict_lines(verdict)
-    if trace and (way or not verdict):
+    if trace and (with_path or not verdict):
         yield from _summary(trace)
-    if trace and way:
+    if trace and with_path:
         for block in trace["blocks_shown"]:
             yield ""
             yield from _block(block, trace["blocks"], width)
@@ -78,12 +78,12 @@ def write_page(answer: Json, path: Path) -> None:
 
 
 def _summary(trace: Json) -> Iterator[str]:
-    told = f"accepted by {trace['accepted_count']:,} of {counted(trace['queries'], 'query')}"
+    text = f"accepted by {trace['accepted_count']:,} of {counted(trace['queries'], 'query')}"
     if shapes := trace.get("join_shapes"):
-        told += f" ({shapes:,} of them shapes of joins)"
+        text += f" ({shapes:,} of them shapes of joins)"
     more = trace["accepted_count"] - len(trace["accepted"])
     ids = ", ".join(trace["accepted"]) + (f" and {more:,} more" if more else "")
-    yield visible(f"{told}: {ids}" if ids else told)
+    yield visible(f"{text}: {ids}" if ids else text)
 
 
 def _block(block: Json, blocks: int, width: int | None) -> Iterator[str]:
@@ -155,6 +155,6 @@ def _wrapped(line: str, width: int | None) -> list[str]:
 def _losses(losses: Json) -> str:
     if not losses["conjuncts"]:
         return ""
-    told = [f"{one['query']}: {one['term']}" for one in losses["examples"][:_TOLD_AT_A_STEP]]
-    more = losses["conjuncts"] - len(told)
-    return "; ".join([*told, *([f"{more:,} more" if told else f"{more:,}"] if more else [])])
+    reasons = [f"{one['query']}: {one['term']}" for one in losses["examples"][:_REASONS_SHOWN]]
+    more = losses["conjuncts"] - len(reasons)
+    return "; ".join([*reasons, *([f"{more:,} more" if reasons else f"{more:,}"] if more else [])])

@@ -23,19 +23,17 @@ from asc.spatial.feature import feature_document
 from asc.spatial.reading import Rules
 from broker.consuming.consume import delivery_of
 from cli.client import kafka_of, stream_of
-from cli.demo.crossings import JOIN, crossings, join_body, lines_of, told
+from cli.demo.crossings import JOIN, crossings, join_body, lines_of, received_crossings
 from cli.demo.crossings import compared as crossings_compared
 from cli.demo.crowds import QUERY as CROWDS_QUERY
 from cli.demo.crowds import compared as crowds_compared
-from cli.demo.crowds import crowds_body, crowds_of
+from cli.demo.crowds import crowds_body, crowds_of, received_windows
 from cli.demo.crowds import lines_of as crowd_lines
-from cli.demo.crowds import told as crowds_told
 from cli.demo.daemon import PATIENCE_S, QUIET_S, Topics, demo_daemon, receive, say
 from cli.demo.pairs import QUERY as NEAR_QUERY
 from cli.demo.pairs import compared as pairs_compared
-from cli.demo.pairs import later_rows, meetings, near_body
+from cli.demo.pairs import later_rows, meetings, near_body, received_pairs
 from cli.demo.pairs import lines_of as pair_lines
-from cli.demo.pairs import told as pairs_told
 from cli.demo.run import compare
 from cli.output import table_text
 from cli.record_output import record_json
@@ -152,13 +150,13 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
     say("receiving pairs and crowds, as later reports let time pass ...")
 
     def are_there(later: Topics) -> bool:
-        windows, _ = crowds_told(later[crowds_topic], row_of)
-        return len(pairs_told(later[near_topic])) >= len(met) and len(windows) >= len(crowds)
+        windows, _ = received_windows(later[crowds_topic], row_of)
+        return len(received_pairs(later[near_topic])) >= len(met) and len(windows) >= len(crowds)
 
     later = _received_later(kafka, topic, (near_topic, crowds_topic), are_there)
-    pairs, (windows, changes) = pairs_told(later[near_topic]), crowds_told(later[crowds_topic], row_of)
+    pairs, (windows, changes) = received_pairs(later[near_topic]), received_windows(later[crowds_topic], row_of)
     compared = {query_id: compare(received[name], row_of, expected[query_id]) for query_id, name in topics.items()}
-    events = told(received.pop(join_topic), row_of)
+    events = received_crossings(received.pop(join_topic), row_of)
     beside = (crossings_compared(events, crossed), pairs_compared(pairs, met), crowds_compared(windows, crowds))
     return {
         "agrees": all(one["agrees"] for one in (*beside, *compared.values())),

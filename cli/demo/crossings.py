@@ -66,7 +66,7 @@ def crossings(shapes: Mapping[str, BaseGeometry], reports: Reports) -> list[Cros
     return crossed
 
 
-def told(records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]) -> list[Crossing]:
+def received_crossings(records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]) -> list[Crossing]:
     """Return the crossings that the received events describe. ``row_of``: the number of each sent report, by its
     source. An event whose report was never sent gets the number -1.
     """

@@ -22,7 +22,7 @@ LEAST_FT = 30_000
 
 _US = 1_000_000
 _SHOWN = 3
-_TOLD = {"merge": "crowds merge", "split": "a crowd splits"}
+_CHANGE_TEXTS = {"merge": "crowds merge", "split": "a crowd splits"}
 
 
 class Crowds(NamedTuple):
@@ -82,7 +82,7 @@ def high_reports(reports: Reports) -> tuple[Any, Any, Any]:
     return rows, vectors, seconds * _US
 
 
-def told(
+def received_windows(
     records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]
 ) -> tuple[dict[int, Crowds], list[dict[str, Any]]]:
     """Return the clusters of each window that the received records complete, by the window's end. Also return the
@@ -97,7 +97,7 @@ def told(
             members.setdefault(end_s, {})[row_of.get(output["source"], -1)] = (output["label"], output["role"])
         elif output["record"] == "window":
             windows[end_s] = Crowds(members.get(end_s, {}), output["noise"])
-        elif not _TOLD.keys().isdisjoint(output["events"]):
+        elif not _CHANGE_TEXTS.keys().isdisjoint(output["events"]):
             changes[end_s, output["label"]] = output
     return windows, [changes[place] for place in sorted(changes)]
 
@@ -120,7 +120,7 @@ def lines_of(changes: Iterable[Mapping[str, Any]]) -> list[str]:
     for one in list(changes)[-_SHOWN:]:
         at = datetime.fromisoformat(one["window"][1].replace("Z", "+00:00")).strftime("%H:%M:%S")
         longitude, latitude = one["center"]
-        said = " and ".join(_TOLD[event] for event in one["events"] if event in _TOLD)
+        said = " and ".join(_CHANGE_TEXTS[event] for event in one["events"] if event in _CHANGE_TEXTS)
         lines.append(f"{at}  {said}: {one['points']} reports around {longitude:.2f} {latitude:.2f}, {one['cluster']}")
     return lines
 

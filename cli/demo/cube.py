@@ -91,7 +91,7 @@ def report_text(report: Mapping[str, Any]) -> str:
     day, _, _ = DAY[0].partition("T")
     cuboids = table_text(
         ["cuboid", "interval", "groups", "DuckDB", "agrees"],
-        [[", ".join(own["by"]) or "()", own["interval"], *_told(own)] for own in report["cuboids"]],
+        [[", ".join(own["by"]) or "()", own["interval"], *_figures(own)] for own in report["cuboids"]],
     )
     accounting = report["accounting"]
     verdict = "every group of the cube equals what DuckDB answers over the file"
@@ -229,5 +229,5 @@ def _accounting(checkpoint_dir: Path) -> dict[str, Any]:
         keeper.close()
 
 
-def _told(own: Mapping[str, Any]) -> list[Any]:
+def _figures(own: Mapping[str, Any]) -> list[Any]:
     return [own["groups"], own["expected"], own["agrees"]]

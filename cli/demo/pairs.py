@@ -89,7 +89,7 @@ def meetings(aircraft: Sequence[Aircraft], reports: Reports) -> list[Meeting]:
     return events
 
 
-def told(records: Iterable[Mapping[str, Any]]) -> dict[Meeting, dict[str, Any]]:
+def received_pairs(records: Iterable[Mapping[str, Any]]) -> dict[Meeting, dict[str, Any]]:
     """Return the received outputs by meeting. A repeated output counts once."""
     plain = (json.loads(record["value"]) for record in records)
     return {Meeting(_seconds(one["time"]), one["event"], *one["keys"]): one for one in plain}

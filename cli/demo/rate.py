@@ -65,10 +65,10 @@ def measured_rate(kafka: KafkaClient, topic: str, sample: Sequence[RecordBatch],
     """
     rows = sum(len(batch.values) for batch in sample)
 
-    def told(copies: int) -> Rate:
+    def measured(copies: int) -> Rate:
         return _round(kafka, topic, sample, deliveries, copies)
 
-    return settled_rate(told, rows)
+    return settled_rate(measured, rows)
 
 
 def settled_rate(rate_of: Callable[[int], Rate], rows: int) -> Rate:

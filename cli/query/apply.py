@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DIFFERS = 3
 """The exit code with ``--exit-code`` if there are differences; 1 means a failure, 2 wrong usage."""
 
-_REMOVED_TOLD = 20
+_REMOVED_SHOWN = 20
 _NOTHING = "nothing was registered: mend what is refused, or register the rest with --keep-going"
 _NOTHING_AT_ALL = "nothing was changed: mend what is refused"
 
@@ -196,15 +196,15 @@ def _make(client: Client, load: Load, as_json: bool) -> None:
         print_json({**answer, "removed_ids": list(load.removed)} if load.removed and not refused else answer)
     else:
         if not refused:
-            for query_id in load.removed[:_REMOVED_TOLD]:
+            for query_id in load.removed[:_REMOVED_SHOWN]:
                 click.echo(f"removed {visible(query_id)}")
-            if len(load.removed) > _REMOVED_TOLD:
-                click.echo(f"and {len(load.removed) - _REMOVED_TOLD:,} others")
+            if len(load.removed) > _REMOVED_SHOWN:
+                click.echo(f"and {len(load.removed) - _REMOVED_SHOWN:,} others")
         version = f", version {answer['version']}" if "version" in answer else ""
         click.echo(f"{applied_text({**answer, 'refused': len(refused)})}{version}")
         _warn(answer)
     if refused:
-        _tell_refused(refused, load.places)
+        _print_refused(refused, load.places)
         if not load.keep_going:
             click.echo(_NOTHING_AT_ALL if load.removed else _NOTHING, err=True)
         click.get_current_context().exit(1)
@@ -244,7 +244,7 @@ def _rehearse(client: Client, wanted: DesiredQueries, selector: Selector | None,
     if as_json:
         print_json(_plain(changes, answer, refused))
     if refused:
-        _tell_refused(refused, load.places)
+        _print_refused(refused, load.places)
         click.echo("nothing would be changed: mend what is refused", err=True)
         click.get_current_context().exit(1)
     if not as_json:
@@ -275,7 +275,7 @@ def _warn_of_kept(query_ids: Sequence[str]) -> None:
         click.echo(f"warning: {visible(query_id)} is in no file and kept: {remedy}", err=True)
 
 
-def _tell_refused(refused: Sequence[RefusedLine], places: Sequence[str]) -> None:
+def _print_refused(refused: Sequence[RefusedLine], places: Sequence[str]) -> None:
     for line in refused:
         click.echo(refused_line(line, places), err=True)
 

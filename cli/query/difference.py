@@ -163,8 +163,8 @@ def _own(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
     values is None.
     """
     own = {**query, "operator": _operator(query.get("operator"))}
-    told = {name: own.get(name) for name in FIELDS if own.get(name)}
-    return {name: (value, None) if is_old else (None, value) for name, value in told.items()}
+    fields = {name: own.get(name) for name in FIELDS if own.get(name)}
+    return {name: (value, None) if is_old else (None, value) for name, value in fields.items()}
 
 
 def _operator(value: Any) -> Any:

@@ -18,7 +18,7 @@ from cli.output import counted, json_option, print_json
 from cli.query.progress_bars import load_bar
 from cli.registration_options import from_offsets, from_where
 
-TOLD = 20
+SHOWN_COUNT = 20
 """The most ids that are printed."""
 
 
@@ -59,7 +59,7 @@ def remove(*, client: Client, query_ids: Sequence[str], label: str | None, dry_r
     if as_json:
         print_json({**answer, "removed": len(removed), "removed_ids": removed, "errors": refused})
     elif removed:
-        _tell(removed, answer, "would be removed" if dry_run else "removed")
+        _print_removed(removed, answer, "would be removed" if dry_run else "removed")
     for line in refused:
         click.echo(f"error: {visible(line['error']['message'])}", err=True)
     if refused:
@@ -83,17 +83,17 @@ def _sent(client: Client, query_ids: Sequence[str], *, dry_run: bool) -> tuple[J
     return place, answer.get("errors") or []
 
 
-def _tell(removed: Sequence[str], answer: Json, done: str) -> None:
+def _print_removed(removed: Sequence[str], answer: Json, done: str) -> None:
     offsets = answer.get("effective_offsets") or {}
     if len(removed) == 1 and len(offsets) == 1:
         (stream_offsets,) = offsets.values()
         place = from_where({"version": answer["version"], "effective_offsets": stream_offsets})
         click.echo(f"{done} {visible(removed[0])}, {place}")
         return
-    for query_id in removed[:TOLD]:
+    for query_id in removed[:SHOWN_COUNT]:
         click.echo(f"{done}: {visible(query_id)}")
-    if len(removed) > TOLD:
-        click.echo(f"and {len(removed) - TOLD:,} others")
+    if len(removed) > SHOWN_COUNT:
+        click.echo(f"and {len(removed) - SHOWN_COUNT:,} others")
     version = f", version {answer['version']}" if "version" in answer else ""
     click.echo(f"{counted(len(removed), 'query')} {done}{version}")
     for stream, stream_offsets in offsets.items():

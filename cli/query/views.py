@@ -21,7 +21,7 @@ from cli.operator_state import kept_rows
 from cli.output import json_option, print_json, print_table, terminal_width
 from cli.query.list_text import labels_text, list_text
 from cli.query.page import write_query_page
-from cli.trace import parse_tuple, record_options, tell_trace
+from cli.trace import parse_tuple, record_options, show_trace
 
 _EXCLUDED_SHOWN = 20
 """The most excluded shapes of a join that are printed."""
@@ -184,7 +184,7 @@ def explain(
     values = None if tuple_text is None else parse_tuple(tuple_text)
     if source is not None or (page is not None and is_of_record):
         traced = client.trace(values=values, source=source, query=query_id)
-        tell_trace(traced, page=page, as_json=as_json, way=whole)
+        show_trace(traced, page=page, as_json=as_json, with_path=whole)
         return
     answer = (
         client.explain(query_id, values, with_sequence=whole)

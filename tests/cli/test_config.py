@@ -81,8 +81,8 @@ def test_of_many_faults_twenty_have_a_line_each(run: Run, tmp_path: Path) -> Non
     for command in ("config", "serve"):
         result = run(command, "--config", path)
         assert (result.exit_code, result.stdout) == (1, "")
-        *told, last = result.stderr.splitlines()
-        assert [line.partition(":")[2].partition(":")[0] for line in told] == [
+        *lines, last = result.stderr.splitlines()
+        assert [line.partition(":")[2].partition(":")[0] for line in lines] == [
             f" unknown configuration key 'api.key{i}'" for i in range(20)
         ]
         assert last == "error: and 3 more of these"

@@ -101,10 +101,10 @@ def test_the_library_page_says_what_the_matcher_gives() -> None:
     page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
     session = "\n".join(code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if code.startswith(">>>"))
     example = doctest.DocTestParser().get_doctest(session, {}, "library.md", "docs/library.md", 0)
-    told: list[str] = []
-    results = doctest.DocTestRunner().run(example, out=told.append)
+    report: list[str] = []
+    results = doctest.DocTestRunner().run(example, out=report.append)
     assert results.attempted > 10
-    assert results.failed == 0, "".join(told)
+    assert results.failed == 0, "".join(report)
 
 
 def test_the_page_of_functions_lists_every_function() -> None:

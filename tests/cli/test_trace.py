@@ -35,9 +35,9 @@ def delivered(asc: Asc, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
 
 def test_why_a_delivered_record_reached_a_query(asc: Asc, delivered: dict[str, Any]) -> None:
     source = delivered["source"]
-    told = asc("trace", "--source", source, "--query", DELIVERED)
-    assert told.exit_code == 0, told.stderr
-    lines = told.stdout.splitlines()
+    result = asc("trace", "--source", source, "--query", DELIVERED)
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
     assert lines[0] == "accepted"
     assert sorted(lines[1:3]) == ["  holds  delay > 4000   (delay = 5000)", "  holds  dest = 'TRC'   (dest = 'TRC')"]
     answer = asc.json("trace", "--source", source)
@@ -45,29 +45,29 @@ def test_why_a_delivered_record_reached_a_query(asc: Asc, delivered: dict[str, A
     assert answer["trace"]["accepted_count"] >= len(accepted) > 0
     assert lines[3].startswith(f"accepted by {answer['trace']['accepted_count']} of ")
     assert f": {', '.join(accepted)}" in lines[3]
-    assert told.stderr.startswith(f"warning: {source} was read before, and judged by the plan of then: ")
+    assert result.stderr.startswith(f"warning: {source} was read before, and judged by the plan of then: ")
     assert answer["record"]["value"]["text"] == delivered["value"]
     assert (answer["stream"], answer["query"], answer["verdict"]) == ("flights", None, None)
 
 
 def test_why_it_did_not_reach_another_one(asc: Asc, delivered: dict[str, Any]) -> None:
-    told = asc("query", "explain", "trace-other", "--source", delivered["source"])
-    assert told.exit_code == 0, told.stderr
-    assert told.stdout.splitlines() == [
+    result = asc("query", "explain", "trace-other", "--source", delivered["source"])
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines() == [
         "not accepted because delay < -4000 fails (delay = 5000)",
         "  fails  delay < -4000   (delay = 5000)",
     ]
     whole = asc("query", "explain", "trace-other", "--source", delivered["source"], "--all").stdout
-    assert whole.startswith(told.stdout)
+    assert whole.startswith(result.stdout)
     assert "step" in whole
 
 
 def test_the_way_of_a_tuple(asc: Asc, delivered: dict[str, Any]) -> None:
     given = '{"flight": 1, "delay": 5000, "dest": "Åre"}'
-    told = asc("trace", "--stream", "flights", "--tuple", given)
-    assert told.exit_code == 0, told.stderr
-    assert "delay = 5000" in told.stdout
-    assert "-> " in told.stdout
+    result = asc("trace", "--stream", "flights", "--tuple", given)
+    assert result.exit_code == 0, result.stderr
+    assert "delay = 5000" in result.stdout
+    assert "-> " in result.stdout
     assert asc("trace", "--stream", "flights", "--tuple", given, "--blocks", "0").stdout.endswith(
         "more block not told\n"
     )
@@ -76,9 +76,9 @@ def test_the_way_of_a_tuple(asc: Asc, delivered: dict[str, Any]) -> None:
 
 def test_the_page(asc: Asc, delivered: dict[str, Any], tmp_path: Path) -> None:
     page = tmp_path / "why.html"
-    told = asc("trace", "--source", delivered["source"], "--query", "trace-other", "--html", page)
-    assert told.exit_code == 0, told.stderr
-    assert told.stdout.splitlines()[-1] == f"the whole way is in {page}"
+    result = asc("trace", "--source", delivered["source"], "--query", "trace-other", "--html", page)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines()[-1] == f"the whole way is in {page}"
     text = page.read_text("utf-8")
     assert text.startswith("<!doctype html>")
     assert delivered["source"] in text
@@ -100,9 +100,9 @@ def test_a_dead_letter_is_told_with_its_reason(asc: Asc, tmp_path: Path) -> None
     offset = producer.send("cli-flights", b'{"delay": "soon"}', partition=0).get(timeout=30).offset
     producer.close()
     page = tmp_path / "letter.html"
-    told = asc("trace", "--source", f"cli-flights-0-{offset}", "--html", page)
-    assert told.exit_code == 0, told.stderr
-    first = told.stdout.splitlines()[0]
+    result = asc("trace", "--source", f"cli-flights-0-{offset}", "--html", page)
+    assert result.exit_code == 0, result.stderr
+    first = result.stdout.splitlines()[0]
     assert first.startswith(
         "reaches no query: a dead letter in flights.dead-letter, for the value is not a JSON record"
     )
@@ -125,9 +125,9 @@ def test_a_dead_letter_is_told_with_its_reason(asc: Asc, tmp_path: Path) -> None
     ids=["none", "both", "no object", "no place", "beyond", "elsewhere", "no query"],
 )
 def test_what_is_refused_is_one_line(asc: Asc, arguments: list[str], code: int, said: str) -> None:
-    told = asc("trace", *arguments)
-    assert (told.exit_code, told.stdout) == (code, "")
-    (line,) = told.stderr.splitlines()
+    result = asc("trace", *arguments)
+    assert (result.exit_code, result.stdout) == (code, "")
+    (line,) = result.stderr.splitlines()
     assert said in line
 
 
@@ -151,28 +151,28 @@ def test_what_is_refused_is_one_line(asc: Asc, arguments: list[str], code: int, 
 def test_what_is_no_tuple_is_told_in_a_line(
     run: Callable[..., Result], command: Sequence[str], given: str, said: str
 ) -> None:
-    told = run(*command, "--tuple", given, "--server", "http://127.0.0.1:9")
-    assert (told.exit_code, told.stdout) == (2, "")
-    (line,) = told.stderr.splitlines()
+    result = run(*command, "--tuple", given, "--server", "http://127.0.0.1:9")
+    assert (result.exit_code, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
     assert line.startswith(f"error: invalid value for '--tuple': {said}")
 
 
 def test_a_tuple_may_be_nested(run: Callable[..., Result]) -> None:
     levels = _DEEPEST - 1
     given = '{"a": ' + "[" * levels + "]" * levels + "}"
-    told = run("trace", "--tuple", given, "--server", "http://127.0.0.1:9")
-    assert (told.exit_code, "no daemon answers" in told.stderr) == (1, True)
+    result = run("trace", "--tuple", given, "--server", "http://127.0.0.1:9")
+    assert (result.exit_code, "no daemon answers" in result.stderr) == (1, True)
     deeper = given.replace("[]", "[[]]")
-    told = run("trace", "--tuple", deeper, "--server", "http://127.0.0.1:9")
-    assert (told.exit_code, f"nested in more than {_DEEPEST} levels" in told.stderr) == (2, True)
+    result = run("trace", "--tuple", deeper, "--server", "http://127.0.0.1:9")
+    assert (result.exit_code, f"nested in more than {_DEEPEST} levels" in result.stderr) == (2, True)
 
 
 def test_explain_takes_one_record(asc: Asc) -> None:
     for more in (["--source", "a-0-1", "--tuple", "{}"], ["--all"]):
-        told = asc("query", "explain", DELIVERED, *more, "--html", os.devnull)
-        assert (told.exit_code, len(told.stderr.splitlines())) == (2, 1)
+        result = asc("query", "explain", DELIVERED, *more, "--html", os.devnull)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
 
 
 def test_a_file_holds_what_json_says(asc: Asc, delivered: dict[str, Any]) -> None:
-    told = asc("trace", "--source", delivered["source"], "--json")
-    assert json.loads(told.stdout)["source"] == delivered["source"]
+    result = asc("trace", "--source", delivered["source"], "--json")
+    assert json.loads(result.stdout)["source"] == delivered["source"]

@@ -47,11 +47,12 @@ def through(plan: Plan, query: str | None, delay: int | None, city: str) -> Any:
 
 def test_the_way_in_a_table() -> None:
     answer = answer_of(None, 45, "Bergen")
-    lines = list(trace_lines(answer, way=True, width=None))
+    lines = list(trace_lines(answer, with_path=True, width=None))
     assert lines[0] == "accepted by 1 of 4 queries: any"
     joins = {**answer, "trace": {**answer["trace"], "join_shapes": 3}}
     assert (
-        next(trace_lines(joins, way=True, width=None)) == "accepted by 1 of 4 queries (3 of them shapes of joins): any"
+        next(trace_lines(joins, with_path=True, width=None))
+        == "accepted by 1 of 4 queries (3 of them shapes of joins): any"
     )
     assert lines[2].startswith(
         "block 0 (of 1, from 0 on): 3 of 4 conjuncts to begin with, 3 constructs visited, accepted by 1 query"
@@ -68,32 +69,32 @@ def test_the_way_in_a_table() -> None:
 def test_the_verdict_alone() -> None:
     answer = answer_of("late", None, "Oslo")
     expected = ["not accepted because delay > 30 fails (delay = NULL)"]
-    lines = list(trace_lines({**answer, "trace": None}, way=True, width=None))
+    lines = list(trace_lines({**answer, "trace": None}, with_path=True, width=None))
     assert lines[:1] == expected
     assert sorted(lines[1:]) == ["  fails  delay > 30   (delay = NULL)", "  holds  city = 'Oslo'   (city = 'Oslo')"]
-    assert list(trace_lines(answer, way=False, width=None)) == lines
+    assert list(trace_lines(answer, with_path=False, width=None)) == lines
     assert list(verdict_lines(answer["verdict"])) == lines
 
 
 def test_regions_are_exact_or_bounded() -> None:
-    exact = "\n".join(trace_lines(answer_of(None, 45, "Bergen"), way=True, width=None))
+    exact = "\n".join(trace_lines(answer_of(None, 45, "Bergen"), with_path=True, width=None))
     assert "7 of 7 exact: delay > 30" in exact
     assert "bounded" not in exact
-    bounded = "\n".join(trace_lines(answer_of(None, 45, "Bergen", BOUNDED), way=True, width=None))
+    bounded = "\n".join(trace_lines(answer_of(None, 45, "Bergen", BOUNDED), with_path=True, width=None))
     assert "1 of 1 bounded: delay IS NOT NULL" in bounded
     assert "exact:" not in bounded
-    of_null = list(trace_lines(answer_of(None, None, "Oslo"), way=True, width=None))
+    of_null = list(trace_lines(answer_of(None, None, "Oslo"), with_path=True, width=None))
     assert any(line.startswith("1     delay = NULL  NULL ") for line in of_null)
 
 
 def test_a_step_that_a_micro_arrow_led_to_is_marked() -> None:
     plan = plan_of(WHERES)
-    assert "micro-arrow" not in "\n".join(trace_lines(through(plan, None, 45, "Bergen"), way=True, width=None))
+    assert "micro-arrow" not in "\n".join(trace_lines(through(plan, None, 45, "Bergen"), with_path=True, width=None))
     block = plan.blocks[0]
     first, second, third = block.sequence.tolist()
     arrows = [(first, region, third) for region in range(block.region_count(first))]
     led = plan.with_orders({0: block.order_of((first, second, third), arrows)})
-    lines = list(trace_lines(through(led, None, 45, "Bergen"), way=True, width=None))
+    lines = list(trace_lines(through(led, None, 45, "Bergen"), with_path=True, width=None))
     assert "sequence: delay -> city -> city LIKE" in lines
     steps = [line.split()[:2] for line in lines if line[:1].isdigit()]
     assert steps == [["1", "delay"], ["2*", "city"], ["3", "city"]]
@@ -104,7 +105,7 @@ def test_a_step_that_a_micro_arrow_led_to_is_marked() -> None:
 def test_who_remains_after_the_last_construct_is_named(count: int, more: str) -> None:
     ids = [f"q{number:03}" for number in range(count)]
     answer = answer_of(None, 45, "Bergen", BOUNDED, dict.fromkeys(ids, "delay > 60"))
-    lines = list(trace_lines(answer, way=True, width=None))
+    lines = list(trace_lines(answer, with_path=True, width=None))
     assert lines[-1] == f"after the last construct remain: {', '.join(ids[:10])}{more}"
     # They are candidates: the exact constraints come after it.
     assert lines[0].startswith("accepted by 0 of ")
@@ -112,7 +113,7 @@ def test_who_remains_after_the_last_construct_is_named(count: int, more: str) ->
 
 def test_nobody_remains_of_a_block_that_is_left() -> None:
     answer = answer_of(None, 45, "Bergen", None, {"early": "delay < 0"})
-    assert "remain" not in "\n".join(trace_lines(answer, way=True, width=None))
+    assert "remain" not in "\n".join(trace_lines(answer, with_path=True, width=None))
 
 
 @pytest.mark.parametrize("width", [40, 80])
@@ -121,7 +122,7 @@ def test_a_block_fits_the_terminal(width: int) -> None:
     answer = answer_of("late", 45, "x" * 500, None, wheres)
     answer["trace"]["blocks_shown"][0]["visits"][0]["by_arrow"] = True
     answer["trace"]["blocks_shown"][0]["sequence"] = [f"attribute_{number}" for number in range(40)]
-    lines = list(trace_lines(answer, way=True, width=width))
+    lines = list(trace_lines(answer, with_path=True, width=width))
     block = lines[next(i for i, line in enumerate(lines) if line.startswith("sequence: ")) :]
     assert len(block) > 10
     assert max(map(len, block)) <= width
@@ -130,13 +131,13 @@ def test_a_block_fits_the_terminal(width: int) -> None:
 
 
 def test_what_was_ruled_out_has_room_on_a_terminal() -> None:
-    lines = list(trace_lines(answer_of(None, 45, "Bergen" * 20), way=True, width=80))
+    lines = list(trace_lines(answer_of(None, 45, "Bergen" * 20), with_path=True, width=80))
     assert next(line for line in lines if line.startswith("step")).endswith("ruled out")
     assert any(line.endswith("late: city = 'Oslo'") for line in lines)
 
 
 def test_what_a_terminal_would_obey_is_not_printed() -> None:
-    text = "\n".join(trace_lines(answer_of("late", 45, "\x1b[31m\u202e"), way=True, width=None))
+    text = "\n".join(trace_lines(answer_of("late", 45, "\x1b[31m\u202e"), with_path=True, width=None))
     assert "\x1b" not in text
     assert "\u202e" not in text
 
@@ -144,9 +145,9 @@ def test_what_a_terminal_would_obey_is_not_printed() -> None:
 def test_blocks_that_are_not_told() -> None:
     answer = answer_of(None, 45, "Oslo")
     answer["trace"] |= {"blocks_shown": (), "blocks": 60}
-    assert list(trace_lines(answer, way=True, width=None))[-1] == "60 more blocks not told"
+    assert list(trace_lines(answer, with_path=True, width=None))[-1] == "60 more blocks not told"
 
 
 def test_verification_has_a_row() -> None:
-    text = "\n".join(trace_lines(answer_of(None, 5, "Oslo", BOUNDED), way=True, width=None))
+    text = "\n".join(trace_lines(answer_of(None, 5, "Oslo", BOUNDED), with_path=True, width=None))
     assert "exact constraints" in text

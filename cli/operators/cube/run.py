@@ -209,13 +209,13 @@ def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
     shown, groups = len(rolled.answer["rows"]), rolled.answer["groups"]
     cut = f", the first {shown:,} shown" if shown < groups else ""
     how = " (without Spark)" if rolled.engine == "arrow" else ""
-    left_out = "".join(f", {count:,} {name}" for name, count in _told(rolled.excluded).items())
+    excluded = "".join(f", {count:,} {name}" for name, count in _named_reasons(rolled.excluded).items())
     click.echo(
-        f"{counted(held.records, 'row')} read, {held.counted:,} counted{left_out}, {counted(held.cells, 'cell')}, "
+        f"{counted(held.records, 'row')} read, {held.counted:,} counted{excluded}, {counted(held.cells, 'cell')}, "
         f"{counted(groups, 'group')}{cut}{how}"
     )
 
 
-def _told(excluded: Mapping[str, int]) -> dict[str, int]:
+def _named_reasons(excluded: Mapping[str, int]) -> dict[str, int]:
     words = {"time": "without a usable time", "too_large": "with a group of over 4 KiB"}
     return {words[name]: count for name, count in excluded.items() if count}

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import shapely
 
-from cli.demo.crossings import Crossing, compared, crossings, lines_of, places_of, told
+from cli.demo.crossings import Crossing, compared, crossings, lines_of, places_of, received_crossings
 from workloads.aircraft import Reports, simulated
 
 SHAPES = {"A": shapely.box(0, 0, 2, 2), "B": shapely.box(1, 0, 3, 2)}
@@ -37,10 +37,12 @@ def test_who_is_inside_enters_and_who_is_not_any_more_leaves() -> None:
 def test_events_are_compared_one_by_one() -> None:
     row_of = {f"t-0-{row}": row for row in range(7)}
     values = [{"source": f"t-0-{one.report}", "shape": one.country, "event": one.event} for one in FOUND]
-    events = told([{"value": json.dumps(value)} for value in values], row_of)
+    events = received_crossings([{"value": json.dumps(value)} for value in values], row_of)
     assert compared(events, FOUND)["agrees"]
     assert not compared([*events, events[0]], FOUND)["agrees"]
-    assert not compared(told([{"value": json.dumps({**values[0], "source": "t-0-99"})}], row_of), FOUND[:1])["agrees"]
+    assert not compared(
+        received_crossings([{"value": json.dumps({**values[0], "source": "t-0-99"})}], row_of), FOUND[:1]
+    )["agrees"]
 
 
 def test_what_is_said_and_drawn() -> None:

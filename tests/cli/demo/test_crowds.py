@@ -27,7 +27,7 @@ from cli.demo.crowds import (
     crowds_of,
     high_reports,
     lines_of,
-    told,
+    received_windows,
 )
 from workloads.aircraft import BEGIN, Reports, simulated
 
@@ -57,7 +57,7 @@ def records(reports: Reports) -> Iterator[dict[str, Any]]:
 
 
 def test_what_the_operator_tells_is_the_definition_and_crowds_merge_and_split() -> None:
-    found, changes = told(records(flown()), ROW_OF)
+    found, changes = received_windows(records(flown()), ROW_OF)
     wanted = crowds_of(flown())
     verdict = compared(found, wanted)
     assert verdict["agrees"]
@@ -120,13 +120,13 @@ WINDOW = change(record="window", noise=2)
     ],
 )
 def test_each_label_role_and_noise_is_compared(sent: list[dict[str, Any]], agrees: bool) -> None:
-    found, _ = told(sent, ROW_OF)
+    found, _ = received_windows(sent, ROW_OF)
     assert compared(found, {60: Crowds({7: (0, "core")}, 2)})["agrees"] is agrees
 
 
 def test_merges_and_splits_are_said_and_nothing_else() -> None:
     own = {"record": "cluster", "cluster": "1780326060000-0", "label": 0, "points": 41, "center": [8.123, 46.9]}
-    _, changes = told(
+    _, changes = received_windows(
         [change(**own, events=["grow"]), change(**{**own, "label": 1}, events=["merge", "split"])], ROW_OF
     )
     assert lines_of(changes) == [

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from cli.demo.pairs import HEIGHT_FT, Meeting, compared, later_rows, lines_of, meetings, near_body, told
+from cli.demo.pairs import HEIGHT_FT, Meeting, compared, later_rows, lines_of, meetings, near_body, received_pairs
 from workloads.aircraft import BEGIN, Reports, simulated
 
 AIRCRAFT, _ = simulated(3, duration_s=600)
@@ -54,7 +54,7 @@ def test_what_is_told_is_compared_and_said() -> None:
         }
         for one in wanted
     ]
-    found = told([{"value": json.dumps(value)} for value in [*values, values[0]]])
+    found = received_pairs([{"value": json.dumps(value)} for value in [*values, values[0]]])
     assert compared(found, wanted) == {"received": 2, "expected": 2, "agrees": True}
     assert not compared(list(found)[:1], wanted)["agrees"]
     (line,) = lines_of(found, AIRCRAFT)

@@ -21,7 +21,7 @@ class Stream:
     def __init__(self, *rates: float, agrees: bool = True) -> None:
         self.rates, self.agrees, self.asked = list(rates), agrees, list[int]()
 
-    def told(self, copies: int) -> Rate:
+    def measured(self, copies: int) -> Rate:
         self.asked.append(copies)
         return Rate(copies * ROWS, copies, copies * ROWS / self.rates.pop(0), self.agrees)
 
@@ -39,13 +39,13 @@ class Stream:
 )
 def test_as_much_is_sent_as_takes_some_seconds(rates: list[float], asked: list[int], elapsed_s: float) -> None:
     stream = Stream(*rates, rates[-1])
-    assert settled_rate(stream.told, ROWS).elapsed_s == pytest.approx(elapsed_s)
+    assert settled_rate(stream.measured, ROWS).elapsed_s == pytest.approx(elapsed_s)
     assert stream.asked == asked
 
 
 def test_a_round_that_does_not_agree_is_the_last_one() -> None:
     stream = Stream(50_000, agrees=False)
-    assert not settled_rate(stream.told, ROWS).agrees
+    assert not settled_rate(stream.measured, ROWS).agrees
     assert stream.asked == [2]
 
 

@@ -106,14 +106,14 @@ def test_a_dry_run_shows_what_apply_then_does(asc: Asc, folder: Folder) -> None:
         "1 to add, 1 to change, 1 to remove, 1 unchanged",
     ]
     assert asc("query", "apply", folder.path, *pruning, "--dry-run", "--exit-code").exit_code == 3
-    told = asc.json("query", "apply", folder.path, *pruning, "--dry-run")
-    assert {kind: [one["id"] for one in told[kind]] for kind in ("add", "change", "remove")} == {
+    result = asc.json("query", "apply", folder.path, *pruning, "--dry-run")
+    assert {kind: [one["id"] for one in result[kind]] for kind in ("add", "change", "remove")} == {
         "add": [f"{own}new"],
         "change": [f"{own}changed"],
         "remove": [f"{own}gone"],
     }
-    assert told["change"][0]["fields"]["where"] == {"old": "delay > 1", "new": "delay > 2"}
-    assert (told["unchanged"], told["errors"]) == (1, [])
+    assert result["change"][0]["fields"]["where"] == {"old": "delay > 1", "new": "delay > 2"}
+    assert (result["unchanged"], result["errors"]) == (1, [])
     assert set(folder.standing(asc)) == {"same", "changed", "gone"}
 
     # Without --prune nothing is removed, neither shown nor done.
@@ -163,8 +163,8 @@ def test_what_is_refused_is_told_of_all_files_and_nothing_is_changed(asc: Asc, f
         assert second.startswith(f"error: b.json query 1 ({folder.prefix}worse): ")
         assert last.startswith(end)
         assert set(folder.standing(asc)) == {"gone"}
-    told = asc("query", "apply", folder.path, *pruning, "--dry-run", "--json")
-    assert [error["id"] for error in json.loads(told.stdout)["errors"]] == [
+    result = asc("query", "apply", folder.path, *pruning, "--dry-run", "--json")
+    assert [error["id"] for error in json.loads(result.stdout)["errors"]] == [
         f"{folder.prefix}wrong",
         f"{folder.prefix}worse",
     ]
@@ -262,8 +262,8 @@ def test_one_file_and_standard_input_prune_as_well(asc: Asc, folder: Folder) -> 
     pruning = ("--prune", "--prefix", folder.prefix)
     shown = asc("query", "apply", "-", *pruning, "--dry-run", stdin=line).stdout.splitlines()
     assert (shown[0], shown[-1]) == (f"- {folder.prefix}gone", "0 to add, 0 to change, 1 to remove, 1 unchanged")
-    told = asc("query", "apply", "-", *pruning, "--json", stdin=line)
-    assert json.loads(told.stdout)["removed_ids"] == [f"{folder.prefix}gone"]
+    result = asc("query", "apply", "-", *pruning, "--json", stdin=line)
+    assert json.loads(result.stdout)["removed_ids"] == [f"{folder.prefix}gone"]
     assert set(folder.standing(asc)) == {"kept"}
 
 

@@ -24,13 +24,15 @@ def standing(query_id: str, **fields: Any) -> dict[str, Any]:
     return {**plain, **own, **fields}
 
 
-def found_of(bodies: list[dict[str, Any]], stands: list[dict[str, Any]], pruned: Selector | None = None) -> Differences:
+def found_of(
+    bodies: list[dict[str, Any]], registered: list[dict[str, Any]], pruned: Selector | None = None
+) -> Differences:
     text = "\n".join(json.dumps(body) for body in bodies)
-    return differences(desired_queries([("q.ndjson", text.encode())]), iter(stands), "s", pruned)
+    return differences(desired_queries([("q.ndjson", text.encode())]), iter(registered), "s", pruned)
 
 
 @pytest.mark.parametrize(
-    ("body", "stands"),
+    ("body", "registered"),
     [
         ({}, {}),
         ({"stream": "s", "topic": "asc.late", "labels": {}, "paused": False, "expires_at": None}, {}),
@@ -42,13 +44,13 @@ def found_of(bodies: list[dict[str, Any]], stands: list[dict[str, Any]], pruned:
     ],
     ids=["short", "whole", "answered", "time", "labels", "events", "route"],
 )
-def test_what_stands_just_so_is_unchanged(body: dict[str, Any], stands: dict[str, Any]) -> None:
-    found = found_of([{"id": "late", "where": "n > 1", **body}], [standing("late", **stands)])
+def test_what_stands_just_so_is_unchanged(body: dict[str, Any], registered: dict[str, Any]) -> None:
+    found = found_of([{"id": "late", "where": "n > 1", **body}], [standing("late", **registered)])
     assert (list(found), found.unchanged) == ([], 1)
 
 
 @pytest.mark.parametrize(
-    ("body", "stands", "field"),
+    ("body", "registered", "field"),
     [
         ({"where": "n > 2"}, {}, {"where": ("n > 1", "n > 2")}),
         ({}, {"topic": "t"}, {"topic": ("t", "asc.late")}),
@@ -61,27 +63,27 @@ def test_what_stands_just_so_is_unchanged(body: dict[str, Any], stands: dict[str
     ids=["where", "topic", "paused", "stream", "labels", "time", "operator"],
 )
 def test_each_field_that_differs_is_told_old_and_new(
-    body: dict[str, Any], stands: dict[str, Any], field: dict[str, Any]
+    body: dict[str, Any], registered: dict[str, Any], field: dict[str, Any]
 ) -> None:
-    found = found_of([{"id": "late", "where": "n > 1", **body}], [standing("late", **stands)])
+    found = found_of([{"id": "late", "where": "n > 1", **body}], [standing("late", **registered)])
     assert list(found) == [Difference("change", "late", field, "q.ndjson line 1")]
 
 
 def test_one_that_is_not_served_is_registered_anew() -> None:
-    stands = standing("late", served=False, reason="it was parked")
-    (one,) = found_of([{"id": "late", "where": "n > 1"}], [stands])
+    registered = standing("late", served=False, reason="it was parked")
+    (one,) = found_of([{"id": "late", "where": "n > 1"}], [registered])
     assert (one.kind, one.fields, one.reason) == ("change", {}, "is not served, and registered anew: it was parked")
 
 
 def test_only_what_is_pruned_is_removed_and_nothing_that_cannot_be_read() -> None:
     bodies = [{"id": "ops-2", "where": "n > 1"}, {"id": "ops-1", "where": "n > 1"}]
     unreadable = standing("ops-8", stream="", topic="", served=False, reason="of form 9")
-    stands = [standing("air-1"), standing("ops-1"), unreadable, standing("ops-9")]
-    found = found_of(bodies, stands, Selector("ops-"))
+    registered = [standing("air-1"), standing("ops-1"), unreadable, standing("ops-9")]
+    found = found_of(bodies, registered, Selector("ops-"))
     assert [(one.kind, one.query_id) for one in found] == [("add", "ops-2"), ("remove", "ops-9")]
     assert (found.unchanged, found.kept) == (1, ["ops-8"])
     assert found.summary() == "1 to add, 0 to change, 1 to remove, 1 unchanged"
-    assert [one.kind for one in found_of(bodies, stands)] == ["add"]
+    assert [one.kind for one in found_of(bodies, registered)] == ["add"]
 
 
 @pytest.mark.parametrize(

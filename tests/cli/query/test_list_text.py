@@ -17,9 +17,9 @@ def query(name: str, errors: int = 0, **more: Any) -> dict[str, Any]:
 def test_errors_have_a_column_where_there_are_any() -> None:
     quiet = list_text([query("late"), query("early")], None)
     assert quiet.splitlines()[0].split() == ["id", "stream", "topic", "state", "accepted", "labels", "where"]
-    told = list_text([query("late", 1_200), query("early", labels={"team": "ops"})], None).splitlines()
-    assert told[0].split() == ["id", "stream", "topic", "state", "accepted", "errors", "labels", "where"]
-    assert [line.split()[4:7] for line in told[1:]] == [["7", "1,200", "delay"], ["7", "0", "team=ops"]]
+    lines = list_text([query("late", 1_200), query("early", labels={"team": "ops"})], None).splitlines()
+    assert lines[0].split() == ["id", "stream", "topic", "state", "accepted", "errors", "labels", "where"]
+    assert [line.split()[4:7] for line in lines[1:]] == [["7", "1,200", "delay"], ["7", "0", "team=ops"]]
 
 
 @pytest.mark.parametrize(("width", "shown"), [(78, False), (79, True), (200, True)])

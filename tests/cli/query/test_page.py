@@ -20,13 +20,13 @@ def test_the_constructs_of_a_query_are_drawn(asc: Asc, tmp_path: Path) -> None:
     added = asc("query", "add", "drawn", "--where", "delay > 61 AND dest = 'SFO'", "--stream", "flights")
     assert added.exit_code == 0, added.stderr
     page = tmp_path / "drawn.html"
-    told = asc("query", "explain", "drawn", "--html", page)
-    assert told.exit_code == 0, told.stderr
+    result = asc("query", "explain", "drawn", "--html", page)
+    assert result.exit_code == 0, result.stderr
     text = page.read_text("utf-8")
     assert "<h1>drawn in stream flights</h1>" in text
     assert "<code>delay &gt; 61</code>" in text
     assert "<h3>Constructs</h3>" in text
-    assert told.stdout == asc("query", "explain", "drawn").stdout + f"the constructs are drawn in {page}\n"
+    assert result.stdout == asc("query", "explain", "drawn").stdout + f"the constructs are drawn in {page}\n"
     answer = asc.json("query", "explain", "drawn", "--html", page)
     assert {term["constraint"] for term in answer["conjuncts"][0]} == {"delay > 61", "dest = 'SFO'"}
     missing = asc("query", "explain", "drawn", "--html", tmp_path / "no" / "drawn.html")
@@ -60,8 +60,8 @@ def page(tmp_path: Path) -> Path:
 def test_query_and_block_are_of_one_plan(run: Run, address: Address, page: Path) -> None:
     address.answers["/v1/queries/late/explain"] = [answer(4), answer(5)]
     address.answers["/v1/plan/s/blocks/3"] = [block(5)]
-    told = run("query", "explain", "late", "--html", page, "--server", address.url)
-    assert told.exit_code == 0, told.stderr
+    result = run("query", "explain", "late", "--html", page, "--server", address.url)
+    assert result.exit_code == 0, result.stderr
     assert [path.rpartition("/")[2] for path in address.asked] == ["explain", "3"] * 2
     assert "Plan of version 5" in page.read_text("utf-8")
 
@@ -69,7 +69,7 @@ def test_query_and_block_are_of_one_plan(run: Run, address: Address, page: Path)
 def test_a_plan_that_changes_all_the_while_is_told(run: Run, address: Address, page: Path) -> None:
     address.answers["/v1/queries/late/explain"] = [answer(4)]
     address.answers["/v1/plan/s/blocks/3"] = [block(5)]
-    told = run("query", "explain", "late", "--html", page, "--server", address.url)
-    assert (told.exit_code, told.stdout) == (1, "")
-    assert told.stderr.startswith("error: plan of stream 's': changes while it is read: try again")
+    result = run("query", "explain", "late", "--html", page, "--server", address.url)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("error: plan of stream 's': changes while it is read: try again")
     assert not page.exists()

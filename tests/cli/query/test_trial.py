@@ -49,6 +49,6 @@ def test_a_producer_may_set_any_time(
     shown = [{"partition": 0, "offset": 7, "timestamp_ms": timestamp_ms, "key": None, "value": "{}"}]
     found = {"records": 1, "accepted": 1, "dead_letters": 0, "shown": shown}
     address.answers["/v1/test"] = [(200, json.dumps(found))]
-    told = run("query", "test", "--where", "delay > 60", "--server", address.url)
-    assert told.exit_code == 0, told.stderr
-    assert told.stdout.splitlines()[-1].split(maxsplit=1)[1] == f"{said}  {{}}"
+    result = run("query", "test", "--where", "delay > 60", "--server", address.url)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines()[-1].split(maxsplit=1)[1] == f"{said}  {{}}"

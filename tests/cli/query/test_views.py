@@ -69,9 +69,9 @@ def test_explain_shows_what_others_wrote_and_obeys_none_of_it(asc: Asc) -> None:
     where = "dest = 'a\x1b[31m\u202eb' AND delay > 1"
     assert asc("query", "add", "hostile", "--where", where, "--stream", "flights").exit_code == 0
     for options in ([], ["--tuple", '{"dest": "x"}'], ["--tuple", '{"dest": "x"}', "--all"]):
-        told = asc("query", "explain", "hostile", *options).stdout
-        assert "a·[31m·b" in told
-        assert not {"\x1b", "\u202e"} & set(told)
+        text = asc("query", "explain", "hostile", *options).stdout
+        assert "a·[31m·b" in text
+        assert not {"\x1b", "\u202e"} & set(text)
     odd = asc("query", "explain", "hostile", "--tuple", '{"\\u001b[2J": 1}')
     assert odd.stderr.startswith("warning: field '·[2J': not in the stream's schema")
     assert asc("query", "remove", "hostile").exit_code == 0
@@ -82,10 +82,10 @@ def test_explain_says_what_the_attributes_of_a_record_are_taken_for(asc: Asc) ->
         "length(_KEY) > 1 AND `_offset` < 9 AND _headers['_partition'] = 'x' OR _topic = 'cli-flights' AND delay > 1"
     )
     assert asc("query", "add", "of-record", "--where", where, "--stream", "flights").exit_code == 0
-    way = asc("query", "explain", "of-record", "--tuple", '{"delay": 2}')
-    assert way.exit_code == 0, way.stderr
-    assert way.stdout.startswith("accepted: conjunct ")
-    assert way.stderr.splitlines() == [
+    result = asc("query", "explain", "of-record", "--tuple", '{"delay": 2}')
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("accepted: conjunct ")
+    assert result.stderr.splitlines() == [
         f"warning: '{name}' is followed as {value}: a tuple has no record around it"
         for name, value in (("_key", "NULL"), ("_offset", "0"), ("_headers", "NULL"))
     ]

@@ -38,7 +38,7 @@ def query(address: Address, *arguments: str, **answer: Any) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("open_panes", "arguments", "told"),
+    ("open_panes", "arguments", "warning"),
     [
         (0, [], ""),
         (1, [], "warning: 1 pane is open and not included: add --live\n"),
@@ -48,6 +48,6 @@ def query(address: Address, *arguments: str, **answer: Any) -> Result:
     ],
 )
 def test_open_panes_that_are_not_in_the_answer_are_told(
-    address: Address, open_panes: int, arguments: list[str], told: str
+    address: Address, open_panes: int, arguments: list[str], warning: str
 ) -> None:
-    assert query(address, *arguments, open_panes=open_panes).stderr == told
+    assert query(address, *arguments, open_panes=open_panes).stderr == warning

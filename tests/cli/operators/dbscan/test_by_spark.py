@@ -45,8 +45,8 @@ def test_what_spark_computes_keeps_the_order_and_the_numbers_of_the_rows(
     assert (found.engine, found.rows, found.undecodable, found.excluded) == ("spark", 11, 2, {})
     assert found.first_undecodable is not None
     assert "starting Spark: WHERE has Spark compute" in capsys.readouterr().err
-    told = [json.loads(line) for line in records.read_text("utf-8").splitlines()]
-    members = [own for own in told if own["record"] == "member"]
+    written = [json.loads(line) for line in records.read_text("utf-8").splitlines()]
+    members = [own for own in written if own["record"] == "member"]
     computed = [(own["source"], own["key"]) for own in members if own["query"] == "computed"]
     assert computed[:2] == [("rows-0-0", "K0"), ("rows-0-4", "K2")]
     counted = [own["source"] for own in members if own["query"] == "rows" and own["window"] == [1, 4]]

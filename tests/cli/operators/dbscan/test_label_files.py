@@ -45,8 +45,8 @@ def test_few_rows_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(module, "_ROWS_HELD", 6)
     with label_files(tmp_path, ["timed", "counted"]) as files:
 
-        def add(*told: object) -> None:
-            files.add(*told)  # type: ignore[arg-type]
+        def add(*labelled: object) -> None:
+            files.add(*labelled)  # type: ignore[arg-type]
             assert sum(files._rows.values()) <= 6
 
         run(texts(feed([RECORDS], 0, TIMED, COUNTED)), Clusters(on_labels=add))
