@@ -114,9 +114,9 @@ def adaptive_run(
         if cause is None or stop == len(stream):
             continue
         sample = stream.drawn(sample_tuples, rng, start, stop)
-        began = time.perf_counter()
+        start_s = time.perf_counter()
         order = found_on(stream, sample, kind)
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - start_s
         after = figures(stream, sample, order)
         state.put_in_place(after)
         rearrangements.append(Exchange(stop, cause, after, seconds))
@@ -136,9 +136,9 @@ def warm_runs(
     """Return a stream without its first period, and the run of each kind of sequence over the shortened stream. Each
     run begins with the sequence found on the first period. The cost of the first period does not count.
     """
-    ahead = thresholds.recompute_tuples
-    sample = stream.drawn(sample_tuples, np.random.default_rng(seed), 0, ahead)
-    rest = stream.after(ahead)
+    first_tuples = thresholds.recompute_tuples
+    sample = stream.drawn(sample_tuples, np.random.default_rng(seed), 0, first_tuples)
+    rest = stream.after(first_tuples)
     runs = {
         kind: adaptive_run(
             rest, thresholds, kind=kind, sample_tuples=sample_tuples, first=found_on(stream, sample, kind), seed=seed

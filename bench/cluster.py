@@ -103,7 +103,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
                 options=_OPTIONS,
                 quick=quick,
             )
-            daemon.stand(case.queries)
+            daemon.write_subscribers(case.queries)
             for workers in case.workers:
                 publish_backlog(spark, kafka.bootstrap_servers, daemon.source, size.records)
                 drained = _drained(daemon, Path(name), workers, size.records)

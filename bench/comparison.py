@@ -171,9 +171,9 @@ def _times(
 def _matched(stream: RecordedStream, segments: Segments, *, count_cost: bool) -> tuple[int, int, float]:
     """Return the number of matches, the number of constructs evaluated, and the seconds."""
     matches = evaluated = 0
-    began = time.perf_counter()
+    start_s = time.perf_counter()
     for start, stop, plan in segments:
         found = match(plan, stream.columns_between(start, stop), stop - start, count_cost=count_cost)
         matches += len(found)
         evaluated += found.evaluated
-    return matches, evaluated, time.perf_counter() - began
+    return matches, evaluated, time.perf_counter() - start_s

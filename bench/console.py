@@ -81,7 +81,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     spark = spark_session(app_name="asc-bench-console")
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         daemon = DaemonProcess(Path(name), kafka, "console", batch=size.batch, quick=quick)
-        daemon.stand(size.queries)
+        daemon.write_subscribers(size.queries)
         with daemon.running() as ready_s:
             pages = [_asked(daemon.address, page, path, size.times) for page, path in tqdm(PAGES.items(), disable=None)]
             looked_at = _drained(spark, daemon, size)
@@ -165,11 +165,11 @@ def _drained(spark: SparkSession, daemon: DaemonProcess, size: Size) -> dict[str
 def _seconds_a_record(daemon: DaemonProcess, size: Size, watching: AbstractContextManager[None]) -> float:
     """Measure the seconds per record from the end of one batch to the end of a later batch."""
     with watching:
-        begun, before = _next_batch(daemon, size.backlog)
-        end, after = begun, before
-        while end - begun < size.round_s:
+        start_s, before = _next_batch(daemon, size.backlog)
+        end, after = start_s, before
+        while end - start_s < size.round_s:
             end, after = _next_batch(daemon, size.backlog)
-    return (end - begun) / (after - before)
+    return (end - start_s) / (after - before)
 
 
 def _next_batch(daemon: DaemonProcess, backlog: int) -> tuple[float, int]:

@@ -68,8 +68,8 @@ def _contest(records: pa.Table, times: int, repetitions: int) -> dict[str, Any]:
             first_s = timed(lambda: kept.ask(asked), time.process_time)
             answer = kept.ask(asked)
             _check(answer, connection, statements[_EACH])
-            ways = {way: _asking(connection, several) for way, several in statements.items()}
-            contenders = {ENGINE: lambda: kept.ask(asked), **ways}
+            methods = {method: _asking(connection, several) for method, several in statements.items()}
+            contenders = {ENGINE: lambda: kept.ask(asked), **methods}
             median_s = medians_in_turns(contenders, repetitions, time.process_time)
     (read,) = {(each["panes"], each["cells"]) for each in answer["answered_by"]}
     return {
@@ -80,7 +80,7 @@ def _contest(records: pa.Table, times: int, repetitions: int) -> dict[str, Any]:
         "first_s": round(first_s, 5),
         "own_s": round(median_s[ENGINE], 5),
         "duckdb_s": round(min(median_s[_EACH], median_s[_SETS]), 5),
-        "duckdb_ways_s": {way: round(median_s[way], 5) for way in statements},
+        "duckdb_ways_s": {method: round(median_s[method], 5) for method in statements},
     }
 
 

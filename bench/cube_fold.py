@@ -133,10 +133,10 @@ def _run(connection: Connection, name: str, paths: list[Path], cubes: list[Sales
     contender.add(0)
     contender.clear()
     clock = cpu_s if name == SPARK else time.process_time
-    begun, begun_cpu_s = time.perf_counter(), clock()
+    start_s, start_cpu_s = time.perf_counter(), clock()
     for number in range(len(paths)):
         contender.add(number)
-    spent_s, taken_s = clock() - begun_cpu_s, time.perf_counter() - begun
+    spent_s, taken_s = clock() - start_cpu_s, time.perf_counter() - start_s
     for cube in cubes:
         feather.write_feather(contender.parts(cube).combine_chunks(), answers / f"{cube.id}.arrow", "uncompressed")
     # The shorter of processor time and elapsed time: neither helping threads nor a busy machine count against a

@@ -95,9 +95,9 @@ def _commit(row: Row) -> Iterator[Goal]:
 
 
 def _register(row: Row) -> Iterator[Goal]:
-    for name, told in (("effective_s", "it is effective"), ("counted_s", "its first record is counted")):
+    for name, event in (("effective_s", "it is effective"), ("counted_s", "its first record is counted")):
         slowest = max(own[name] for own in row["results"])
-        yield Goal(f"the slowest of three cubes to register, until {told}", slowest, 1.0, "{:.2f} s", is_least=False)
+        yield Goal(f"the slowest of three cubes to register, until {event}", slowest, 1.0, "{:.2f} s", is_least=False)
 
 
 def _http(row: Row) -> Iterator[Goal]:

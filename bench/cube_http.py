@@ -68,7 +68,7 @@ def http(size: HttpSize) -> dict[str, Any]:
     asked: dict[str, list[dict[str, Any]]] = {name: [] for name in size.widths}
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         daemon = DaemonProcess(Path(name), kafka, "http", quick=size.quick)
-        daemon.stand(_QUERIES)
+        daemon.write_subscribers(_QUERIES)
         with receiving(daemon.bootstrap_servers, daemon.destinations) as receiver, daemon.running():
             for number, width in enumerate(size.widths.values()):
                 dimensions = [["zone"], [f"(a div {width})"]]
@@ -184,20 +184,20 @@ def _asking(connection: Connection, address: str, cube: str, clients: int, queri
         with httpx.Client(base_url=address, timeout=_REQUEST_S, trust_env=False) as client:
             due = time.perf_counter()
             while not ended.is_set():
-                begun = time.perf_counter()
+                start_s = time.perf_counter()
                 client.post(f"/v1/queries/{cube}/cube/query", json=_ASKED).raise_for_status()
-                answers_s.append(time.perf_counter() - begun)
+                answers_s.append(time.perf_counter() - start_s)
                 # A client that is late sends its requests at once until it has caught up, then at its times again.
                 due += interval_s
                 ended.wait(max(0.0, due - time.perf_counter()))
 
     threads = [threading.Thread(target=asks, args=(own,)) for own in latency]
-    begun = time.perf_counter()
+    start_s = time.perf_counter()
     for thread in threads:
         thread.start()
     connection.send(None)
     connection.recv()
-    elapsed_s = time.perf_counter() - begun
+    elapsed_s = time.perf_counter() - start_s
     ended.set()
     for thread in threads:
         thread.join()

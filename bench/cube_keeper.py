@@ -56,9 +56,9 @@ class KeptCubes:
         """
         batch = BatchInterval("sales", {0: self._offset}, {0: self._offset + count})
         newest = {"sold_at": {} if newest_us is None else {0: newest_us}}
-        begun = time.perf_counter()
+        start_s = time.perf_counter()
         self._keeper.commit(batch, partials, newest)
-        taken_s = time.perf_counter() - begun
+        taken_s = time.perf_counter() - start_s
         self._offset += count
         return taken_s
 

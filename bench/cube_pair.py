@@ -62,12 +62,12 @@ def pair(size: PairSize) -> dict[str, Any]:
         folder, lines = Path(name), Path(name) / "sales.ndjson"
         write_lines(records, lines)
         for turn in range(size.rounds):
-            for way, measured in (("cube", _by_cube), ("pair", _by_pair)):
+            for method, measured in (("cube", _by_cube), ("pair", _by_pair)):
                 daemon = DaemonProcess(
-                    folder, kafka, f"{way}-{turn}", batch=size.batch, quick=size.quick, ddl=SALES_DDL
+                    folder, kafka, f"{method}-{turn}", batch=size.batch, quick=size.quick, ddl=SALES_DDL
                 )
                 send_lines(daemon, lines)
-                runs[way].append(measured(daemon, folder / f"{way}-{turn}", kafka, records))
+                runs[method].append(measured(daemon, folder / f"{method}-{turn}", kafka, records))
     ratios = [own["records_a_s"] / other["records_a_s"] for own, other in zip(*runs.values(), strict=True)]
     return {
         "records": size.records,
@@ -81,7 +81,7 @@ def pair(size: PairSize) -> dict[str, Any]:
 
 
 def _by_cube(daemon: DaemonProcess, _: Path, kafka: EmbeddedKafka, records: pa.Table) -> dict[str, float]:
-    daemon.stand_all([cube_query(_CUBE)])
+    daemon.write_queries([cube_query(_CUBE)])
     with daemon.running():
         first, start_records = daemon.reached(1)
         give_up, expected = time.monotonic() + _DONE_S, _expected(records)
@@ -98,7 +98,7 @@ def _by_cube(daemon: DaemonProcess, _: Path, kafka: EmbeddedKafka, records: pa.T
 
 def _by_pair(daemon: DaemonProcess, folder: Path, kafka: EmbeddedKafka, records: pa.Table) -> dict[str, float]:
     topic, database = daemon.destinations[0], folder / "sales.duckdb"
-    daemon.stand_all([RegisteredQuery(_CUBE.id, STREAM, _CUBE.where, topic)])
+    daemon.write_queries([RegisteredQuery(_CUBE.id, STREAM, _CUBE.where, topic)])
     context = multiprocessing.get_context("spawn")
     connection, others = context.Pipe()
     expected = _expected(records)
@@ -120,8 +120,10 @@ def _by_pair(daemon: DaemonProcess, folder: Path, kafka: EmbeddedKafka, records:
     return _figures(records, start_records, end - first, database.stat().st_size, _segment_bytes(log))
 
 
-def _figures(records: pa.Table, begun: int, seconds: float, file_bytes: int, topic_bytes: int) -> dict[str, float]:
-    rate = (records.num_rows - begun) / seconds
+def _figures(
+    records: pa.Table, begin_count: int, seconds: float, file_bytes: int, topic_bytes: int
+) -> dict[str, float]:
+    rate = (records.num_rows - begin_count) / seconds
     stored = {"file_bytes": file_bytes, "topic_bytes": topic_bytes, "stored_bytes": file_bytes + topic_bytes}
     return {"seconds": round(seconds, 3), "records_a_s": round(rate, 1), **stored}
 

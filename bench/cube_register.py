@@ -53,7 +53,7 @@ def register(size: RegisterSize) -> dict[str, Any]:
     results = []
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         daemon = DaemonProcess(Path(name), kafka, "register", quick=size.quick)
-        daemon.stand(_QUERIES)
+        daemon.write_subscribers(_QUERIES)
         with daemon.running(), background_load(partial(_flowing, daemon, size)):
             daemon.reached(1)
             time.sleep(size.before_s)

@@ -93,11 +93,11 @@ def _drained(daemon: DaemonProcess, lines: Path, load: Load, records: pa.Table) 
     """Return the records per second with a load, which is registered before the first record arrives."""
     cubes = list(sales_cubes(load.cubes)) if load.cubes else []
     reading = [RegisteredQuery("reads", STREAM, _READ, daemon.destinations[0])] if load.reads_columns else []
-    daemon.stand_all([*routing_queries(daemon), *reading, *map(cube_query, cubes)])
+    daemon.write_queries([*routing_queries(daemon), *reading, *map(cube_query, cubes)])
     send_lines(daemon, lines)
     with daemon.running():
-        first, begun = daemon.reached(1)
+        first, begin_count = daemon.reached(1)
         end, done = daemon.reached(records.num_rows)
         for cube in cubes:
             check_totals(daemon, cube, records)
-    return round((done - begun) / (end - first), 1)
+    return round((done - begin_count) / (end - first), 1)

@@ -159,14 +159,14 @@ class DaemonProcess:
         """The address of the daemon's HTTP API."""
         return self._client.url
 
-    def stand(self, count: int) -> None:
+    def write_subscribers(self, count: int) -> None:
         """Write ``count`` queries into the registry while no daemon that uses it runs."""
-        self.stand_all(
+        self.write_queries(
             RegisteredQuery(query_id, STREAM, where, self.destinations[int(topic)])
             for query_id, where, topic in subscribers(count)
         )
 
-    def stand_all(self, queries: Iterable[RegisteredQuery]) -> None:
+    def write_queries(self, queries: Iterable[RegisteredQuery]) -> None:
         """Write these queries into the registry while no daemon that uses it runs."""
         cluster = KafkaCluster(self.bootstrap_servers, KafkaConfig())
         registry = Registry(cluster, self._registry)

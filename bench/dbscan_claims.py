@@ -46,10 +46,10 @@ def figures_of(cases: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
         yield "scale-bytes", last["bytes"][OWN] / first["bytes"][OWN]
 
 
-Told = tuple[str, str, str, bool]
+Claim = tuple[str, str, str, bool]
 
 
-def _general(results: Entries) -> Iterator[Told]:
+def _general(results: Entries) -> Iterator[Claim]:
     for count, own in _by_count(results).items():
         claim, paper = f"processor time saved of {EXTRA_N_SHARED}, {count} queries", SAVED[count]
         for contender, what in ((OWN, "from messages to records"), (OWN_LABELS, "labels alone")):
@@ -65,7 +65,7 @@ def _general(results: Entries) -> Iterator[Told]:
     yield f"never slower than {ALONE}, any group", "-", f"{100 * worst:.0f} % saved at least", worst >= 0
 
 
-def _scale(results: Entries) -> Iterator[Told]:
+def _scale(results: Entries) -> Iterator[Claim]:
     first, last = results[0], results[-1]
     span = f"from {first['queries']:,} to {last['queries']:,} queries"
     for measure, name, most in (("processor time", "cpu_us", 33.0), ("bytes", "bytes", 5.0)):
@@ -76,7 +76,7 @@ def _scale(results: Entries) -> Iterator[Told]:
 _READERS = {"general": _general, "scale": _scale}
 
 
-def _sharing(cases: Mapping[str, Any]) -> Iterator[Told]:
+def _sharing(cases: Mapping[str, Any]) -> Iterator[Claim]:
     """Yield the claims about which cases save most by sharing. Each case counts at its largest number of queries."""
     names = ("count", "range", "window", "slide", "pattern", "windows")
     saved = {name: _saved([cases[name]["results"][-1]], OWN_LABELS, EXTRA_N_SHARED) for name in names if name in cases}
@@ -90,7 +90,7 @@ def _sharing(cases: Mapping[str, Any]) -> Iterator[Told]:
         yield claim, "more", shares_text, saved["windows"] > saved["pattern"]
 
 
-def _searches(cases: Mapping[str, Any]) -> Iterator[Told]:
+def _searches(cases: Mapping[str, Any]) -> Iterator[Claim]:
     shares = [
         own["searches"][OWN_LABELS] / own["searches"][INCDBSCAN]
         for case in cases.values()

@@ -114,10 +114,10 @@ class ExtraN:
         """Process the points from ``low`` to before ``high``, and output the windows that end at ``high``. No window
         may end between ``low`` and ``high``.
         """
-        begun = time.process_time()
+        start_s = time.process_time()
         for search in self._searches:
             search.search(low, high)
-        self.search_s += time.process_time() - begun
+        self.search_s += time.process_time() - start_s
         self.searches += len(self._searches) * (high - low)
         is_shared = len(self._searches) < len(self._queries)
         for place, (query, views) in enumerate(zip(self._queries, self._views, strict=True)):

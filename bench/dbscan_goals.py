@@ -52,8 +52,8 @@ class Goal:
         """
         sign = ">=" if self.is_least else "<="
         goal = "-" if self.value is None else f"{sign} {self.form.format(self.value)}"
-        told = measured if isinstance(measured, str) else self.form.format(measured)
-        return self.case, self.against, goal, told, self.verdict(measured)
+        text = measured if isinstance(measured, str) else self.form.format(measured)
+        return self.case, self.against, goal, text, self.verdict(measured)
 
 
 _THOUSAND = "1,000 different queries, windows 2,000-10,000, labels"

@@ -122,11 +122,11 @@ class Together:
         if not due:
             return
         begin = max(0, high - self._widest)
-        begun = time.process_time()
+        start_s = time.process_time()
         neighbours, stored = self._cache.of(
             _points(begin, high, self._values), self._values[begin:high], high - begin, self._radii
         )
-        self.search_s += time.process_time() - begun
+        self.search_s += time.process_time() - start_s
         self._count(neighbours)
         for group in self._groups(due):
             first = high - max(self._queries[place].window for place in group)

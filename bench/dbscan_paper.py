@@ -198,9 +198,9 @@ def _incremental(values: Floats, queries: Sequence[BenchQuery], size: PaperSize)
     # The first call imports, and warms.
     run_through(Incremental(values, queries[:1]), queries[0].window, step)
     for query in queries[: min(_INCREMENTAL, size.most_queries)]:
-        begun = time.process_time()
+        start_s = time.process_time()
         run_through(Incremental(values, [query]), len(values), step)
-        figures["cpu_us"].append((time.process_time() - begun) / len(values) * 1e6)
+        figures["cpu_us"].append((time.process_time() - start_s) / len(values) * 1e6)
     apart: list[int] = []
     for query in queries[: min(_TRACED, size.most_queries)]:
         windows = Windows()

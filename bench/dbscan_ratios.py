@@ -104,9 +104,9 @@ def _peer_slide(
     spent_s, others = 0.0, 0
     for place, query in some.items():
         window = values[end - query.window : end]
-        begun = time.process_time()
+        start_s = time.process_time()
         found = peer.labels(window, query.eps, query.min_samples)
-        spent_s += time.process_time() - begun
+        spent_s += time.process_time() - start_s
         others += _compared(peer, windows.found[place, end], found)
     return spent_s, others
 
@@ -164,9 +164,9 @@ def _hierarchies(
     """
     spent_s, others, asked = 0.0, 0, (5, 20)
     for least in asked:
-        begun = time.process_time()
+        start_s = time.process_time()
         cuts = hdbscan_cuts(points, least, radii)
-        spent_s += time.process_time() - begun
+        spent_s += time.process_time() - start_s
         for radius, cut in zip(radii, cuts, strict=True):
             own = labels_by_setting[Setting(radius, least)]
             # HDBSCAN has no border points, and makes each point that is not core a separate cluster.

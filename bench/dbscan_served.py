@@ -100,7 +100,7 @@ def _daemon(folder: Path, size: ServedSize, queries: Sequence[BenchQuery]) -> It
     folder.mkdir()
     with EmbeddedKafka(folder / "kafka") as kafka:
         daemon = configured(folder, kafka, size)
-        daemon.stand_all([*_routing(daemon), *_standing(queries)])
+        daemon.write_queries([*_routing(daemon), *_standing(queries)])
         yield daemon
 
 
@@ -150,11 +150,11 @@ def _routed(daemon: DaemonProcess, backlog: Path, records: int, *, windows: int)
     with daemon.running():
         daemon.reached(1)
         _await_windows(daemon, windows)
-        first, begun = daemon.reached(1)
+        first, begin_count = daemon.reached(1)
         end, done = daemon.reached(records)
-    if done == begun:
+    if done == begin_count:
         raise RuntimeError(f"{records:,} records were routed before the first window: give more records")
-    return round((done - begun) / (end - first), 1)
+    return round((done - begin_count) / (end - first), 1)
 
 
 def _drained(daemon: DaemonProcess, points: Path, records: int, expected: int) -> WindowRate:

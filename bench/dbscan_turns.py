@@ -42,9 +42,9 @@ def cpu_in_turns(contenders: Mapping[str, Make], points: int, step: int, runs: i
         for name, make in contenders.items():
             own = make()
             gc.collect()
-            begun = time.process_time()
+            start_s = time.process_time()
             run_through(own, points, step)
-            seconds[name].append(time.process_time() - begun)
+            seconds[name].append(time.process_time() - start_s)
     return {name: statistics.median(own) for name, own in seconds.items()}
 
 
@@ -55,12 +55,12 @@ def memory_of(make: Make, points: int, step: int) -> tuple[int, int]:
     gc.collect()
     tracemalloc.start()
     try:
-        begun = tracemalloc.get_traced_memory()[0]
+        start_bytes = tracemalloc.get_traced_memory()[0]
         own, held = make(), 0
         for low in range(0, points, step):
             own.advance(low, min(low + step, points))
             held = max(held, tracemalloc.get_traced_memory()[0])
-        return tracemalloc.get_traced_memory()[1] - begun, held - begun
+        return tracemalloc.get_traced_memory()[1] - start_bytes, held - start_bytes
     finally:
         tracemalloc.stop()
 
@@ -95,6 +95,6 @@ class Windows:
 def slides(contender: Streaming, begin: int, step: int, count: int) -> Iterator[float]:
     """Yield the processor time of each of ``count`` steps, from the point ``begin`` on."""
     for low in range(begin, begin + count * step, step):
-        begun = time.process_time()
+        start_s = time.process_time()
         contender.advance(low, low + step)
-        yield time.process_time() - begun
+        yield time.process_time() - start_s

@@ -144,9 +144,9 @@ def _case(scenario: Scenario, queries: int, seed: int, size: Size) -> dict[str, 
     stream = drift.batches(size.batches, rows, domain=workload.domain, seed=seed)
     batches = [batch_of(plan, tuples) for tuples in stream]
     # From the same distribution as the beginning of the stream, but other tuples, as many as a sample has.
-    ahead = drift.beginning(size.sample, domain=workload.domain, seed=seed)
-    first = [batch_of(plan, ahead.slice(start, rows)) for start in range(0, size.sample, rows)]
-    fixed = fixed_plans(plan, batch_of(plan, ahead), drawn_from(batches, size.sample))
+    initial = drift.beginning(size.sample, domain=workload.domain, seed=seed)
+    first = [batch_of(plan, initial.slice(start, rows)) for start in range(0, size.sample, rows)]
+    fixed = fixed_plans(plan, batch_of(plan, initial), drawn_from(batches, size.sample))
     with (
         tempfile.TemporaryDirectory(prefix="asc-bench-") as folder,
         MonitoredPlan(plan, _settings(size, rows), Path(folder)) as monitored,

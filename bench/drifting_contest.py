@@ -140,7 +140,7 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
         """The number of sequences that the monitor has replaced so far."""
         return sum(self._monitor.totals.rearrangements.values())
 
-    def tell(self, batch: Batch, matches: Matches) -> Drawing:
+    def report(self, batch: Batch, matches: Matches) -> Drawing:
         """Report a batch to the monitor as a worker does, and wait until the monitor has processed it."""
         plan, tuples = self.plan, self._sample_tuples
         counting, _ = self._tallied(batch, matches, None)
@@ -158,11 +158,11 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
         Return the seconds that this took, and the worker's tally.
         """
         self._arrived.value = None
-        begun = time.perf_counter()
+        start_s = time.perf_counter()
         task = TaskTally(Tallying(self._arrived, 1, sampling))
         task.add(self.plan.p_attributes, batch, matches)
         task.hand_over()
-        return time.perf_counter() - begun, self._arrived.value
+        return time.perf_counter() - start_s, self._arrived.value
 
 
 @dataclass(slots=True)
@@ -199,9 +199,9 @@ class Course:
 
 
 def _timed_match(plan: Plan, batch: Batch, rows: int) -> tuple[float, Matches]:
-    begun = time.perf_counter()
+    start_s = time.perf_counter()
     found = match(plan, batch, rows)
-    return time.perf_counter() - begun, found
+    return time.perf_counter() - start_s, found
 
 
 def contest(
@@ -214,8 +214,8 @@ def contest(
     previous contestant used. Raises RuntimeError if two contestants differ in the number of matches.
     """
     for batch in first:
-        monitored.tell(batch, match(monitored.plan, batch, len(batch[0])))
-    course, began = Course(), monitored.rearrangements
+        monitored.report(batch, match(monitored.plan, batch, len(batch[0])))
+    course, rearrangements_before = Course(), monitored.rearrangements
     for number, batch in enumerate(batches):
         plans = {**fixed, ON: monitored.plan}
         rows, names = len(batch[0]), [*CONTESTANTS[number % len(CONTESTANTS) :], *CONTESTANTS][: len(CONTESTANTS)]
@@ -233,7 +233,7 @@ def contest(
                 seconds[name].append(taken)
                 monitored_matches = matches if name == ON else monitored_matches
         own_s = monitored.own_s
-        drawing = monitored.tell(batch, monitored_matches)
+        drawing = monitored.report(batch, monitored_matches)
         course.drawing_us.append(drawing.now / rows * 1e6)
         course.steady_us.append(drawing.steady / rows * 1e6)
         course.own_us.append((monitored.own_s - own_s) / rows * 1e6)
@@ -242,5 +242,5 @@ def contest(
         course.matches += len(expected)
         course.dropped += expected.dropped
         course.tuples += rows
-    course.rearrangements = monitored.rearrangements - began
+    course.rearrangements = monitored.rearrangements - rearrangements_before
     return course

@@ -82,7 +82,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         changed = next(queries for queries in size.queries if queries >= size.changes)
         for queries in size.queries:
             daemon = DaemonProcess(Path(name), kafka, f"queries-{queries}", quick=quick)
-            daemon.stand(queries)
+            daemon.write_subscribers(queries)
             for rate in (*(size.single_rates if queries == size.queries[0] else ()), *size.rates):
                 runs.append(_loaded(daemon, queries, rate, size.seconds))
                 steps.update()

@@ -62,8 +62,8 @@ def floor(
         found = got.taken().between(start, float("inf"))
         query.stop()
     # A sender takes a while to start.
-    begun = float(found.sent.min()) if len(found.sent) else start
-    return {"variant": variant, "rate": rate, **spread(found.between(begun + seconds / 3, begun + seconds).latency)}
+    begin_s = float(found.sent.min()) if len(found.sent) else start
+    return {"variant": variant, "rate": rate, **spread(found.between(begin_s + seconds / 3, begin_s + seconds).latency)}
 
 
 def _same() -> Any:

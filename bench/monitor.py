@@ -226,11 +226,11 @@ def _compared(
                 before = {mode: pipelines[mode].monitor.totals for mode in MODES}
             # Each mode follows each other mode about equally often, because a batch affects the time of the next one.
             for mode in orders[number // len(frames) % len(orders)]:
-                begun = cpu_s()
+                start_cpu_s = cpu_s()
                 taken = timed(lambda: pipelines[mode].batch(frame))  # noqa: B023
                 if number >= 0:
                     seconds[mode].append(round(taken, 4))
-                    cpu[mode].append(round(cpu_s() - begun, 2))
+                    cpu[mode].append(round(cpu_s() - start_cpu_s, 2))
         after = {mode: pipelines[mode].monitor.totals for mode in MODES}
     return {mode: _result(seconds, cpu, mode, before[mode], after[mode]) for mode in MODES}
 

@@ -82,9 +82,9 @@ def table(result: dict[str, Any]) -> str:
 
 def _measured(queries: Sequence[LineQuery], lines: pa.Table, size: Size) -> list[dict[str, Any]]:
     schema = Schema.from_ddl(DDL)
-    begun = time.perf_counter()
+    start_s = time.perf_counter()
     plan = compile_plan(Query(f"q{n:06}", normalise(query.where, schema)) for n, query in enumerate(queries))
-    build_s = time.perf_counter() - begun
+    build_s = time.perf_counter() - start_s
     columns = [lines[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
     few = max(1, min(size.lines, size.looks // len(queries)))
     some = lines.slice(0, few)

@@ -22,9 +22,9 @@ from bench.traffic import Received, Receiver, Seconds, receiving, send_paced
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
 
-WAYS = ("started again", "a standby takes over")
+METHODS = ("started again", "a standby takes over")
 _STANDING_BY = "standing by for another daemon"
-_UNDER_WAY_S = 0.5
+_IN_FLIGHT_S = 0.5
 """A record that is received within so many seconds after the kill counts as delivered before the kill."""
 
 _CAUGHT_UP_S = 1.0
@@ -47,14 +47,14 @@ class Size:
     """
 
     queries: tuple[int, ...]
-    ways: tuple[str, ...]
+    methods: tuple[str, ...]
     times: int
     rate: float
     before_s: float
 
 
-FULL = Size((10_000, 100_000), WAYS, 3, 500.0, 15.0)
-QUICK = Size((500,), WAYS, 1, 50.0, 3.0)
+FULL = Size((10_000, 100_000), METHODS, 3, 500.0, 15.0)
+QUICK = Size((500,), METHODS, 1, 50.0, 3.0)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
@@ -65,17 +65,19 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """
     size = QUICK if quick else FULL
     runs = []
-    steps = tqdm(total=len(size.queries) * len(size.ways) * size.times, desc="kills", leave=False, disable=None)
+    steps = tqdm(total=len(size.queries) * len(size.methods) * size.times, desc="kills", leave=False, disable=None)
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         for queries in size.queries:
             first = DaemonProcess(Path(name), kafka, f"queries-{queries}", quick=quick)
             daemons = [first, first.twin()]
-            for way in size.ways:
+            for method in size.methods:
                 kills = []
                 for number in range(size.times):
-                    kills.append(_killed(daemons, way, size, queries if way == size.ways[0] and number == 0 else 0))
+                    kills.append(
+                        _killed(daemons, method, size, queries if method == size.methods[0] and number == 0 else 0)
+                    )
                     steps.update()
-                runs.append({"queries": queries, "way": way, "kills": kills})
+                runs.append({"queries": queries, "way": method, "kills": kills})
     steps.close()
     result = {
         "benchmark": "recovery",
@@ -113,7 +115,7 @@ def recovery(deliveries: Received, killed: float) -> dict[str, float] | None:
     """
     order = np.argsort(deliveries.received, kind="stable")
     sent, received, latency = deliveries.sent[order], deliveries.received[order], deliveries.latency[order]
-    again = received > killed + _UNDER_WAY_S
+    again = received > killed + _IN_FLIGHT_S
     current = again & (latency < _CAUGHT_UP_S) & (sent > killed)
     if not current.any():
         return None
@@ -121,7 +123,7 @@ def recovery(deliveries: Received, killed: float) -> dict[str, float] | None:
     return {"delivered_s": round(float(delivered_s), 2), "caught_up_s": round(float(caught_up_s), 2)}
 
 
-def _killed(daemons: list[DaemonProcess], way: str, size: Size, register: int) -> dict[str, float]:
+def _killed(daemons: list[DaemonProcess], method: str, size: Size, register: int) -> dict[str, float]:
     """Register ``register`` queries, then kill the first daemon of ``daemons``, and measure the recovery. If the other
     daemon takes over, it becomes the first daemon of the list.
     """
@@ -130,7 +132,7 @@ def _killed(daemons: list[DaemonProcess], way: str, size: Size, register: int) -
         started.enter_context(serving.running())
         if register:
             serving.register(register)
-        if way == WAYS[1]:
+        if method == METHODS[1]:
             started.enter_context(other.launched("--standby"))
             other.await_reason(_STANDING_BY)
         receiver = started.enter_context(receiving(serving.bootstrap_servers, serving.destinations))
@@ -139,7 +141,7 @@ def _killed(daemons: list[DaemonProcess], way: str, size: Size, register: int) -
             _await_delivery(receiver)
             serving.kill()
             killed = time.time()
-            if way == WAYS[0]:
+            if method == METHODS[0]:
                 started.enter_context(serving.launched())
             else:
                 daemons.reverse()

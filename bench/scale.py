@@ -112,7 +112,7 @@ def run(*, quick: bool, output_dir: Path, data: Path | None = None) -> dict[str,
     """
     size = QUICK if quick else FULL
     results: list[dict[str, Any]] = []
-    left_out: list[str] = []
+    excluded: list[str] = []
     recorded: dict[str, dict[str, int]] = {}
     steps = tqdm(total=(len(WORKLOADS) + len(REAL_DATA)) * len(size.queries), leave=False, disable=None)
     for name, made in WORKLOADS.items():
@@ -121,7 +121,7 @@ def run(*, quick: bool, output_dir: Path, data: Path | None = None) -> dict[str,
         try:
             tuples = REAL_DATA[name](data)
         except MissingDataError as missing:
-            left_out.append(str(missing))
+            excluded.append(str(missing))
             continue
         recorded[name] = {"tuples": tuples.num_rows, "columns": tuples.num_columns}
         results += _of_sizes(name, partial(_drawn, coded(tuples)), size, steps)
@@ -132,7 +132,7 @@ def run(*, quick: bool, output_dir: Path, data: Path | None = None) -> dict[str,
         "machine": machine(),
         "batch": size.batch,
         "recorded": recorded,
-        "left_out": left_out,
+        "left_out": excluded,
         "results": results,
     }
     write_result(output_dir, "scale", result)
@@ -179,9 +179,9 @@ def _of_sizes(name: str, made: Made, size: Size, steps: tqdm[NoReturn]) -> Itera
 
 def _measured(name: str, contest: _Contest, size: Size) -> dict[str, Any]:
     queries = len(contest.queries)
-    begun = time.perf_counter()
+    start_s = time.perf_counter()
     plan = compile_plan(contest.queries)
-    build_s = time.perf_counter() - begun
+    build_s = time.perf_counter() - start_s
     tuples, codes = contest.tuples(size.batch)
     columns = [tuples[attribute.sql].combine_chunks() for attribute in plan.p_attributes]
     rows = _rows_within(plan, columns, size)

@@ -150,9 +150,9 @@ def table(result: dict[str, Any]) -> str:
 
 def _measured(shapes: npt.NDArray[Any], places: Reals, size: Size) -> list[dict[str, Any]]:
     queries = [_query(number, key) for number, key in enumerate(keys_of_areas(shapes, CONTAINS))]
-    begun = time.perf_counter()
+    start_s = time.perf_counter()
     plan = compile_plan(queries)
-    build_s = time.perf_counter() - begun
+    build_s = time.perf_counter() - start_s
     (block,) = plan.listed
     own = block.shapes
     index_s = timed(lambda: ShapeIndex.of(own, np.arange(len(own), dtype=np.int32)))
@@ -218,9 +218,9 @@ def _star(size: Size) -> dict[str, Any]:
     reach = random.uniform(1.0, 10.0, size.star_vertices)
     shape = shapely.Polygon(np.column_stack([reach * np.cos(angle), reach * np.sin(angle)]))
     places = _in_cell_order(random.uniform(-10, 10, (size.star_positions, 2)), size.star_positions)
-    begun = time.perf_counter()
+    start_s = time.perf_counter()
     plan = compile_plan([_query(0, Asked(shape, CONTAINS).key)])
-    build_s = time.perf_counter() - begun
+    build_s = time.perf_counter() - start_s
     column = pa.StructArray.from_arrays([pa.array(own) for own in places.T.copy()], fields=list(_POSITION.type))
     prepared = shapely.Polygon(shape)
     shapely.prepare(prepared)
@@ -232,8 +232,8 @@ def _star(size: Size) -> dict[str, Any]:
     if len(set(found.values())) > 1:
         raise RuntimeError(f"the star: numbers of matches differ: {found}")
     medians = medians_in_turns(contenders, size.repetitions)
-    told = {name: seconds / len(places) * 1e6 for name, seconds in medians.items()}
-    return {"vertices": size.star_vertices, "positions": len(places), "build_s": build_s, **told}
+    median_us = {name: seconds / len(places) * 1e6 for name, seconds in medians.items()}
+    return {"vertices": size.star_vertices, "positions": len(places), "build_s": build_s, **median_us}
 
 
 def _through_spark(size: Size, folder: Path | None) -> dict[str, Any]:

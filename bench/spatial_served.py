@@ -34,21 +34,21 @@ def one_more(shapes: npt.NDArray[Any], changes: int, *, quick: bool = False) -> 
         daemon = DaemonProcess(Path(name), kafka, "fences", quick=quick)
         topics = daemon.destinations
         with daemon.running():
-            stands = len(wheres) - changes
+            initial = len(wheres) - changes
             lines = [
                 json.dumps({"id": f"fence-{number}", "where": where, "topic": topics[number % len(topics)]})
-                for number, where in enumerate(wheres[:stands])
+                for number, where in enumerate(wheres[:initial])
             ]
             start_s = time.perf_counter()
             daemon.load(lines)
             load_s = time.perf_counter() - start_s
             taken = []
-            for number, where in enumerate(wheres[stands:]):
+            for number, where in enumerate(wheres[initial:]):
                 start_s = time.perf_counter()
                 daemon.put(f"more-{number}", where, number)
                 taken.append(time.perf_counter() - start_s)
     return {
-        "fences": stands,
+        "fences": initial,
         "load_s": round(load_s, 2),
         "changes": changes,
         "change_p50_s": round(float(np.median(taken)), 4),

@@ -82,12 +82,15 @@ def measured(name: str, queries: int, size: Size) -> dict[str, Any]:
         raise RuntimeError(f"{name}, {queries} queries: the parts find {len(together)} pairs, the plan {len(pairs)}")
     rows = min(size.batch, max(compared, size.pairs * compared // max(1, len(pairs))))
     halves = (_work(plan, tuples.slice(0, rows // 2)), _work(plan, tuples.slice(rows // 2, rows - rows // 2)))
-    ways = [_work(part, tuples.slice(0, rows)) for part, _ in parts]
-    alone = {"whole": _work(plan, tuples.slice(0, rows)), **{f"part {number}": way for number, way in enumerate(ways)}}
+    part_works = [_work(part, tuples.slice(0, rows)) for part, _ in parts]
+    alone = {
+        "whole": _work(plan, tuples.slice(0, rows)),
+        **{f"part {number}": part_work for number, part_work in enumerate(part_works)},
+    }
     with ThreadPoolExecutor(PARTS) as threads:
         on_two: dict[str, Callable[[], int]] = {
             "by records": lambda: sum(threads.map(_done, halves)),
-            "by predicates": lambda: sum(threads.map(_done, ways)),
+            "by predicates": lambda: sum(threads.map(_done, part_works)),
         }
         counts = {contender: work() for contender, work in (alone | on_two).items()}
         medians = medians_in_turns(alone, size.repetitions, time.process_time)
@@ -106,7 +109,7 @@ def measured(name: str, queries: int, size: Size) -> dict[str, Any]:
             {"bytes": part.nbytes, "build_s": round(seconds, 2), "us": us[f"part {number}"]}
             for number, (part, seconds) in enumerate(parts)
         ],
-        "two_threads_us": {way: us[way] for way in ("by records", "by predicates")},
+        "two_threads_us": {contender: us[contender] for contender in ("by records", "by predicates")},
     }
 
 
@@ -126,8 +129,8 @@ def table(results: Sequence[dict[str, Any]]) -> str:
 
 
 def _compiled(queries: Sequence[Query]) -> tuple[Plan, float]:
-    begun = time.perf_counter()
-    return compile_plan(queries), time.perf_counter() - begun
+    start_s = time.perf_counter()
+    return compile_plan(queries), time.perf_counter() - start_s
 
 
 def _columns(plan: Plan, tuples: pa.Table) -> list[pa.Array]:

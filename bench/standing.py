@@ -104,12 +104,12 @@ def _measured(daemon: DaemonProcess, queries: int, size: Size) -> dict[str, Any]
             bulk = [_timed(partial(daemon.load, _lines(daemon, number))) for number in range(size.bulks)]
         _await_snapshot(daemon)
     with daemon.running() as ready_s:
-        stands = int(daemon.status()["queries"])
+        restored = int(daemon.status()["queries"])
     shutil.rmtree(daemon.checkpoint_dir / ".snapshot")
     with daemon.running() as ready_without_s:
         same = int(daemon.status()["queries"])
-    if stands != same:
-        raise RuntimeError(f"{stands:,} queries stand after a start with a snapshot, {same:,} without")
+    if restored != same:
+        raise RuntimeError(f"{restored:,} queries stand after a start with a snapshot, {same:,} without")
     return {
         "queries": queries,
         "load_s": round(load_s, 2),

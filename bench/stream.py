@@ -127,7 +127,7 @@ def publish_backlog(spark: SparkSession, bootstrap_servers: str, topic: str, cou
 
 
 def _drained(spark: SparkSession, daemon: DaemonProcess, queries: int, records: int) -> dict[str, Any]:
-    daemon.stand(queries)
+    daemon.write_subscribers(queries)
     publish_backlog(spark, daemon.bootstrap_servers, daemon.source, records)
     peak = PeakMemory()
     with daemon.running() as ready_s:
@@ -171,8 +171,8 @@ def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, records: int,
     query = writer.option("checkpointLocation", str(folder / "bare-checkpoint")).trigger(availableNow=True).start()
     query.awaitTermination()
     done = [each for each in query.recentProgress if each.numInputRows][1:]
-    begun, last = (datetime.fromisoformat(each.timestamp.replace("Z", "+00:00")) for each in (done[0], done[-1]))
-    seconds = (last - begun).total_seconds() + done[-1].durationMs["triggerExecution"] / 1000
+    begin, last = (datetime.fromisoformat(each.timestamp.replace("Z", "+00:00")) for each in (done[0], done[-1]))
+    seconds = (last - begin).total_seconds() + done[-1].durationMs["triggerExecution"] / 1000
     count = sum(each.numInputRows for each in done)
     return {"records": count, "seconds": round(seconds, 3), "records_a_s": round(count / seconds, 1)}
 

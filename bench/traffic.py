@@ -143,10 +143,10 @@ def _send(connection: Connection, bootstrap_servers: str, topic: str, rate: floa
     made = records(now=lambda: due)
     # The first one waits for Kafka's metadata, and is not measured.
     producer.partitions_for(topic)
-    start, begun, count = time.monotonic(), time.time(), 0
+    start, begin_s, count = time.monotonic(), time.time(), 0
     while (elapsed := time.monotonic() - start) < seconds:
         for _ in range(int(elapsed * rate) + 1 - count):
-            due = begun + count / rate
+            due = begin_s + count / rate
             producer.send(topic, next(made))
             count += 1
         time.sleep(_TICK_S)

@@ -50,9 +50,9 @@ class Case:
 
     @property
     def name(self) -> str:
-        told = f"{self.column.sql}, {self.a_value} a value"
+        text = f"{self.column.sql}, {self.a_value} a value"
         return (
-            f"{told}{', and a range' if self.has_range else ''}{'' if self.asked == 1 else f', {self.asked:.0%} asked'}"
+            f"{text}{', and a range' if self.has_range else ''}{'' if self.asked == 1 else f', {self.asked:.0%} asked'}"
         )
 
 
@@ -143,9 +143,9 @@ def _measured(case: Case, count: int, size: Size) -> list[dict[str, Any]]:
     values = random.choice(1 << 24, 2 * -(-count // case.a_value), replace=False)
     asked, others = np.split(values, 2)
     queries = [_query(case, number, int(asked[number // case.a_value]), random) for number in range(count)]
-    begun = time.perf_counter()
+    start_s = time.perf_counter()
     bitmaps = compile_plan(queries, _NEVER)
-    build_s = time.perf_counter() - begun
+    build_s = time.perf_counter() - start_s
     chosen = compile_plan(queries)
     lists = chosen if chosen.listed and not chosen.blocks else _listed(bitmaps, queries, case.column)
     drawn = np.where(

@@ -49,10 +49,10 @@ def test_at_mu_0_every_period_but_the_last_is_followed_by_a_new_sequence(stream:
     assert run.orders[0][2].sequence.tolist() == list(static_sequence(stream.block))
     assert [own.place for own in run.rearrangements] == [700, 1_400, 2_100, 2_800]
     assert run.search_s == sum(own.seconds for own in run.rearrangements)
-    told = [own.as_json() for own in run.rearrangements]
-    assert json.loads(json.dumps(told)) == told
-    assert (told[0]["initial"], told[0]["place"]) == (None, 700)
-    assert told[1]["initial"] == told[0]["after"]
+    plain_runs = [own.as_json() for own in run.rearrangements]
+    assert json.loads(json.dumps(plain_runs)) == plain_runs
+    assert (plain_runs[0]["initial"], plain_runs[0]["place"]) == (None, 700)
+    assert plain_runs[1]["initial"] == plain_runs[0]["after"]
 
 
 def test_without_a_trigger_the_first_order_stays(stream: RecordedStream) -> None:
@@ -74,9 +74,9 @@ def test_the_same_seed_draws_the_same_samples(stream: RecordedStream) -> None:
 def test_warm_runs_begin_with_what_the_period_ahead_taught(stream: RecordedStream) -> None:
     rest, runs = warm_runs(stream, ALWAYS, KINDS, sample_tuples=700, seed=1)
     assert len(rest) == 2_300
-    ahead = stream.part(0, 700)
+    initial = stream.part(0, 700)
     for kind in KINDS:
-        assert plain(runs[kind].orders[0][2]) == plain(found_on(stream, ahead, kind))
+        assert plain(runs[kind].orders[0][2]) == plain(found_on(stream, initial, kind))
         assert runs[kind].orders[0][:2] == (0, 700)
         assert len(runs[kind].costs) == len(rest)
     walk = walked(stream.block, stream.part(700, 3_000), stream.block.order)

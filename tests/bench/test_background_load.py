@@ -10,15 +10,15 @@ from bench.background_load import background_load
 
 
 def test_it_goes_on_until_it_is_told_to_end() -> None:
-    begun, done = threading.Event(), []
+    started, done = threading.Event(), []
 
     def work(ended: threading.Event) -> None:
-        begun.set()
+        started.set()
         assert ended.wait(10)
         done.append(True)
 
     with background_load(work):
-        assert begun.wait(10)
+        assert started.wait(10)
         assert not done
     assert done == [True]
 

@@ -90,8 +90,8 @@ def test_every_part_is_measured(tmp_path: Path) -> None:
     assert result["ratios"]["sizes"]["message_bytes"] <= 200
     assert set(result["threads"].values()) == {"1"}
     assert len(result["claims"]) >= 10
-    told = bench.dbscan.table(result)
-    assert told.startswith("sizes that measure nothing")
+    text = bench.dbscan.table(result)
+    assert text.startswith("sizes that measure nothing")
     # Of fewer queries than a whole run has.
-    assert told.count(NOT_RUN) == len({"scale-100", "scale-1000"})
+    assert text.count(NOT_RUN) == len({"scale-100", "scale-1000"})
     assert result["served"]["windows"] > 0 < result["served"]["rate"]

@@ -55,9 +55,9 @@ def test_scaling_is_from_the_fewest_to_the_most_queries() -> None:
 def test_sharing_is_compared_over_all_cases() -> None:
     labels = {"count": 5, "range": 8, "window": 1, "slide": 2, "pattern": 7, "windows": 3}
     cases = {name: results(entry(20, 9, own, 9, 10)) for name, own in labels.items()}
-    told = held(cases)
-    assert told["most is saved for different windows"]
-    assert told["least is saved for different eps"]
-    assert told["more is saved for two window parameters than for two pattern parameters"]
+    verdicts = held(cases)
+    assert verdicts["most is saved for different windows"]
+    assert verdicts["least is saved for different eps"]
+    assert verdicts["more is saved for two window parameters than for two pattern parameters"]
     assert not held({**cases, "window": results(entry(20, 9, 6, 9, 10))})["most is saved for different windows"]
     assert "least is saved for different eps" not in held({"range": cases["range"]})

@@ -33,10 +33,10 @@ def test_a_goal_that_is_missed_or_not_measured_stays_in_the_table() -> None:
     measured = {"thousand-sklearn": 29.9, "one-dbscan": 1.0, "long-extra-n": 0.5, "heaps-bytes": 301.0}
     lines = goals_table({**measured, "settings-hdbscan": "hdbscan is not installed"}).splitlines()[2:]
     assert len(lines) == len(GOALS)
-    told = dict(zip(GOALS, (line.strip("| ").split(" | ")[2:] for line in lines), strict=True))
-    assert told["thousand-sklearn"] == [">= 30.00 x", "29.90 x", "missed"]
-    assert told["one-dbscan"] == [">= 1.00 x", "1.00 x", "met"]
-    assert told["long-extra-n"] == ["-", "0.50 x", "reported"]
-    assert told["heaps-bytes"] == ["<= 300.0 MB", "301.0 MB", "missed"]
-    assert told["settings-hdbscan"] == ["-", "hdbscan is not installed", "not measured"]
-    assert told["served-rate"] == [">= 5,000 records/s", NOT_RUN, "not measured"]
+    cells = dict(zip(GOALS, (line.strip("| ").split(" | ")[2:] for line in lines), strict=True))
+    assert cells["thousand-sklearn"] == [">= 30.00 x", "29.90 x", "missed"]
+    assert cells["one-dbscan"] == [">= 1.00 x", "1.00 x", "met"]
+    assert cells["long-extra-n"] == ["-", "0.50 x", "reported"]
+    assert cells["heaps-bytes"] == ["<= 300.0 MB", "301.0 MB", "missed"]
+    assert cells["settings-hdbscan"] == ["-", "hdbscan is not installed", "not measured"]
+    assert cells["served-rate"] == [">= 5,000 records/s", NOT_RUN, "not measured"]

@@ -36,9 +36,9 @@ def test_a_result_and_how_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert own["gain"]["mean"] == pytest.approx(sum(ratios) / len(ratios))
         assert own["net"]["mean"] <= own["gain"]["mean"]
         assert 0 <= own["share"]["mean"] < 1
-    told = table(result)
-    assert told.count("the monitor on is") == len(groups)
-    assert "static is also what runs with the monitor off" in told
+    text = table(result)
+    assert text.count("the monitor on is") == len(groups)
+    assert "static is also what runs with the monitor off" in text
 
 
 def summary(seeds: int, **ratios: tuple[float, float]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bench.recovery
-from bench.recovery import WAYS, recovery
+from bench.recovery import METHODS, recovery
 from bench.traffic import Received
 
 
@@ -37,10 +37,10 @@ def test_a_backlog_is_no_recovery_until_a_record_comes_as_soon_as_it_was_sent() 
 @pytest.mark.timeout(600)
 def test_a_standby_takes_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The other way has one start of a daemon more, and nothing that this one has not.
-    monkeypatch.setattr(bench.recovery, "QUICK", replace(bench.recovery.QUICK, ways=WAYS[1:]))
+    monkeypatch.setattr(bench.recovery, "QUICK", replace(bench.recovery.QUICK, methods=METHODS[1:]))
     result = bench.recovery.run(quick=True, output_dir=tmp_path)
     assert result == json.loads((tmp_path / "recovery.json").read_text("utf-8"))
     (each,) = result["results"]
     (kill,) = each["kills"]
     assert 0 < kill["delivered_s"] <= kill["caught_up_s"]
-    assert WAYS[1] in bench.recovery.table(result)
+    assert METHODS[1] in bench.recovery.table(result)

@@ -27,8 +27,8 @@ def test_both_accept_what_they_should(spark: SparkSession, monkeypatch: pytest.M
     where = "ST_Contains(ST_PolygonFromEnvelope(0, 0, 1, 1), ST_Point(longitude, latitude))"
     positions = np.array([[0.5, 0.5], [2.0, 0.25], [0.5, 0.75], [3.0, 3.0]])
     shapes = np.array([shapely.box(0, 0, 1, 1)])
-    told = through_spark(compile_plan([Query("q", normalise(where, schema))]), shapes, positions, 400, 1)
-    assert told["accepted"] == {FENCES: 200, PLAIN: 200}
-    assert told["fences"] == 1
-    assert told["ratio"]["ratio"] > 0
-    assert told["sedona"] is None
+    result = through_spark(compile_plan([Query("q", normalise(where, schema))]), shapes, positions, 400, 1)
+    assert result["accepted"] == {FENCES: 200, PLAIN: 200}
+    assert result["fences"] == 1
+    assert result["ratio"]["ratio"] > 0
+    assert result["sedona"] is None
