@@ -169,7 +169,7 @@ def _heard(rng: np.random.Generator, number: int, plane: Aircraft, duration_s: f
     share = np.clip(np.minimum(flown_s, left_s) / climb_s, 0, 1)
     speed = _SLOW_KT + (plane.cruise_kt - _SLOW_KT) * share
     # The distance is the sum of the speeds; the speed rises evenly in the climb, and falls evenly in the descent.
-    at = np.interp(flown_s, *_way(plane, flight_s, climb_s))
+    at = np.interp(flown_s, *_distance_shares(plane, flight_s, climb_s))
     x, y, track = _along(plane, at)
     west, south, east, north = REGION
     heard = (left_s > 0) & (flown_s >= 0) & (x > west) & (x < east) & (y > south) & (y < north)
@@ -181,15 +181,15 @@ def _heard(rng: np.random.Generator, number: int, plane: Aircraft, duration_s: f
     return tuple(column[heard] for column in columns)
 
 
-def _way(aircraft: Aircraft, flight_s: float, climb_s: float) -> tuple[Doubles, Doubles]:
+def _distance_shares(aircraft: Aircraft, flight_s: float, climb_s: float) -> tuple[Doubles, Doubles]:
     """Return two arrays: times of a leg in seconds since departure, and the share of the leg's distance that the
     aircraft has covered at each time.
     """
     times = np.linspace(0, flight_s, 400)
     share = np.clip(np.minimum(times, flight_s - times) / climb_s, 0, 1)
     speed = _SLOW_KT + (aircraft.cruise_kt - _SLOW_KT) * share
-    way = np.concatenate([[0.0], np.cumsum((speed[1:] + speed[:-1]) / 2 * np.diff(times))])
-    return times, way / way[-1]
+    distance = np.concatenate([[0.0], np.cumsum((speed[1:] + speed[:-1]) / 2 * np.diff(times))])
+    return times, distance / distance[-1]
 
 
 def _along(own: Aircraft, share: Doubles) -> tuple[Doubles, Doubles, Doubles]:
@@ -197,11 +197,11 @@ def _along(own: Aircraft, share: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     a, b = _vector(own.origin), _vector(own.destination)
     angle = _angle(a, b)
     places_there = (np.sin((1 - share) * angle)[:, None] * a + np.sin(share * angle)[:, None] * b) / np.sin(angle)
-    ahead = -np.cos((1 - share) * angle)[:, None] * a + np.cos(share * angle)[:, None] * b
+    heading = -np.cos((1 - share) * angle)[:, None] * a + np.cos(share * angle)[:, None] * b
     x, y, z = places_there.T
     east = np.stack([-y, x, np.zeros_like(x)], axis=1) / np.hypot(x, y)[:, None]
     north = np.cross(places_there, east)
-    track = np.degrees(np.arctan2((ahead * east).sum(axis=1), (ahead * north).sum(axis=1))) % 360
+    track = np.degrees(np.arctan2((heading * east).sum(axis=1), (heading * north).sum(axis=1))) % 360
     return np.degrees(np.arctan2(y, x)), np.degrees(np.arcsin(z)), track
 
 

@@ -216,8 +216,8 @@ def _asked(rng: np.random.Generator, columns: Sequence[CodedColumn], counts: Int
     found = [np.empty(0, dtype=np.int64)]
     for start in range(0, len(counts), _TOGETHER):
         own = of_query[start : start + _TOGETHER]
-        told = [each[column.codes[own] - NULL_CODE] for each, column in zip(chances, columns, strict=True)]
-        found.append(different_places(rng, counts[start : start + _TOGETHER], np.stack(told, axis=1)))
+        weights = [each[column.codes[own] - NULL_CODE] for each, column in zip(chances, columns, strict=True)]
+        found.append(different_places(rng, counts[start : start + _TOGETHER], np.stack(weights, axis=1)))
     return np.concatenate(found)
 
 

@@ -96,15 +96,15 @@ def _within(random: Random, core: str, around: str) -> str:
 def _chained(random: Random) -> tuple[str, str]:
     kind = random.choice(list(_TERMS))
     joint = random.choice((" AND ", " OR "))
-    room = random.choice((2_000, 5_000, 10_000, LENGTH_CHARS))
-    return f"chained by{joint.lower()}: {kind}".replace("  ", " "), _chain(random, _TERMS[kind], joint, room)
+    free_chars = random.choice((2_000, 5_000, 10_000, LENGTH_CHARS))
+    return f"chained by{joint.lower()}: {kind}".replace("  ", " "), _chain(random, _TERMS[kind], joint, free_chars)
 
 
-def _chain(random: Random, term: str, joint: str, room: int) -> str:
+def _chain(random: Random, term: str, joint: str, free_chars: int) -> str:
     terms: list[str] = []
-    while room > 0:
+    while free_chars > 0:
         terms.append(term.format("", random.randint(1, 99_999) if len(terms) % 3 else len(terms)))
-        room -= len(terms[-1]) + len(joint)
+        free_chars -= len(terms[-1]) + len(joint)
     return joint.join(terms[:-1] or terms)
 
 

@@ -43,9 +43,9 @@ def test_batches_are_reproducible_and_follow_one_another() -> None:
     assert len(first) == 6
     assert all(own.equals(other) for own, other in zip(first, same, strict=True))
     assert not first[0].equals(next(drift.batches(3, 50, domain=DOMAIN, seed=5)))
-    ahead = drift.beginning(50, domain=DOMAIN, seed=4)
-    assert ahead.equals(drift.beginning(50, domain=DOMAIN, seed=4))
-    assert not ahead.equals(first[0])
+    initial = drift.beginning(50, domain=DOMAIN, seed=4)
+    assert initial.equals(drift.beginning(50, domain=DOMAIN, seed=4))
+    assert not initial.equals(first[0])
 
 
 def test_measures_and_places_take_turns() -> None:

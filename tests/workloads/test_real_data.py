@@ -74,11 +74,11 @@ def test_surveys_of_a_folder(tmp_path: Path) -> None:
 
 def test_connections_that_are_missing_are_one_line(tmp_path: Path) -> None:
     for folder in (None, tmp_path):
-        with pytest.raises(MissingDataError) as told:
+        with pytest.raises(MissingDataError) as raised:
             connection_tuples(folder)
-        assert "\n" not in str(told.value)
-        assert str(CONNECTIONS_FILE) in str(told.value)
-        assert "--data DIR or ASC_DATA_DIR" in str(told.value)
+        assert "\n" not in str(raised.value)
+        assert str(CONNECTIONS_FILE) in str(raised.value)
+        assert "--data DIR or ASC_DATA_DIR" in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_a_damaged_file_is_one_line(tmp_path: Path, name: str, file: Path) -> No
     with pytest.raises(WorkloadError, match="damaged file"):
         REAL_DATA[name](tmp_path)
     (tmp_path / file).write_bytes(b"\x1f\x8b not what it says")
-    with pytest.raises(WorkloadError, match="damaged file") as told:
+    with pytest.raises(WorkloadError, match="damaged file") as raised:
         REAL_DATA[name](tmp_path)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_types_are_those_of_the_schema() -> None:
