@@ -52,11 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _REFUSED
     print(f"{path}: {len(components)} packages and jars, {sum(1 for _ in everything(components))} with what is in them")
     if options.osv:
-        return tell(components, policy, lambda: look_up(everything(components), options.osv))
-    return tell(components, policy, lambda: ask(everything(components), options.timeout, options.api))
+        return report(components, policy, lambda: look_up(everything(components), options.osv))
+    return report(components, policy, lambda: ask(everything(components), options.timeout, options.api))
 
 
-def tell(components: Sequence[Component], policy: Policy, known: Callable[[], Found]) -> int:
+def report(components: Sequence[Component], policy: Policy, known: Callable[[], Found]) -> int:
     """Print licences and vulnerabilities. Print the findings that forbid a release on stderr, and return the exit code.
 
     ``known`` returns the known vulnerabilities of the components, and raises NoDataError if no data is available.
@@ -68,10 +68,10 @@ def tell(components: Sequence[Component], policy: Policy, known: Callable[[], Fo
         print("vulnerabilities: not known, whether there are any or not")
         print(f"error: {error}", file=sys.stderr)
         return _REFUSED if refused else _UNKNOWN
-    told = findings(components, found, policy, date.today())
-    against = [finding for finding in told if finding.why is None]
-    print(f"vulnerabilities: {len(told)} known, {len(told) - len(against)} of them judged")
-    for finding in told:
+    listed = findings(components, found, policy, date.today())
+    against = [finding for finding in listed if finding.why is None]
+    print(f"vulnerabilities: {len(listed)} known, {len(listed) - len(against)} of them judged")
+    for finding in listed:
         if finding.why is not None:
             print(f"  {finding}")
     if parts := unknown_parts(components):

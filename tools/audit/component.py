@@ -16,7 +16,7 @@ class Component:
 
     Invariant: ``ecosystem`` and ``name`` have OSV's form: a normalised name of PyPI, or Maven's group:artifact. A
     component of no registry (a native library, a Java runtime) has the ecosystem "" and is not looked up. ``licence``
-    is an SPDX expression, or None if no readable source states one; ``told_by`` names the source. ``sha256``:
+    is an SPDX expression, or None if no readable source states one; ``licence_source`` names the source. ``sha256``:
     hexadecimal hashes. A file has one hash. A package has the hashes of all archives that the lock permits. A component
     of which only a part is packed into a jar has none. ``place`` is the path to a part:
     ``pyspark/jars/hadoop-client-api-3.4.1.jar``.
@@ -28,7 +28,7 @@ class Component:
     place: str
     sha256: tuple[str, ...] = ()
     licence: str | None = None
-    told_by: str = ""
+    licence_source: str = ""
     marker: str = ""
     parts: tuple[Component, ...] = ()
 

@@ -54,7 +54,7 @@ def read_jar(path: Path, place: str, groups: Mapping[str, str], known: Coordinat
             own_coordinates = known or _own(
                 path.stem, [coordinates for _, coordinates in inner], _manifest(jar, names), groups
             )
-            licence, told_by = _licence(jar, names, own_coordinates)
+            licence, licence_source = _licence(jar, names, own_coordinates)
             parts = tuple(
                 sorted(
                     _parts(jar, [pair for pair in inner if pair[1] != own_coordinates], place),
@@ -70,7 +70,7 @@ def read_jar(path: Path, place: str, groups: Mapping[str, str], known: Coordinat
         place=place,
         sha256=(hashlib.sha256(content).hexdigest(),),
         licence=licence,
-        told_by=told_by,
+        licence_source=licence_source,
         parts=parts,
     )
 
@@ -145,5 +145,10 @@ def _parts(jar: zipfile.ZipFile, inner: list[tuple[str, Coordinates]], place: st
         pom = f"{folder}/pom.xml"
         licence = from_choice(_pom_licences(jar.read(pom))) if pom in names else None
         yield Component(
-            MAVEN, coordinates.name, coordinates.version, place, licence=licence, told_by="POM" if licence else ""
+            MAVEN,
+            coordinates.name,
+            coordinates.version,
+            place,
+            licence=licence,
+            licence_source="POM" if licence else "",
         )

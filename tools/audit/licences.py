@@ -142,5 +142,8 @@ def alternatives(expression: str) -> list[frozenset[str]]:
     """
     licensing = _licensing()
     normal = licensing.dnf(licensing.parse(expression))
-    ways = normal.args if isinstance(normal, licensing.OR) else (normal,)
-    return [frozenset(str(part) for part in (way.args if isinstance(way, licensing.AND) else (way,))) for way in ways]
+    options = normal.args if isinstance(normal, licensing.OR) else (normal,)
+    return [
+        frozenset(str(part) for part in (option.args if isinstance(option, licensing.AND) else (option,)))
+        for option in options
+    ]

@@ -61,11 +61,15 @@ def ask(components: Iterable[Component], timeout_s: float, api: str = API) -> Fo
             for first in range(0, len(keys), _QUERIES_AT_ONCE):
                 ids.update(_ids(client, keys[first : first + _QUERIES_AT_ONCE]))
             records = {name: _json(client.get(f"/v1/vulns/{name}")) for name in sorted({*_flat(ids.values())})}
-        told = {name: _vulnerability(record) for name, record in records.items() if not record.get("withdrawn")}
+        vulnerabilities = {
+            name: _vulnerability(record) for name, record in records.items() if not record.get("withdrawn")
+        }
     except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError) as error:
         said = str(error) or type(error).__name__
         raise NoDataError("OSV", api, f"cannot be asked ({said}): try again, or name a download by --osv") from error
-    return {key: _distinct(told[name] for name in names if name in told) for key, names in ids.items()}
+    return {
+        key: _distinct(vulnerabilities[name] for name in names if name in vulnerabilities) for key, names in ids.items()
+    }
 
 
 def look_up(components: Iterable[Component], folder: Path) -> Found:

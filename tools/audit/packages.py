@@ -75,7 +75,7 @@ def _package(locked: Locked) -> Component:
     if locked.is_for_this_python and (package is None or package.version != locked.version):
         installed = package.version if package else "none"
         raise AuditError("installed version", f"{locked.name} {installed}", f"is not {locked.version}: 'make setup'")
-    licence, told_by = _licence(package) if package else (None, "")
+    licence, licence_source = _licence(package) if package else (None, "")
     return Component(
         ecosystem=PYPI,
         name=locked.name,
@@ -83,7 +83,9 @@ def _package(locked: Locked) -> Component:
         place="",
         sha256=locked.sha256,
         licence=licence,
-        told_by=told_by if locked.is_for_this_python else told_by and f"{told_by} of the installed version",
+        licence_source=licence_source
+        if locked.is_for_this_python
+        else licence_source and f"{licence_source} of the installed version",
         marker=str(locked.requirement.marker or ""),
         parts=tuple(_parts(package)) if package and locked.is_for_this_python else (),
     )

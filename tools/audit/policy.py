@@ -61,7 +61,7 @@ class Policy:
         parts = tuple(self.declare(part) for part in component.parts)
         ruling = next((ruling for ruling in self.declared if ruling.concerns(component)), None)
         if component.licence is None and ruling is not None:
-            return replace(component, licence=ruling.licence, told_by="policy", parts=parts)
+            return replace(component, licence=ruling.licence, licence_source="policy", parts=parts)
         return replace(component, parts=parts)
 
     def refusal(self, component: Component) -> str | None:
@@ -74,7 +74,7 @@ class Policy:
         excepted = (ruling for ruling in self.exceptions if ruling.concerns(component))
         if any(ruling.licence == licence for ruling in excepted):
             return None
-        if any(way <= self.allowed for way in alternatives(licence)):
+        if any(licences <= self.allowed for licences in alternatives(licence)):
             return None
         return f"licence '{licence}' of '{component.key}' {component.version} is not allowed: do without, or except it"
 

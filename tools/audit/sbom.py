@@ -75,5 +75,5 @@ def _purl(component: Component, group: str, artifact: str) -> PackageURL | None:
 
 
 def _properties(component: Component) -> Iterable[Property]:
-    told = {"place": component.place, "marker": component.marker, "licence-from": component.told_by}
-    return (Property(name=f"asc:{name}", value=value) for name, value in told.items() if value)
+    properties = {"place": component.place, "marker": component.marker, "licence-from": component.licence_source}
+    return (Property(name=f"asc:{name}", value=value) for name, value in properties.items() if value)

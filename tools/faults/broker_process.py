@@ -15,7 +15,7 @@ from tools.faults.processes import descendants
 
 _LOOK_S = 0.05
 _READY_S = 600.0
-_LINES_TOLD = 40
+_LINES_SHOWN = 40
 
 
 class BrokerProcess:
@@ -103,5 +103,5 @@ class BrokerProcess:
     def last_lines(self) -> str:
         """Return the end of the daemon's log."""
         return (
-            "\n".join(self.log.read_text("utf-8", "replace").splitlines()[-_LINES_TOLD:]) if self.log.exists() else ""
+            "\n".join(self.log.read_text("utf-8", "replace").splitlines()[-_LINES_SHOWN:]) if self.log.exists() else ""
         )

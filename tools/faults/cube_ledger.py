@@ -18,7 +18,7 @@ Interval = tuple[int | None, int | None]
 """An interval of event time in microseconds, from the first to before the second; None means no bound."""
 
 _LIMIT = 100_000
-_TOLD = 3
+_NAMED_COUNT = 3
 _TERM = re.compile(r"([\d,]+) ([a-z_]+)")
 
 
@@ -41,10 +41,10 @@ class CubeAudit:
         return not self.wrong
 
     def __str__(self) -> str:
-        told = "; ".join(self.wrong[:_TOLD]) or "equal to DuckDB's"
+        detail = "; ".join(self.wrong[:_NAMED_COUNT]) or "equal to DuckDB's"
         more = f"{len(self.wrong)} differences: " if self.wrong else ""
         counted = f"{self.records:,} records ({self.late:,} late, {self.missed:,} missed in pauses)"
-        return f"{self.values:,} values of cubes and {self.windows:,} of windows over {counted}; {more}{told}"
+        return f"{self.values:,} values of cubes and {self.windows:,} of windows over {counted}; {more}{detail}"
 
     @staticmethod
     def of(audits: Iterable[CubeAudit]) -> CubeAudit:
@@ -103,9 +103,9 @@ class CubeLedger:
         )
 
     def _coverage(self, kept: Plain) -> Iterator[str]:
-        told = covered_of(kept)
-        for partition in sorted(told.keys() | self.covered.keys()):
-            own, expected = told.get(partition, []), list(self.covered.get(partition, ()))
+        intervals = covered_of(kept)
+        for partition in sorted(intervals.keys() | self.covered.keys()):
+            own, expected = intervals.get(partition, []), list(self.covered.get(partition, ()))
             if own != expected:
                 where = f"cube {self.cube.query}, partition {partition}"
                 yield f"{where}: offsets {own} are folded, by the books {expected}"
@@ -127,9 +127,9 @@ class CubeLedger:
         expected = {**dict.fromkeys(terms, 0), **outcomes, "accepted": sum(outcomes.values())}
         sources: dict[str, Plain] = {"line": {**terms, "accepted": accepted}, "status": kept}
         for name, number in sorted(expected.items()):
-            for source, told in sources.items():
-                if told.get(name) != number:
-                    yield f"cube {self.cube.query}: {told.get(name)} {name} by its {source}, by DuckDB {number}"
+            for source, counts in sources.items():
+                if counts.get(name) != number:
+                    yield f"cube {self.cube.query}: {counts.get(name)} {name} by its {source}, by DuckDB {number}"
 
     def _answer(self, question: Plain, answer: Plain) -> tuple[int, list[str]]:
         """Compare an answer with DuckDB. Return the number of compared values, and the differences."""
@@ -144,7 +144,7 @@ class CubeLedger:
         for names, found in rows.items():
             expected = self._expected(names, interval)
             values += sum(map(len, expected.values()))
-            where = f"cube {self.cube.query} by ({', '.join(names)}), {_told(interval)}"
+            where = f"cube {self.cube.query} by ({', '.join(names)}), {_interval_text(interval)}"
             wrong += differences(self.cube, where, found, expected)
         return values, wrong
 
@@ -237,8 +237,8 @@ def _interval(question: Plain, answer: Plain) -> Interval | None:
     """
     if question.get("live"):
         return _asked(question)
-    told = answer["interval"]
-    return None if told is None else (instant_of("from", told[0]), instant_of("to", told[1]))
+    interval = answer["interval"]
+    return None if interval is None else (instant_of("from", interval[0]), instant_of("to", interval[1]))
 
 
 def _gap(plain: Plain) -> Interval:
@@ -256,7 +256,7 @@ def _is_within(time_us: int, interval: Interval) -> bool:
     return (first is None or first <= time_us) and (end is None or time_us < end)
 
 
-def _told(interval: Interval | None) -> str:
+def _interval_text(interval: Interval | None) -> str:
     if interval is None:
         return "no closed pane"
     if interval == (None, None):

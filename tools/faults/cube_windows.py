@@ -32,8 +32,8 @@ def window_differences(
         expected = records.windows(cube, names, covered, until_us)
         due += len(expected)
         where = f"windows of cube {cube.query} by ({', '.join(names)})"
-        own = {_told(*place): row for place, row in windows.pop(tuple(names), {}).items()}
-        wrong += differences(cube, where, own, {_told(*place): row for place, row in expected.items()})
+        own = {_window_text(*place): row for place, row in windows.pop(tuple(names), {}).items()}
+        wrong += differences(cube, where, own, {_window_text(*place): row for place, row in expected.items()})
     wrong += [f"windows of cube {cube.query} by ({', '.join(names)}): is none of its outputs" for names in windows]
     return due, wrong
 
@@ -50,7 +50,7 @@ def newest_rows(cube: CountedCube, rows: Iterable[Delivery]) -> tuple[Windows, l
         names, group = tuple(key["cuboid"]), group_text(key["group"])
         first_us, end_us = (instant_of("window", own) for own in value.pop("window"))
         query, revision, is_whole = (value.pop(name) for name in ("query", "revision", "whole"))
-        where = f"windows of cube {cube.query} by ({', '.join(names)}), group {_told(end_us, group)}"
+        where = f"windows of cube {cube.query} by ({', '.join(names)}), group {_window_text(end_us, group)}"
         if query != cube.query or end_us - first_us != int(cube.operator["window_s"]) * 1_000_000 or not is_whole:
             wrong.append(f"{where}: {row.value.decode()} is of another query or length, or is not whole")
         place = names, end_us, group
@@ -67,5 +67,5 @@ def output_cuboids(cube: CountedCube) -> list[Sequence[str]]:
     return [[own.names[place] for place in own.columns(own.cuboid_of(names))] for names in given]
 
 
-def _told(end_us: int, group: str) -> str:
+def _window_text(end_us: int, group: str) -> str:
     return f"{group} to {instant_text(end_us)}"

@@ -150,7 +150,7 @@ def kafka_killed(rig: Rig) -> None:
 
 def kafka_stopped_still(rig: Rig) -> None:
     """Suspend Kafka for a while: it does not answer, but its connections remain."""
-    rig.node.stand_still()
+    rig.node.suspend()
     time.sleep(rig.random.uniform(1, _AWAY_S))
     rig.node.go_on()
     _start_unless_it_runs(rig)

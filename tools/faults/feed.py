@@ -98,10 +98,10 @@ class Feed:
         self._producer.close()
 
     def _publish(self) -> None:
-        begun, first = time.monotonic(), self.count
+        start_s, first = time.monotonic(), self.count
         try:
             while not self._over.wait(_PULSE_S):
-                due = first + int((time.monotonic() - begun) * self._per_s)
+                due = first + int((time.monotonic() - start_s) * self._per_s)
                 if self._end is not None:
                     due = min(due, self._end())
                 with self._pulse:

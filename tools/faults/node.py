@@ -44,7 +44,7 @@ class Node:
         """Kill the node by SIGKILL."""
         kill(self._process())
 
-    def stand_still(self) -> None:
+    def suspend(self) -> None:
         """Suspend the node by SIGSTOP: it answers nothing, but its connections remain."""
         os.kill(self._process(), signal.SIGSTOP)
 

@@ -70,11 +70,11 @@ def soak(
 def suffer(rig: Rig, fault: Fault) -> Made:
     """Make one fault, and wait until records are delivered again."""
     rig.disturb()
-    begun = time.monotonic()
+    start_s = time.monotonic()
     fault.make(rig)
-    ready_s = time.monotonic() - begun
+    ready_s = time.monotonic() - start_s
     rig.await_delivery()
-    return Made(fault.name, ready_s, time.monotonic() - begun)
+    return Made(fault.name, ready_s, time.monotonic() - start_s)
 
 
 def settled(rig: Rig) -> tuple[DeliveryAudit, OutputAudit, CubeAudit]:

@@ -12,9 +12,9 @@ from broker.operators.kinds import OPERATORS
 from tools.figures.results import Results
 from tools.figures.table import Column, listed, table, times
 
-_WAYS = {"by part": "one state for each of sixteen parts", "by object": "one state for each object"}
+_METHODS = {"by part": "one state for each of sixteen parts", "by object": "one state for each object"}
 _EVENTS = (
-    Column("state", lambda row: _WAYS[row["way"]]),
+    Column("state", lambda row: _METHODS[row["way"]]),
     Column("time of a batch", "batch_s", "{:.2f} s"),
     Column("records/s", "records_a_s", "{:,}"),
 )

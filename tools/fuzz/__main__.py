@@ -34,7 +34,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def told(outcome: Outcome) -> str:
+def finding_text(outcome: Outcome) -> str:
     """Return a finding in one line, with the command that tries the input again."""
     return f"{outcome.run}: {outcome.finding}; again: python -m tools.fuzz --again {outcome.kept}"
 
@@ -51,13 +51,13 @@ def runs_of(only: Sequence[str]) -> list[tuple[str, str]]:
 
 def run(name: str, target: str, seconds: float, seed: int, folder: Path) -> Outcome:
     """Execute one run, with a progress bar."""
-    begun = time.monotonic()
+    start_s = time.monotonic()
     with tqdm(
         total=round(seconds), desc=f"{name:<8}", unit="s", bar_format="{desc} {n}/{total} s |{bar}|{postfix}"
     ) as bar:
 
         def tell(entry: Entry) -> None:
-            bar.n = min(round(seconds), round(time.monotonic() - begun))
+            bar.n = min(round(seconds), round(time.monotonic() - start_s))
             bar.set_postfix_str(f"{entry.tried:,} inputs" if entry.tried else "starting")
 
         return watch(name, type(target_named(target)), seconds=seconds, seed=seed, folder=folder, tell=tell)
@@ -98,7 +98,7 @@ def main(minutes: float, only: tuple[str, ...], seed: int | None, kept: Path | N
     for name, target in runs_of(only):
         outcomes.append(run(name, target, minutes * 60, seed, FOLDER))
         if outcomes[-1].finding is not None:
-            click.echo(told(outcomes[-1]))
+            click.echo(finding_text(outcomes[-1]))
     click.echo(table(outcomes))
     sys.exit(0 if all(one.finding is None for one in outcomes) else 1)
 

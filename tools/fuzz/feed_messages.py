@@ -31,8 +31,8 @@ def messages_of(rng: random.Random, op: str, count: int) -> list[bytes]:
     """Return ``count`` messages for a kind of operator, in the order of a partition. The first message contains
     settings.
     """
-    begun = [json.dumps(_settings(rng, op)).encode()]
-    return begun + [_message(rng, op, _SECONDS * place // count) for place in range(1, count)]
+    first = [json.dumps(_settings(rng, op)).encode()]
+    return first + [_message(rng, op, _SECONDS * place // count) for place in range(1, count)]
 
 
 def _message(rng: random.Random, op: str, second: int) -> bytes:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 _HEAD = struct.Struct("<QQQQ4Q")
-_ROOM_BYTES = 8 << 20
+_CAPACITY_BYTES = 8 << 20
 _PIDS_MAX = 4
-_TOLD_CHARS = 2_000
+_FAULT_CHARS = 2_000
 
 
 class Entry(NamedTuple):
@@ -41,7 +41,7 @@ class Journal:
         self._found = path.with_suffix(".found")
         if not path.exists():
             with path.open("wb") as file:
-                file.truncate(_HEAD.size + _ROOM_BYTES)
+                file.truncate(_HEAD.size + _CAPACITY_BYTES)
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), 0)
         self._tried = self._slowest_ns = 0
@@ -54,26 +54,26 @@ class Journal:
 
     def begin(self, given: bytes) -> None:
         """Write the input that is tried next. Raise ValueError if it exceeds 8 MiB."""
-        if len(given) > _ROOM_BYTES:
-            raise ValueError(f"an input of {len(given)} bytes: make it {_ROOM_BYTES} at most")
+        if len(given) > _CAPACITY_BYTES:
+            raise ValueError(f"an input of {len(given)} bytes: make it {_CAPACITY_BYTES} at most")
         self._map[_HEAD.size : _HEAD.size + len(given)] = given
         self._write(time.monotonic_ns(), len(given))
 
     def end(self) -> None:
         """Note that the current input is finished."""
-        _, begun_ns, _, length, *_ = _HEAD.unpack_from(self._map)
+        _, start_ns, _, length, *_ = _HEAD.unpack_from(self._map)
         self._tried += 1
-        self._slowest_ns = max(self._slowest_ns, time.monotonic_ns() - begun_ns)
+        self._slowest_ns = max(self._slowest_ns, time.monotonic_ns() - start_ns)
         self._write(0, length)
 
     def find(self, what: str) -> None:
         """Record the fault of the last input."""
-        self._found.write_text(what[:_TOLD_CHARS], "utf-8", "backslashreplace")
+        self._found.write_text(what[:_FAULT_CHARS], "utf-8", "backslashreplace")
 
     def entry(self) -> Entry:
         """Return the current state of the run."""
-        tried, begun_ns, slowest_ns, _, *pids = _HEAD.unpack_from(self._map)
-        busy_s = (time.monotonic_ns() - begun_ns) / 1e9 if begun_ns else 0.0
+        tried, start_ns, slowest_ns, _, *pids = _HEAD.unpack_from(self._map)
+        busy_s = (time.monotonic_ns() - start_ns) / 1e9 if start_ns else 0.0
         return Entry(tried, max(0.0, busy_s), slowest_ns / 1e9, tuple(pid for pid in pids if pid))
 
     def given(self) -> bytes:
@@ -85,5 +85,5 @@ class Journal:
         """Return the finding. Return None if there is no finding."""
         return self._found.read_text("utf-8") if self._found.exists() else None
 
-    def _write(self, begun_ns: int, length: int) -> None:
-        _HEAD.pack_into(self._map, 0, self._tried, begun_ns, self._slowest_ns, length, *self._pids)
+    def _write(self, start_ns: int, length: int) -> None:
+        _HEAD.pack_into(self._map, 0, self._tried, start_ns, self._slowest_ns, length, *self._pids)

@@ -21,8 +21,8 @@ _ROUND_INPUTS = 200
 
 def one_line(error: BaseException) -> str:
     """Return the message of an exception in one line, with its kind unless it is a Violation."""
-    told = " ".join(str(error).split())
-    return told if isinstance(error, Violation) else f"{type(error).__name__}: {told}"
+    text = " ".join(str(error).split())
+    return text if isinstance(error, Violation) else f"{type(error).__name__}: {text}"
 
 
 class Trials:

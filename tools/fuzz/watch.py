@@ -27,7 +27,7 @@ shrink an input.
 
 _WARM_SHARE = 0.3
 _WINDOW_SHARE = 0.1
-_LINES_TOLD = 5
+_LINES_SHOWN = 5
 
 Tell = Callable[[Entry], None]
 
@@ -95,7 +95,7 @@ def watch(name: str, kind: type[Target], *, seconds: float, seed: int, folder: P
             _end(child)
         entry = journal.entry()
         if finding is None and child.returncode != 0:
-            lines = log.read_text("utf-8", "replace").splitlines()[-_LINES_TOLD:]
+            lines = log.read_text("utf-8", "replace").splitlines()[-_LINES_SHOWN:]
             finding = journal.found() or f"ended with {child.returncode}: {' / '.join(lines)}"
         warm, end = weights.warm_mb(), weights.end_mb()
         if finding is None and not entry.tried:

@@ -66,7 +66,7 @@ def pictures(page: str) -> dict[str, str]:
     plan = plan.with_orders({0: by_name})
     found = {"constructs.svg": _constructs(plan)}
     for name, values in tuples.items():
-        found[f"way-{name}.svg"] = _way(plan, name, dict(zip(("A1", "A2", "A3", "A4"), values, strict=True)))
+        found[f"way-{name}.svg"] = _path_picture(plan, name, dict(zip(("A1", "A2", "A3", "A4"), values, strict=True)))
     return found
 
 
@@ -106,7 +106,7 @@ def _regions(construct: Construct) -> list[str]:
     return [*found, "NULL"]
 
 
-def _way(plan: Plan, name: str, values: Mapping[str, int]) -> str:
+def _path_picture(plan: Plan, name: str, values: Mapping[str, int]) -> str:
     """Return a picture of the regions that a tuple's values visit along the sequence, with the GRB after each
     region.
     """
@@ -131,9 +131,11 @@ def _way(plan: Plan, name: str, values: Mapping[str, int]) -> str:
         said.append(f"after {text}: {_written(plan, left)}")
     end = len(block.visits) * _ROW + 22
     accepted = [query for bit, query in sorted(_names(plan).items()) if left[bit]]
-    told = f"{name} is accepted by {', '.join(sorted(accepted))}" if accepted else f"{name} is dropped: nothing is left"
-    drawn.append(element("text", {"x": 8, "y": end, "class": "soft"}, told))
-    return _image(aside + 130, end + 12, f"{'; '.join(said)}. {told}", drawn)
+    outcome = (
+        f"{name} is accepted by {', '.join(sorted(accepted))}" if accepted else f"{name} is dropped: nothing is left"
+    )
+    drawn.append(element("text", {"x": 8, "y": end, "class": "soft"}, outcome))
+    return _image(aside + 130, end + 12, f"{'; '.join(said)}. {outcome}", drawn)
 
 
 def _names(plan: Plan) -> dict[int, str]:

@@ -107,11 +107,11 @@ def _with_flights(daemon: Daemon) -> dict[str, str]:
         values = _flights()
         with closing(daemon.streams()["flights"].kafka.producer()) as producer:
             for wave in range(_WAVES):
-                begun = time.monotonic()
+                start_s = time.monotonic()
                 some_values = values[: len(values) * (3 + wave % 5) // 8]
                 last = [producer.send("flights", value) for value in [*some_values, b'{"arr_delay": "late"}']]
                 producer.flush()
-                time.sleep(max(0.0, _WAVE_S - (time.monotonic() - begun)))
+                time.sleep(max(0.0, _WAVE_S - (time.monotonic() - start_s)))
         place = last[0].get(timeout=30)
         letters = client.get("/v1/plan").raise_for_status().json()["streams"]["flights"]["dead_letters"]
         if not letters["total"]:

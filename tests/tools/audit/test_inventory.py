@@ -29,6 +29,6 @@ def test_every_licence_is_allowed(components: list[Component]) -> None:
 
 def test_every_ruling_is_needed(components: list[Component]) -> None:
     policy = read_policy()
-    of_policy = [one for one in everything(components) if one.told_by == "policy"]
+    of_policy = [one for one in everything(components) if one.licence_source == "policy"]
     for rulings, concerned in ((policy.declared, of_policy), (policy.exceptions, list(everything(components)))):
         assert [ruling for ruling in rulings if not any(map(ruling.concerns, concerned))] == []

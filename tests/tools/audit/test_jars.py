@@ -38,7 +38,7 @@ def put(jar: Path, name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "name", "licence", "told_by"),
+    ("pattern", "name", "licence", "licence_source"),
     [
         ("snakeyaml-2*.jar", "org.yaml:snakeyaml", "Apache-2.0", "POM"),
         ("jackson-core-2*.jar", "com.fasterxml.jackson.core:jackson-core", "Apache-2.0", "POM"),
@@ -49,9 +49,9 @@ def put(jar: Path, name: str, text: str) -> None:
         ("jakarta.servlet-api-*.jar", "jakarta.servlet:jakarta.servlet-api", EPL_OR_GPL, "POM"),
     ],
 )
-def test_real_jars(pattern: str, name: str, licence: str | None, told_by: str) -> None:
+def test_real_jars(pattern: str, name: str, licence: str | None, licence_source: str) -> None:
     component = pyspark_jar(pattern)
-    assert (component.name, component.licence, component.told_by) == (name, licence, told_by)
+    assert (component.name, component.licence, component.licence_source) == (name, licence, licence_source)
     assert component.ecosystem == "Maven"
     assert re.fullmatch(r"\d[\w.-]*", component.version)
     assert [len(digest) for digest in component.sha256] == [64]

