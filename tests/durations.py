@@ -45,8 +45,8 @@ class FixtureClock:
             return (yield)
         name = _name_of(fixturedef)
         # Finalizers run last in, first out: what the fixture itself adds runs between these two.
-        begun_s: list[float] = []
-        fixturedef.addfinalizer(lambda: self._spent.append((name, "teardown", perf_counter() - begun_s[0])))
+        starts_s: list[float] = []
+        fixturedef.addfinalizer(lambda: self._spent.append((name, "teardown", perf_counter() - starts_s[0])))
         self._inner_s.append(0.0)
         start_s = perf_counter()
         try:
@@ -56,7 +56,7 @@ class FixtureClock:
             self._spent.append((name, "setup", whole_s - self._inner_s.pop()))
             if self._inner_s:
                 self._inner_s[-1] += whole_s
-            fixturedef.addfinalizer(lambda: begun_s.append(perf_counter()))
+            fixturedef.addfinalizer(lambda: starts_s.append(perf_counter()))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:

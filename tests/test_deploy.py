@@ -185,10 +185,10 @@ def checked(*command: object) -> str:
 def test_compose_and_kubernetes_hold_to_their_schemas() -> None:
     validator = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
     checked(*validator, DEPLOY / "compose.yaml")
-    told = checked(
+    output = checked(
         Path(sys.executable).with_name("kubernetes-validate"), "--strict", DEPLOY / "kubernetes" / "asc.yaml"
     )
-    assert told.count(" passed ") == len(KUBERNETES)
+    assert output.count(" passed ") == len(KUBERNETES)
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")

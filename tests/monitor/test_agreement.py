@@ -176,41 +176,41 @@ class Naive:
 
     def hybrid(self, sequence: Sequence[int], min_visitors: int) -> Arrows:
         arrows: Arrows = {}
-        ways = {row: [sequence[0]] for row in self.tuples}
-        while ways := {row: way for row, way in ways.items() if self.grb(way, row).any()}:
+        paths = {row: [sequence[0]] for row in self.tuples}
+        while paths := {row: path for row, path in paths.items() if self.grb(path, row).any()}:
             groups = defaultdict(list)
-            for row, way in ways.items():
-                if way[-1] in self.sample.known:
-                    groups[way[-1], int(self.sample.regions[way[-1], row])].append(row)
+            for row, path in paths.items():
+                if path[-1] in self.sample.known:
+                    groups[path[-1], int(self.sample.regions[path[-1], row])].append(row)
             for place, group in groups.items():
                 if place not in arrows and len(group) >= min_visitors:
-                    target = self.better(sequence, place, {row: ways[row] for row in group})
+                    target = self.better(sequence, place, {row: paths[row] for row in group})
                     arrows |= {} if target is None else {place: target}
             onward = {}
-            for row, way in ways.items():
-                place = (way[-1], int(self.sample.regions[way[-1], row]))
-                rest = [construct for construct in sequence if construct not in way]
-                target = arrows.get(place) if way[-1] in self.sample.known else None
+            for row, path in paths.items():
+                place = (path[-1], int(self.sample.regions[path[-1], row]))
+                rest = [construct for construct in sequence if construct not in path]
+                target = arrows.get(place) if path[-1] in self.sample.known else None
                 if rest:
-                    onward[row] = [*way, target if target in rest else rest[0]]
-            ways = onward
+                    onward[row] = [*path, target if target in rest else rest[0]]
+            paths = onward
         return arrows
 
-    def better(self, sequence: Sequence[int], place: tuple[int, int], ways: Mapping[int, list[int]]) -> int | None:
+    def better(self, sequence: Sequence[int], place: tuple[int, int], paths: Mapping[int, list[int]]) -> int | None:
         """The candidate that is strictly better for these tuples than their macro successors."""
         cab = self.constructs[place[0]].ra[place[1]].cab
-        seen = {construct for way in ways.values() for construct in way}
+        seen = {construct for path in paths.values() for construct in path}
         candidates = [c for c in sequence if cab[c] and c not in seen and c in self.sample.known]
         if not candidates:
             return None
-        covered = all(not self.missing(way).any() for way in ways.values())
+        covered = all(not self.missing(path).any() for path in paths.values())
 
         def left(successors: Mapping[int, int]) -> int:
-            grbs = [self.grb([*way, successors[row]], row) for row, way in ways.items()]
+            grbs = [self.grb([*path, successors[row]], row) for row, path in paths.items()]
             return sum(grb.any() for grb in grbs) if covered else sum(grb.count() for grb in grbs)
 
-        macro = left({row: next(c for c in sequence if c not in way) for row, way in ways.items()})
-        values = [left(dict.fromkeys(ways, candidate)) for candidate in candidates]
+        macro = left({row: next(c for c in sequence if c not in path) for row, path in paths.items()})
+        values = [left(dict.fromkeys(paths, candidate)) for candidate in candidates]
         return candidates[values.index(min(values))] if min(values) < macro else None
 
 
@@ -316,19 +316,22 @@ def test_walks_are_the_references(seed: int) -> None:
     for number, block in enumerate(plan.blocks):
         sample = Sample.of(block, region_ids(plan, columns, rows))
         sequence, arrows = random_order(rng, plan, number)
-        ways, micro = [], 0
+        walks, micro = [], 0
         for row in range(rows):
             keys = keys_of(plan, columns, row)
             own = [keys[slot] for slot in block.slots.tolist()]
-            ways.append(evaluate(plan.constructs(number), bits_of(block.live), own, sequence, arrows))
-            steps = ways[-1].steps
+            walks.append(evaluate(plan.constructs(number), bits_of(block.live), own, sequence, arrows))
+            steps = walks[-1].steps
             micro += sum(arrows.get((a.construct, a.region)) == b.construct for a, b in pairwise(steps))
         order = order_of(block, sequence, arrows)
         walk = walked(block, sample, order)
-        assert costs_of(block, sample, order).tolist() == [way.cost for way in ways]
-        assert (walk.tuples, walk.dropped) == (rows, sum(way.dropped for way in ways))
-        assert walk.evaluated == sum(way.cost for way in ways)
-        assert (walk.micro_arrows, walk.macro_arrows) == (micro, sum(max(0, way.cost - 1) for way in ways) - micro)
+        assert costs_of(block, sample, order).tolist() == [expected.cost for expected in walks]
+        assert (walk.tuples, walk.dropped) == (rows, sum(expected.dropped for expected in walks))
+        assert walk.evaluated == sum(expected.cost for expected in walks)
+        assert (walk.micro_arrows, walk.macro_arrows) == (
+            micro,
+            sum(max(0, expected.cost - 1) for expected in walks) - micro,
+        )
 
 
 @quickly

@@ -131,8 +131,8 @@ def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str, full_siz
     failed = spark_values(df, conditions)
 
     # Spark takes the condition under which an expression fails, whatever the expression, and it is TRUE or FALSE.
-    assert [text for text, told in zip(conditions, failed, strict=True) if told.null_count] == []
-    assert 0 < sum(pc.any(told).as_py() for told in failed) < len(failed)
+    assert [text for text, errors in zip(conditions, failed, strict=True) if errors.null_count] == []
+    assert 0 < sum(pc.any(errors).as_py() for errors in failed) < len(failed)
     for name, plan in plans.items():
         own = [columns[attribute.sql] for attribute in plan.p_attributes]
         found = matches_by_query(plan, own, ROWS)
