@@ -243,9 +243,9 @@ class FoldCommits:
         """
         finding = self._parks.finding
         pending = {} if finding is None else finding.queries
-        told = _parking_reasons(failed)
+        parking_reasons = _parking_reasons(failed)
         for name, reason in failed.items():
-            if pending.get(name) != told[name]:
+            if pending.get(name) != parking_reasons[name]:
                 LOG.error("stream '%s': query '%s' is parked: %s", self._stream, name, reason)
 
 
