@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from asc.errors import AscError
 from asc.keys.attribute import PAttribute
@@ -29,7 +29,6 @@ from broker.queries.operator_limits import StandingOperators, excess_of_operator
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.rules import TopicLoops, check_destination
-from broker.queries.spark_work import SparkWork, TooMuchWorkError
 from broker.queries.topic_owners import shared_topics
 from broker.queries.unserved_queries import UnservedQueries
 from broker.queries.validated_query import ValidatedQuery, planned_ids
@@ -37,6 +36,23 @@ from broker.stream.analyser import NO_LAYERS, StreamAnalyser
 
 _LARGE = 5_000
 """The number of queries that takes a tenth of a second to compile."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The work of expressions for Spark: the numbers of expressions, of operators and operands, and of steps."""
+
+    expressions: int
+    nodes: int
+    steps: int
+
+    @classmethod
+    def of(cls, attributes: Collection[PAttribute]) -> _Work:
+        nodes = sum(attribute.weight for attribute in attributes)
+        return cls(len(attributes), nodes, sum(attribute.steps for attribute in attributes))
+
+    def __add__(self, other: _Work) -> _Work:
+        return _Work(self.expressions + other.expressions, self.nodes + other.nodes, self.steps + other.steps)
 
 
 class Planning:
@@ -257,39 +273,9 @@ class Planning:
 
         Such a candidate would close a loop of topics, or share a topic or exceed a limit, or Spark refuses it. Standing
         queries that are not served are counted as well. They come first when the daemon restarts, and an accepted new
-        query must not stop being served then. Cost: if Spark would compute too much, the plans without the queries that
-        the change removes or replaces.
+        query must not stop being served then.
         """
-        refused = self._refusals_beside(candidates, standing, plans, removed)
-        crowded = {candidates[i].query.stream for i, error in refused.items() if isinstance(error, TooMuchWorkError)}
-        if not crowded:
-            return refused
-        # The plans still have the expressions of the queries that the change removes or replaces. A refused candidate
-        # replaces nothing, so the query of its id counts in the next round.
-        refused = {}
-        while True:
-            left = [i for i in range(len(candidates)) if i not in refused]
-            gone = {*removed, *(candidates[i].query.id for i in left)}
-            remaining = {
-                name: _without(plan, name, standing, gone) if name in crowded else plan for name, plan in plans.items()
-            }
-            more = self._refusals_beside([candidates[i] for i in left], standing, plans, removed, remaining)
-            refused.update((left[i], error) for i, error in more.items())
-            if not any(standing.planned_on(candidates[left[i]].query.id) in crowded for i in more):
-                return refused
-
-    def _refusals_beside(
-        self,
-        candidates: Sequence[ValidatedQuery],
-        standing: QuerySet,
-        plans: Mapping[str, Plan],
-        removed: Collection[str],
-        remaining: Mapping[str, Plan] | None = None,
-    ) -> dict[int, AscError]:
-        """Return the result of :meth:`refusals` if Spark computes the expressions of the plans ``remaining`` besides
-        those of the candidates. They are the running plans by default.
-        """
-        attributes = {name: plan.computed for name, plan in (plans if remaining is None else remaining).items()}
+        attributes = {name: plan.computed for name, plan in plans.items()}
         gone = {*removed, *(candidate.query.id for candidate in candidates)}
         waiting = self._unserved.of(standing)
         for query_id, one in waiting.items():
@@ -346,17 +332,17 @@ class Planning:
             asked = list(first)[: 2 * self.options.spark_attributes]
             by_attribute = analyser.refusals(asked, patiently=patiently)
             attributes = set(computed.get(stream, ()))
-            work = SparkWork.of(attributes)
+            work = _Work.of(attributes)
             for position, candidate in stream_candidates:
                 needed = set(candidate.computed)
                 if not needed:
                     continue
                 more = needed - attributes
-                together = work + SparkWork.of(more)
+                together = work + _Work.of(more)
                 is_served = not candidate.query.paused and bool(more)
-                excess = together.excess(candidate.query, self._config.limits) if is_served else None
+                excess = self._excess(together) if is_served else None
                 if excess is not None:
-                    refused[position] = excess
+                    refused[position] = _too_much(candidate, *excess)
                     continue
                 bad = by_attribute if needed.issubset(asked) else analyser.refusals(needed, patiently=patiently)
                 found = [bad[attribute] for attribute in needed if attribute in bad]
@@ -377,6 +363,22 @@ class Planning:
                 served.setdefault(query.stream, []).extend(planned)
         return served
 
+    def _excess(self, work: _Work) -> tuple[str, str] | None:
+        """Return the bound that a stream's expressions exceed together, and the limit's name.
+
+        Return None if there is none.
+        """
+        limits = self._config.limits
+        if work.expressions > limits.spark_attributes:
+            return f"{limits.spark_attributes} expressions: reuse one that stands", "spark_attributes"
+        if work.nodes > limits.stream_spark_nodes:
+            what = f"{limits.stream_spark_nodes} operators and operands: reuse an expression that stands"
+            return what, "stream_spark_nodes"
+        if work.steps > limits.stream_pattern_steps:
+            what = f"{limits.stream_pattern_steps} steps of patterns for each character of a string: reuse a pattern"
+            return f"{what} that stands, begin it with ^", "stream_pattern_steps"
+        return None
+
     def _loops(
         self, candidates: Sequence[ValidatedQuery], standing: QuerySet, refused: Collection[int]
     ) -> dict[int, AscError]:
@@ -392,8 +394,7 @@ def is_large(plan: Plan) -> bool:
     return len(plan) >= _LARGE
 
 
-def _without(plan: Plan, stream: str, standing: QuerySet, gone: Collection[str]) -> Plan:
-    """Return the plan of a stream without some standing queries. Ids of other queries are ignored."""
-    own = (standing.get(query_id) for query_id in gone if standing.planned_on(query_id) == stream)
-    plan_ids = [plan_id for query in own for plan_id in planned_ids(plan, query)]
-    return change_plan(plan, (), plan_ids, postpones=is_large(plan)) if plan_ids else plan
+def _too_much(candidate: ValidatedQuery, what: str, limit: str) -> QueryError:
+    query = candidate.query
+    remedy = f"stream '{query.stream}' would have Spark compute more than {what}, or raise limits.{limit}"
+    return QueryError("predicate", query.where[:200], remedy)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from asc.keys.attribute import PAttribute
-from asc.plan.plan import Plan
 from asc.predicate import Limits
 from broker.config.config import parse_config
 from broker.config.streams import StreamConfig
@@ -108,39 +105,6 @@ def test_over_a_limit_that_was_lowered_the_oldest_queries_are_served(spark: Spar
     candidate = ValidatedQuery(late, rules._analysers["a"].normalise(late.where))
     assert rules.refusals([candidate], QuerySet({"q4": standing["q4"]}), served_alone) == {}
     assert set(rules.refusals([candidate], QuerySet(standing, 9, unserved), served_alone)) == {0}
-
-
-def test_expressions_of_queries_that_the_same_change_removes_or_replaces_count_no_more(spark: SparkSession) -> None:
-    rules = planning(spark, {"a": "source-a", "b": "source-b"}, spark_attributes=2)
-
-    def candidate(name: str, where: str, stream: str = "a", topic: str = "out") -> ValidatedQuery:
-        return ValidatedQuery(RegisteredQuery(name, stream, where, topic), rules._analysers[stream].normalise(where))
-
-    queries = standing_of("n * 2 > 1", "n * 3 > 1", "n > 5")
-    plans, unserved = rules.plans(queries, 3)
-    assert not unserved
-    replacing, late = candidate("q0", "n * 4 > 1"), candidate("late", "n * 5 > 1")
-    assert rules.refusals([replacing], queries, plans) == {}
-    assert rules.refusals([late], queries, plans, ["q1"]) == {}
-    assert rules.refusals([replacing, late], queries, plans, ["q1"]) == {}
-    assert {*rules.changed(plans, queries, [replacing], ())["a"].computed} == {*replacing.computed, *own_of(plans, 3)}
-    # Beside a replacement there is no more capacity than before, also where another one needs less than it had.
-    assert set(rules.refusals([replacing, late], queries, plans)) == {1}
-    assert set(rules.refusals([candidate("q2", "n * 6 > 1"), late], queries, plans)) == {0, 1}
-    assert rules.refusals([candidate("q0", "n > 2"), late], queries, plans) == {}
-    # What replaces nothing, since it is refused, frees nothing.
-    there = RegisteredQuery("there", "b", "n > 1", "source-a", version=9)
-    others = QuerySet({**queries.queries, "there": there}, 10, watched=["source-a", "source-b"])
-    plans, _ = rules.plans(others, 10)
-    refused = rules.refusals([candidate("q0", "n > 2", topic="source-b"), late], others, plans)
-    assert {i: str(error).partition("'")[0] for i, error in refused.items()} == {
-        0: "destination topic ",
-        1: "predicate ",
-    }
-
-
-def own_of(plans: Mapping[str, Plan], factor: int) -> list[PAttribute]:
-    return [own for own in plans["a"].computed if own.sql == f"n * {factor}"]
 
 
 def test_what_a_refused_replacement_leaves_standing_closes_a_loop(spark: SparkSession) -> None:
