@@ -27,7 +27,8 @@ def join_of(layer: str | None, *, per_shape: bool = False) -> Join | None:
     {'layer': 'countries', 'per_shape': True}
     >>> join_of(None)
     """
-    if layer:
+    if layer is not None:
+        # The daemon refuses an empty name. Without a layer, such a join would become a query of all its records.
         return {"layer": layer, "per_shape": per_shape}
     if per_shape:
         raise click.UsageError("--per-shape goes with --layer: without a layer there are no shapes")

@@ -115,9 +115,10 @@ class FeedSink:
             return False
 
     def figures(self, tally: FeedTally) -> Figures:
-        """Return the figures of the last outputs that were sent, by part and query, from the counts of all tasks.
+        """Return the figures of queries after the last batch whose outputs were sent, by part and query.
 
-        There are none of parts whose outputs were not sent since the start of the writer.
+        ``tally``: the counts of all tasks. There are no figures of parts whose outputs were not sent since the start of
+        the writer.
         """
         return tally.latest if self._writes_directly else self._sent_figures
 

@@ -42,7 +42,7 @@ def where_or_plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
             if position or dimensions or as_bboxdb:
                 raise click.UsageError("--position, --dimension and --as-bboxdb go with --bboxdb-plan")
             return command(asked={"where": where, **given(join=join_of(layer, per_shape=per_shape))}, **others)
-        if layer or per_shape:
+        if layer is not None or per_shape:
             raise click.UsageError("--layer and --per-shape go with --where: a plan names its layer as join-table")
         return command(asked=_asked(bboxdb_plan, position, dimensions, as_bboxdb=as_bboxdb), **others)
 

@@ -69,6 +69,16 @@ class Dropped:
         place = bisect_left(self.ranges, number, key=_last)
         return max(self.ranges[place].first, number) if place < len(self.ranges) else None
 
+    def first_known(self, number: int) -> int:
+        """Return the first window from a window on for which it is known whether it contained a dropped point.
+
+        Windows before the oldest one of WINDOWS_MAX may be forgotten. Held points are newer than all of these windows.
+        """
+        first = self.ranges[0].first if self.ranges else number
+        if first <= number or sum(own.last - own.first + 1 for own in self.ranges) < WINDOWS_MAX:
+            return number
+        return first
+
     def after(self, done: int) -> Dropped | None:
         """Return the windows after a window. Return None if there is none."""
         left = self.ranges[bisect_right(self.ranges, done, key=_last) :]

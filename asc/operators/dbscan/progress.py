@@ -114,6 +114,8 @@ class QueryProgress:
         last = schedule.last_final(mark)
         while self.done < last:
             number = self.done + 1
+            if self.dropped is not None:
+                number = self.dropped.first_known(number)
             if self.is_quiet:
                 next_number = self._next_with_point(view, number)
                 number = last + 1 if next_number is None else next_number

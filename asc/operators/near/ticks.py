@@ -26,7 +26,7 @@ from asc.operators.near.pair_tick import (
 from asc.operators.near.positions import ROW_SCHEMA, Positions, Snapshot
 from asc.operators.near.proximity import near_pairs
 from asc.operators.registration import in_turn
-from asc.operators.times import is_in_range, is_watermark, time_text
+from asc.operators.times import is_watermark, time_text
 
 PAIRS_MAX = 1_000_000
 """The most pairs of one query at one tick. A tick with more pairs is excluded and counted, without output."""
@@ -69,10 +69,9 @@ class _Watch:
         return (self.done_us // self.query.every_us + 1) * self.query.every_us
 
     @property
-    def figures(self) -> dict[str, Any]:
-        """Return the number of observations held, and the last final tick if there is one."""
-        tick = {"tick": time_text(self.done_us)} if is_in_range(self.done_us) else {}
-        return {"observations": self.positions.count, **tick}
+    def figures(self) -> dict[str, int]:
+        """Return the number of observations held."""
+        return {"observations": self.positions.count}
 
     def is_late(self, time_us: int) -> bool:
         """Return whether all ticks to which an observation could belong are final."""

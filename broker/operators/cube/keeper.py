@@ -296,7 +296,7 @@ class Keeper:
             after = state.with_damage([number], self._gaps)
             with self._current.replacing(before, after):
                 self._saved.mark_damaged([number])
-            LOG.warning("cube %s: %s", cube.query, after.parked)
+            LOG.warning("cube %s is parked: %s", cube.query, after.parked)
 
     def park_damaged_change(self, cube: CubeId, number: int) -> None:
         """Park a cube because former cells of its windows are damaged. Delete these cells; the windows continue without
@@ -315,7 +315,7 @@ class Keeper:
             after = state.with_damaged_change(gone, raised, self._gaps)
             with self._current.replacing(before, after):
                 self._saved.windows.save_revisions(state.number, raised)
-            LOG.warning("cube %s: %s", cube.query, after.parked)
+            LOG.warning("cube %s is parked: %s", cube.query, after.parked)
 
     def dump(self, cancellation: Cancellation | None = None) -> Dump:
         """Return a copy of the file, with which another daemon may start. Raise the errors of :meth:`Dumps.make`."""

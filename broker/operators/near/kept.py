@@ -14,4 +14,3 @@ class NearKept(KeptBody):
 
     name: Literal["near"]
     observations: int = Field(description="The observations that are held for coming ticks.")
-    tick: str | None = Field(default=None, description="The last final tick, as ISO 8601; null before the first one.")

@@ -100,7 +100,7 @@ def test_the_topics_get_the_pairs_that_are_near(asc: Asc, tmp_path: Path) -> Non
         assert time.monotonic() < deadline
         time.sleep(0.1)
     header = asc("query", "list", "--operator", "near").stdout.splitlines()[0].split()
-    assert header[-4:] == ["observations", "tick", "operator", "where"]
+    assert header[-3:] == ["observations", "operator", "where"]
     for query_id in ("close", "changes"):
         assert asc("query", "remove", query_id).exit_code == 0
     assert asc.json("query", "list", "--operator", "near") == []

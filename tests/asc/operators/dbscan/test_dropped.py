@@ -113,6 +113,18 @@ def test_the_windows_of_many_dropped_points_are_bounded(monkeypatch: pytest.Monk
     assert [own["points"] for own in found if "skipped" not in own and own["points"]] == [1] * 12
 
 
+def test_a_window_whose_points_were_all_dropped_is_not_written_as_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dropped, "WINDOWS_MAX", 10)
+    # The first point is in windows that are written. Then a point a minute comes, of which most are dropped.
+    minutes = range(60)
+    records = [record(60_000 * n, n) for n in minutes]
+    marks = [Watermarks({"ts": 60_000 * n * MS}).text() for n in (-2, 1, 61)]
+    messages = [settings(MINUTES, limit=LIMIT).text(), marks[0], *texts([records[0].message()]), marks[1]]
+    messages += [*texts(own.message() for own in records[1:]), marks[2]]
+    found = [("skipped" if "skipped" in own else own["points"]) for own in windows(messages)]
+    assert found == [1, *["skipped"] * 10, *[2] * 5, 1]
+
+
 def test_a_state_of_form_1_skips_the_windows_between_its_positions() -> None:
     times_ms = [60_000 * n for n in range(9)]
     messages = messages_of(times_ms, passed_ms=times_ms[-1])
