@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from broker.files.decoding import Decoding
 from broker.files.input_checks import csv_columns
 from broker.files.input_files import Advance, read_blocks
-from broker.files.plain_maps import doubtful_map, is_checkable
 from broker.files.spellings import spelling_of
 
 if TYPE_CHECKING:
@@ -139,16 +138,11 @@ def _ndjson(path: Path, decoding: Decoding, needed: Collection[str], advance: Ad
     import pyarrow as pa
     from pyarrow import json
 
-    maps = [field for field in decoding.schema.arrow if field.name not in needed and is_checkable(field.type)]
-    fields = [field for field in decoding.schema.arrow if field not in maps]
-    written = pa.schema([f.with_type(_written(f.type, f.name, f.name in needed)) for f in fields])
+    written = pa.schema([f.with_type(_written(f.type, f.name, f.name in needed)) for f in decoding.schema.arrow])
     has_decimals = any(map(_has_decimal, decoding.schema.arrow.types))
     for block in read_blocks(path, _BLOCK_BYTES, advance):
         _check_text(path, block)
-        lines = _object_lines(path, block)
-        count = len(lines)
-        if maps and (doubt := doubtful_map(lines, maps)) is not None:
-            raise DoubtError(f"{path}: {doubt}")
+        count = _check_objects(path, block)
         if has_decimals and (odd := _ODD_DECIMAL.search(block)) is not None:
             raise DoubtError(f"{path} holds {odd[0][:20]!r}")
         if not count:
@@ -163,28 +157,31 @@ def _ndjson(path: Path, decoding: Decoding, needed: Collection[str], advance: Ad
             raise DoubtError(f"{path}: {error}") from None
         if table.num_rows != count:
             raise DoubtError(f"{path}: an object is not a line")
-        columns = {f.name: _of_json(path, f, table.column(f.name).combine_chunks(), decoding) for f in fields}
+        columns = {
+            f.name: _of_json(path, f, table.column(f.name).combine_chunks(), decoding) for f in decoding.schema.arrow
+        }
         yield _in_order(columns, decoding.schema.arrow, count)
 
 
-def _object_lines(path: Path, block: bytes) -> list[bytes]:
-    """Return the lines with a JSON object. Raise DoubtError unless each line is empty or has exactly one object."""
+def _check_objects(path: Path, block: bytes) -> int:
+    """Return the number of lines with a JSON object. Raise DoubtError unless each line is empty or has exactly one
+    object.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if (odd := _ODD_JSON.search(block)) is not None:
         raise DoubtError(f"{path} holds {odd[0][:20]!r}")
-    lines = [line for line in block.replace(b"\r\n", b"\n").split(b"\n") if line.strip(b" ")]
-    if not lines:
-        return lines
-    texts = pa.array(lines, pa.string())
-    if not pc.all(pc.match_substring_regex(texts, _OBJECT_LINE)).as_py():
+    lines = pa.array([line for line in block.replace(b"\r\n", b"\n").split(b"\n") if line.strip(b" ")], pa.string())
+    if not len(lines):
+        return 0
+    if not pc.all(pc.match_substring_regex(lines, _OBJECT_LINE)).as_py():
         raise DoubtError(f"{path}: a line is no JSON object")
-    if pc.max(pc.binary_length(texts)).as_py() > _LINE_BYTES_MAX:
+    if pc.max(pc.binary_length(lines)).as_py() > _LINE_BYTES_MAX:
         raise DoubtError(f"{path}: a line has more than {_LINE_BYTES_MAX:,} bytes")
-    if max(pc.max(pc.count_substring(texts, bracket)).as_py() for bracket in "[{") > _DEPTH_MAX:
+    if max(pc.max(pc.count_substring(lines, bracket)).as_py() for bracket in "[{") > _DEPTH_MAX:
         raise DoubtError(f"{path}: a line has more than {_DEPTH_MAX} brackets")
-    return lines
+    return len(lines)
 
 
 def _written(data_type: pa.DataType, name: str, is_needed: bool) -> pa.DataType:

@@ -48,8 +48,8 @@ class FeedTally:
     """The counts of a kind: objects held by each part of the feed, observations, exclusions by reason, and outputs by
     type.
 
-    ``latest``: by part, the figures of each query of the part: of its state, or of its last output. A negative number of outputs is of
-    outputs that were counted before, and are not written.
+    ``latest``: by part, the figures of each query of the part: of its state, or of its last output. A negative number
+    of outputs is of outputs that were counted before, and are not written.
     """
 
     held: Mapping[int, int] = field(default_factory=dict)
