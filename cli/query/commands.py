@@ -14,7 +14,7 @@ from cli.command import Group, examples
 from cli.operators.commands import OPERATOR_COMMANDS
 from cli.output import json_option, print_json
 from cli.query.apply import apply
-from cli.query.bboxdb_options import where_or_plan_options
+from cli.query.predicate_options import where_or_plan_options
 from cli.query.remove import remove
 from cli.query.trial import trial
 from cli.query.views import check, explain, list_queries, show
