@@ -1,4 +1,4 @@
-"""The options of ``asc query add`` for a predicate, a join, or a query plan of BBoxDB Streams, and the resulting query."""
+"""The options of ``asc query add`` for a predicate, a join or a plan of BBoxDB Streams, and the resulting query."""
 
 from __future__ import annotations
 
