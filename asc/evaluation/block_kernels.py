@@ -191,7 +191,7 @@ def walk(
     count: int,
 ) -> tuple[int, int, int, int]:
     """Evaluate rows ``begin`` to ``end`` of a chunk along a hybrid-sequence, one construct at a time (sections 4.3 and
-    5.1).
+    5.1 of the paper).
 
     The other arguments are those of :func:`sweep`. The returned number of constructs evaluated is the exact cost.
     """

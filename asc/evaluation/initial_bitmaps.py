@@ -29,15 +29,16 @@ _ROWS_BYTES = 1 << 19
 _FEWEST_ROWS = 16
 
 _LABELS = 1 << 24
-"""The greatest number of tuples of a chunk times the number of all patterns. If there are many patterns, a chunk gets
-fewer rows, so that its matches stay within this bound.
+"""The largest product of the number of tuples of a chunk and the number of all patterns. If there are many patterns, a
+chunk gets fewer tuples, so that its matches stay within this bound.
 """
 
 _FEWEST_CHUNK_ROWS = 64
 
 
 class InitialBitmaps:
-    """The GRBs with which the tuples of a chunk start, for one block at a time.
+    """The GRBs with which the tuples of a chunk start in a block of the plan. :meth:`of` computes them for one block
+    after the other.
 
     ``bitmap_rows`` int32[rows]: for each tuple a row of ``bitmaps`` uint64[n, words]; -1 if the tuple starts without
     any conjunct. In a block without patterns the row is the block's ``live`` for all tuples. Invariant: both arrays are

@@ -57,7 +57,7 @@ def evaluate(
     arrows: MicroArrows | None = None,
 ) -> Evaluation:
     """Evaluate a tuple along a macro-sequence, or, if there are micro-arrows, along a hybrid-sequence (sections 3.2,
-    4.3 and 5.1).
+    4.3 and 5.1 of the paper).
 
     ``live``: the GRB to start with, a 1 for every conjunct. ``values[i]``: the tuple's value of construct i's
     p-attribute as a key, None for NULL. ``sequence``: all constructs. The next construct is the target of the region's

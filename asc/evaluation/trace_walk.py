@@ -161,7 +161,9 @@ def traced(
 
 
 def _walked(tuple_: _Tuple, number: int) -> _BlockWalk:
-    """Evaluate a tuple in a block by sections 3.2, 4.3 and 5.1 with the rows of the block's matrix. Return its path."""
+    """Evaluate a tuple in a block as sections 3.2, 4.3 and 5.1 of the paper define it, with the rows of the block's
+    matrix. Return the tuple's path.
+    """
     block = tuple_.plan.blocks[number]
     slots, bases, arrows = block.slots.tolist(), block.bases.tolist(), block.arrows
     initial = tuple_.initial(block)

@@ -40,14 +40,14 @@ _MATCHING_SHARE = 1 / 64
 """The assumed share of tuples that match a pattern. It is not measured."""
 
 _MANY_SURVIVORS = 8
-"""The least expected number of remaining conjuncts of a tuple for which a block has masks. Verifying fewer conjuncts
-takes less time than reading masks, which may double the number of rows to read.
+"""The expected number of conjuncts to verify for a tuple from which on a block has verification masks. Verifying fewer
+conjuncts takes less time than reading masks, which may double the number of rows to read.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The constructs of up to ``capacity`` conjuncts over the grids of a plan (section 3).
+    """The constructs of up to ``capacity`` conjuncts over the grids of a plan (section 3 of the paper).
 
     ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with. From row ``bases[i]`` on,
     it has the qub, the regions and the NULL region of construct i. ``slots`` int32[c]: the p-attribute of each

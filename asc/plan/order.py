@@ -14,7 +14,8 @@ from asc.plan.conjuncts import Integers
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
-    """The order in which tuples visit the constructs of one block: its macro- or hybrid-sequence (section 4).
+    """The order in which tuples visit the constructs of one block: its macro- or hybrid-sequence (section 4 of the
+    paper).
 
     ``sequence`` int32[c]: the macro-sequence. ``arrows`` int32[rows]: for each row of the block's matrix the construct
     that the micro-arrow of the row's region leads to, or -1. The array is empty if the block has no micro-arrow.

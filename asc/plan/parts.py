@@ -35,10 +35,12 @@ from asc.plan.verification_masks import VerificationMasks
 from asc.spatial.index import ShapeIndex
 
 PAGE = 16_384
-"""The number of queries of a new page; a page that grows to twice as many is split."""
+"""The number of entries in a new page of a plan's tables of queries and of topic names. A page of queries that grows to
+more than twice as many is split.
+"""
 
 _DESTINATIONS_PAGE = 1_024
-"""The number of destinations in a page; a destination has some hundred bytes."""
+"""The number of destinations in a page of a plan's table of destinations. A destination has some hundred bytes."""
 
 _BLOCK = ("slots", "bases", "matrix", "groups")
 _OTHERS = {

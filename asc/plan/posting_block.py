@@ -335,5 +335,5 @@ def _shared(attributes: Sequence[PAttribute], slot: int) -> int:
 
 
 def _asks(constraint: Constraint) -> bool:
-    """Return whether a constraint on a match admits only values that match."""
+    """Return whether a constraint on the match with a pattern or shape admits only values that match."""
     return constraint.admits(1) and not constraint.admits(0) and not constraint.null
