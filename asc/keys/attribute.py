@@ -18,7 +18,8 @@ from asc.spatial.shape import Asked, asked_text
 
 @dataclass(frozen=True, slots=True)
 class PAttribute:
-    """A column, or a deterministic scalar expression over columns, that some conjunct constrains (spec: p-attribute).
+    """A column, or a deterministic scalar expression over columns, that some conjunct constrains (in the paper: a
+    p-attribute).
 
     ``sql`` is the canonical Spark SQL text of the p-attribute, and its identity. ``path`` is the path of the column, or
     None if Spark computes an expression. ``type`` is the Arrow type of the values (boolean for a predicate that Spark

@@ -12,7 +12,7 @@ from asc.keys.key_space import KeySpace
 
 
 class Booleans(KeySpace):
-    """Boolean values, FALSE below TRUE."""
+    """The key space of boolean values: FALSE sorts below TRUE."""
 
     @staticmethod
     def of(data_type: pa.DataType) -> Booleans | None:

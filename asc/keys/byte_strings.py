@@ -17,7 +17,7 @@ _ANY_BYTES = Domain(b"", None, False)
 
 
 class Strings(KeySpace):
-    """Strings, whose keys are their UTF-8 bytes.
+    """The key space of strings, whose keys are their UTF-8 bytes.
 
     >>> Strings.of(pa.string()).key("Łódź").decode()
     'Łódź'
@@ -51,7 +51,7 @@ class Strings(KeySpace):
 
 
 class Binaries(KeySpace):
-    """Binary values, whose keys are their bytes."""
+    """The key space of binary values, whose keys are their bytes."""
 
     labelled = True
 

@@ -1,4 +1,4 @@
-"""Constraints: the set of values of one p-attribute that one conjunct admits (spec, section 1)."""
+"""Constraints: the set of values of one p-attribute that one conjunct admits."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Decimals(KeySpace):
 
     @abstractmethod
     def key(self, value: int) -> Key:
-        """Return the key of the unscaled digits."""
+        """Return the key of a decimal. ``value``: its unscaled digits as an integer."""
 
     def key_of(self, scalar: pa.Scalar) -> Key:
         return self.key(unscaled_of(scalar.as_py()))

@@ -40,7 +40,7 @@ def float_of_key(key: int) -> float:
 
 
 class Floats(KeySpace):
-    """Floats and doubles; a float has the key of the equal double."""
+    """The key space of floats and doubles; a float has the key of the equal double."""
 
     def __init__(self, data_type: pa.DataType) -> None:
         super().__init__(data_type, Domain(float_key(float("-inf")), NAN_KEY, True))

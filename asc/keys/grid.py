@@ -15,7 +15,7 @@ Keys = npt.NDArray[np.int64]
 KEY_MIN = int(np.iinfo(np.int64).min)
 KEY_MAX = int(np.iinfo(np.int64).max)
 REGIONS_MAX = 65_000
-"""The greatest number of regions: region ids are uint16."""
+"""The greatest number of regions of a p-attribute: the ids of regions are uint16."""
 
 _TABLE_SPAN = 4_096
 _CELLS_A_BOUNDARY = 8

@@ -12,7 +12,7 @@ _EPOCH = dt.datetime(1970, 1, 1)
 
 
 class Dates(Integers):
-    """Dates, whose keys are days since 1970.
+    """The key space of dates, whose keys are days since 1970.
 
     >>> Dates(pa.date32()).text(15706)
     "DATE '2013-01-01'"

@@ -12,7 +12,7 @@ from asc.keys.key_space import KeySpace
 
 
 class Integers(KeySpace):
-    """Signed integers of 8 to 64 bits.
+    """The key space of signed integers of 8 to 64 bits.
 
     >>> Integers(pa.int8()).domain
     Domain(low=-128, high=127, discrete=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from asc.keys.attribute import PAttribute
 
 ANY = b"\xff"
-"""The byte for ``%`` in a key; UTF-8 text never has this byte."""
+"""The byte for ``%`` in the key of a LIKE pattern; UTF-8 text never has this byte."""
 
 SEPARATOR = b"\xfe\xfd"
 """The bytes between the elements of an array that is matched as a text; UTF-8 text never has these bytes."""

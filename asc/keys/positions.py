@@ -36,7 +36,8 @@ Reals = npt.NDArray[np.float64]
 
 
 class Positions(KeySpace):
-    """Positions, which are matched with shapes and never compared: the order of their keys has no meaning.
+    """The key space of positions. Positions are matched with shapes and never compared, so the order of their keys has
+    no meaning.
 
     A position is NULL if a part of it is NULL, NaN or infinite. A position in degrees is also NULL if its longitude is
     beyond 180 or its latitude beyond 90. A box is also NULL if its second corner is below or left of its first.
