@@ -46,7 +46,7 @@ def _groups(call: Call) -> int:
 
 
 def _group(call: Call) -> int:
-    """Return the number of the requested group.
+    """Return the number of the capturing group that the call requests.
 
     Return 1 if the call has no argument for the group. Return 0 if the argument is no constant integer.
     """

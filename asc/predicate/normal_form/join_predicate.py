@@ -73,8 +73,7 @@ class JoinPredicate:
     In its WHERE, ``layer.name`` is a property of a row and ``layer.geometry`` the row's shape. The WHERE is parsed
     once. For each row, :meth:`of` returns the predicate in which the row's values are constants. Invariant: that
     predicate accepts the same tuples as the WHERE with the constants written in place of the names. The object is
-    immutable. Cost: typing and normalising the predicate of a row takes a few hundred microseconds. Source: spatial.md,
-    section 2.
+    immutable. Cost: typing and normalising the predicate of a row takes a few hundred microseconds.
 
     >>> from asc.schema import properties_of_ddl
     >>> from asc.spatial.layer import Layer

@@ -38,10 +38,12 @@ _LISTED = re.compile(_CONSTANT)
 _EQUAL = {"==": "=", "!=": "<>"}
 
 _FORMS_MAX = 20_000
-"""The maximum number of forms in the cache, including forms that this reader cannot read. A full cache is cleared."""
+"""The maximum number of forms of predicates in the cache, including forms that this reader cannot read. A full cache is
+cleared.
+"""
 
 _TERMS_MAX = 50_000
-"""The maximum number of terms in the cache. A full cache is cleared.
+"""The maximum number of terms of predicates in the cache. A full cache is cleared.
 
 Only terms with one constant are cached, because lists and ranges seldom occur twice.
 """

@@ -52,7 +52,7 @@ class Automaton:
 
     @classmethod
     def of(cls, part: Part) -> Automaton:
-        """Build the automaton of an expression. Raise ValueError if it has more than 500 states."""
+        """Build the automaton of an expression. Raise ValueError if the automaton has more than 500 states."""
         made = cls()
         piece = made._piece(part)
         made.first_at_start, made.first, made.last = piece.first_at_start, piece.first, piece.last

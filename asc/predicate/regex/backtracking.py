@@ -26,7 +26,7 @@ _MAX_STEPS_ONCE = 2_000
 """The maximum number of steps of an expression that is tried only at the start of a string."""
 
 _MAX_WORK = 40_000
-"""The maximum number of counts that are inspected to accept or refuse one expression.
+"""The maximum number of path counts and of pairs of states that are inspected to accept or refuse one expression.
 
 Inspecting that many takes about fifty milliseconds.
 """

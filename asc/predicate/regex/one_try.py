@@ -9,11 +9,11 @@ Work = tuple[int, int]
 
 
 class LoopError(Exception):
-    """An error: a part of the expression follows an unbounded repetition."""
+    """An error: in the expression, a part follows an unbounded repetition, so that one try has no bound on its work."""
 
 
 def tried(part: Part, *, is_last: bool) -> Work:
-    """Return the work of a part at one position.
+    """Return the work of the matcher when it tries a part at one position of a text.
 
     In a sequence, the steps of a part count once for each way to match the parts before it. ``is_last``: whether
     nothing follows the part in the expression. Raise LoopError if something follows an unbounded repetition.

@@ -24,7 +24,7 @@ CASTS = frozenset(_CAST_LIST.split())
 _TRIMS = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 _PART = re.compile(r"`(?:[^`]|``)+`|\w+")
 _PATH = re.compile(rf"\s*(?:{_PART.pattern})(?:\s*\.\s*(?:{_PART.pattern}))*\s*")
-"""A pattern of a column's path within a constant."""
+"""A pattern that matches the path of a column, as in the constant ``'place.city'`` of a call of ``identifier``."""
 _UNIT_LIST = "YEAR QUARTER MONTH WEEK DAY DAYOFYEAR HOUR MINUTE SECOND MILLISECOND MICROSECOND"
 _UNITS = frozenset(_UNIT_LIST.split())
 _ADDS = frozenset(("timestampadd", "dateadd", "date_add"))
