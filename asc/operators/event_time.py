@@ -12,7 +12,7 @@ class EventTimeProgress:
     """Progress of a stream in event time, by one time expression, in microseconds since 1970.
 
     ``mark_us``: the mark; None until there is a mark. ``newest``: the newest time in the last batch of each partition;
-    None if no record of the partition has had a time. Source: spec of operators, section 8.
+    None if no record of the partition has had a time.
 
     >>> own = EventTimeProgress().after({0: 50, 1: 30}, waiting={2})
     >>> own.mark_us, own.after({0: 60, 2: 40}).mark_us, own.after({0: 60, 2: 40}).after({0: 70}, waiting={1}).mark_us

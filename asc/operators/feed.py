@@ -2,7 +2,7 @@
 
 A message is a JSON object with its form ``v``. It has a writer ``w`` if it was written by a daemon that claims its
 feeds. Settings and observations have the tag ``op`` of their kind. Watermarks have ``time`` and hold for all kinds.
-Readers dispatch on these fields alone. Source: spec of operators, section 6.
+Readers dispatch on these fields alone. ``docs/design/044-feed-is-one-sequence-a-part.md`` gives the reasons.
 """
 
 from __future__ import annotations

@@ -8,7 +8,9 @@ FIRST_US, LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
 """The first and last microsecond of the years 1 to 9999."""
 
 SPAN_US = LAST_US - FIRST_US
-"""The longest duration between two of these times. A time and some such durations add up to 64 bits with a sign."""
+"""The longest duration between two times of these years. The sum of a time and a few such durations fits into a signed
+integer of 64 bits.
+"""
 
 
 def is_in_range(time_us: int) -> bool:

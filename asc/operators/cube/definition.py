@@ -39,8 +39,8 @@ class CubeDefinition:
     ``time``: the expression for the TIMESTAMP of a record. ``grain_s``: the length of a pane in seconds. Both are None
     for a cube over files without a time; then all cells are in one pane.
 
-    Invariant: the rules of section 3 of the specification hold. No expression of a dimension and no name of a measure
-    occurs twice.
+    Invariant: the parameters satisfy the rules that :meth:`parse` checks. No expression of a dimension and no name of a
+    measure occurs twice.
     """
 
     dimensions: Dimensions

@@ -6,7 +6,7 @@ from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.layout import Layout
 
 _LOOSE_LEAST = 50_000
-"""The number by which the unmerged cells may exceed the merged cells before they are merged."""
+"""The number by which the unmerged cells may exceed the merged cells before all cells are merged."""
 
 
 class GrowingCells:

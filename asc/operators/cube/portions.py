@@ -12,7 +12,7 @@ from asc.operators.cube.answer_memory import is_variable
 from asc.operators.cube.cells import Cells
 
 _CELLS_MOST = 10_000
-"""The most cells of a portion."""
+"""The most cells of a portion. A portion is the cells that are converted to Python objects together."""
 
 _BYTES_MOST = 16 << 20
 """The most bytes of the texts and binary values of a portion, unless one cell alone has more."""

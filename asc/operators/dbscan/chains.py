@@ -33,8 +33,8 @@ NEAREST = 32
 """The largest number of nearest points whose ranks are listed for each point."""
 
 SHARING = 4
-"""The least number of steps per first point for which core ranks are listed. The core rank of a point is the rank from
-which on the point is core.
+"""The least number of steps of a chain, divided by the number of their different first points, at which core ranks are
+listed. The core rank of a point is the rank of radii from which on the point is core.
 """
 
 CORE_RANK_BYTES = 64 << 20

@@ -40,7 +40,7 @@ class Clusters:
     batches the state is that of :meth:`to_bytes`. Caches only change the time that a window takes.
 
     ``label_bytes``: the most bytes for the labels of last windows. ``keeps_neighbours``: whether neighbours are cached
-    from window to window. ``on_labels`` is called with each window's labels. Source: spec of dbscan, sections 2 to 7.
+    from window to window. ``on_labels`` is called with each window's labels. ``docs/dbscan.md`` describes the outputs.
     """
 
     def __init__(

@@ -51,7 +51,7 @@ class DbscanDefinition:
     ``window`` and ``slide``: seconds with ``is_timed``, otherwise numbers of points. ``key``: the expression shown with
     members.
 
-    Invariant: the rules of sections 2 and 10 of the specification hold.
+    Invariant: the parameters satisfy the rules that :meth:`parse` checks.
     """
 
     attributes: tuple[str, ...]

@@ -56,7 +56,7 @@ class Dropped:
         return Dropped(_newest_of(*(np.array([number]) for number in numbers)), newest)
 
     def merged(self, other: Dropped) -> Dropped:
-        """Return the union."""
+        """Return the windows of both, and the newer of their newest dropped points."""
         both = np.array([*self.ranges, *other.ranges], dtype=np.int64).reshape(-1, 2)
         return Dropped(_newest_of(both[:, 0], both[:, 1]), max(self.newest, other.newest))
 

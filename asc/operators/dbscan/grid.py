@@ -11,7 +11,9 @@ from asc.operators.dbscan.grid_kernels import bin_values, find_cells, sort_by_bi
 from asc.operators.dbscan.points import Codes, Floats, Ints
 
 _DOUBT = 1e-9
-"""A relative error bound, far above the rounding error of a sum of squares."""
+"""The relative margin that is added to a radius, or subtracted from the side of a cell. It is far above the rounding
+error of a sum of squares.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

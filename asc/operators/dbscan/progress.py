@@ -66,7 +66,7 @@ class DueWindow:
 
 @dataclass(slots=True)
 class QueryProgress:
-    """Progress of one query.
+    """The progress of one DBSCAN query through its windows.
 
     ``since``: the number of points of the track that arrived before the query's registration; the query excludes them.
     ``done``: the last final window. ``first_us``: the time of the query's first point. ``is_quiet``: whether no window

@@ -86,7 +86,7 @@ class Selections:
         return found
 
     def _matrix(self) -> npt.NDArray[np.uint8]:
-        """Return the bits of all sets, uint8[sets, bytes]."""
+        """Return the bits of all sets of selections, uint8[sets, bytes]."""
         if self._bits is None:
             width = (len(self.watched) + 7) // 8
             content = b"".join(own.to_bytes(width, "little") for own in self._sets)

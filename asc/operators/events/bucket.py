@@ -128,8 +128,8 @@ class Bucket:
     time, and never more than the settings allow.
 
     Cost: some 150 bytes for each object in the serialised state, which is read and written at each batch. An
-    observation costs a step for each query that accepts the object or has a run of it. Source: the rules of events
-    (spec: observation, enter, exit, dwell, lost).
+    observation costs a step for each query that accepts the object or has a run of it. ``docs/events.md`` describes
+    observations and the types of events: enter, exit, dwell and lost.
     """
 
     def __init__(self) -> None:

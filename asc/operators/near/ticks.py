@@ -45,12 +45,14 @@ _Row = tuple[str | float | None, ...]
 _FORM = 2
 
 _NEVER_US = -(2**62)
-"""The earliest watermark, and with the other sign the latest. Ticks and windows beside them fit into 64 bits."""
+"""The earliest watermark in microseconds; the latest is the same number with the other sign. The ticks and windows
+around these two times fit into 64 bits.
+"""
 
 
 @dataclass(slots=True)
 class _Watch:
-    """The state of one query.
+    """The state of one near query.
 
     ``done_us``: the last tick that is final. ``before``: the pairs at that tick and their objects, for queries that
     output changes; None if no objects were near each other.
@@ -88,7 +90,7 @@ class Ticks:
     batches.
 
     Cost: a microsecond or two for each message; at a tick some 4 us for each object, and 6 us for each pair that is
-    output. Source: spec, pairs; the last position of each object agrees with Spark's ``window`` and ``max_by``.
+    output. The last position of each object agrees with Spark's ``window`` and ``max_by``.
     """
 
     def __init__(self, pairs_max: int = PAIRS_MAX) -> None:

@@ -21,7 +21,7 @@ class Count(State):
         return Values(np.zeros(0, dtype=np.int64), nulls_of(column))
 
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
-        """Return the counts of cells."""
+        """Return the count of each cell."""
         counts = np.zeros(count, dtype=np.int64)
         if values is None or not len(values.nulls):
             count_rows(cells, counts)
@@ -36,7 +36,7 @@ class Count(State):
         return stored(self.storage, counts)
 
     def answer(self, states: pa.Array) -> pa.Array:
-        """Return the counts."""
+        """Return the states unchanged: the state of a cell is its count."""
         return states
 
 

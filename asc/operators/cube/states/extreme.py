@@ -72,7 +72,7 @@ class Extreme(State):
         return self.values(states)
 
     def answer(self, states: pa.Array) -> pa.Array:
-        """Return the extremes."""
+        """Return the states unchanged: the state of a cell is its minimum or maximum."""
         return states
 
     def _of_found(

@@ -53,7 +53,7 @@ class State(ABC):
     storage: pa.DataType
     """The Arrow type of a state."""
     type: pa.DataType
-    """The Arrow type of an answer."""
+    """The Arrow type of the measure's values in an answer."""
     takes_values: ClassVar[bool] = True
     """True if the state is computed from the values of an expression, False if it counts records."""
 
