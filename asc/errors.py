@@ -7,10 +7,12 @@ _WIDE_CHARS = 100
 _AROUND_CHARS = 30
 
 _VALUE_CHARS = 300
-"""The most characters of a value that a message repeats: a sender of 60 kB does not need all of it back."""
+"""The most characters of a value that an error message repeats. The caller, who sent the value, does not need all of
+it.
+"""
 
 _MESSAGE_CHARS = 500
-"""The most characters of a message."""
+"""The most characters of an error message."""
 
 
 class AscError(Exception):

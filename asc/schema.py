@@ -1,4 +1,4 @@
-"""Stream schemas: the named, typed attributes of the tuples (spec, section 1). Nested attributes have dotted paths."""
+"""Stream schemas: the named, typed attributes of the tuples. Nested attributes have dotted paths."""
 
 from __future__ import annotations
 

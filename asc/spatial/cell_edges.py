@@ -73,7 +73,7 @@ Edges = npt.NDArray[np.int32]
 
 Place = tuple[int, int, int, int]
 """The position of a cell: its shift (the number of further halvings down to the smallest cells), its column, its row,
-and the turn.
+and its turn. The turn is the index in (0, 360, -360) of the degrees that are added to its longitudes.
 """
 
 

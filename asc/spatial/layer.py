@@ -19,7 +19,7 @@ ShapeName = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The rows of a layer by id, with shapes in degrees or in a plane. Source: spatial.md, section 2.
+    """The rows of a layer by id, with shapes in degrees or in a plane.
 
     Invariant: immutable, with its mapping; a change creates another layer. Every shape has passed
     :func:`asc.spatial.reading.checked`. The properties of every row fit ``properties``, which joins name. A look-up

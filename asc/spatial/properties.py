@@ -30,7 +30,7 @@ class Properties:
 
     Values have the types of the engine: bool, int, float (rounded to float32 for that type), Decimal, str. A date is in
     days, a timestamp in microseconds. The value is None if a Feature lacks the property, or if the property is null.
-    Invariant: every type is one of these. Cost: a look-up and a check for each property. Source: spatial.md, section 2.
+    Invariant: every type is one of these. Cost: a look-up and a check for each property.
 
     >>> zones = Properties({"name": pa.string(), "ceiling": pa.int32()})
     >>> zones.values({"name": "old town", "ceiling": 4500.0, "more": []}), zones.values({})

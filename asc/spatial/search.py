@@ -23,7 +23,7 @@ from asc.spatial.subcells import EMPTY, FILLED, subcell_of, subcell_state
 Array = npt.NDArray[Any]
 
 ENTRIES = 2_048
-"""The number of entries that are listed before they are evaluated."""
+"""The number of entries of the index that are listed before they are evaluated."""
 
 ENTRY, CERTAIN = np.int64(0x7FFFFFFF), np.int64(1 << 31)
 """The bits of ``position << 32 | entry``. ENTRY: the number of the entry. CERTAIN: whether the position certainly meets
