@@ -16,14 +16,18 @@ from broker.formats.avro_schema import RECORDS, AvroSchema, Node, with_namespace
 from broker.formats.type_cycles import cycles_of
 
 LEVELS_MAX = 32
-"""The most nested arrays and maps through which a record may contain itself: the same depth as that of columns."""
+"""The most nested arrays and maps through which a record may contain itself."""
 
 _JSON_LEVELS_MAX = 600
 _TYPES_MAX = 40_000
-"""The most types that are written, for any schema. A large schema has fewer levels."""
+"""The most types in the text of any schema. For a large schema, recursion is therefore cut at fewer levels than
+LEVELS_MAX.
+"""
 
 _NOTHING: list[Any] = []
-"""A union without types. An array or map of it can only be empty; a record with an item in it counts as damaged."""
+"""A union without types. An array or map of such a union can only be empty; a record that has an item in it is treated
+as damaged.
+"""
 
 
 def writer_text(schema: AvroSchema) -> str:

@@ -27,17 +27,19 @@ Java's parser accepts a thousand.
 """
 
 _TYPES_DEEP_MAX = 200
-"""The most nested types on the longest path, with each name written out. Each type takes some calls of the readers,
-here and in Java.
+"""The largest depth of nested types, if the definition of a type replaces each use of the type's name. The readers,
+here and in Java, make some recursive calls for each level.
 """
 
 _VALUES_MAX = 50_000
-"""The most types of a schema with each name written out. Java's reader allocates memory for all of these types. A
-record of zero bytes may have as many values.
+"""The most types of a schema, if the definition of a type replaces each use of the type's name. Java's reader allocates
+memory for all of these types. A record of zero bytes may have as many values.
 """
 
 _FIXED_BYTES_MAX = 1 << 24
-"""The largest ``fixed`` type. Java's reader allocates its memory before it knows whether the record has the bytes."""
+"""The largest size of a ``fixed`` type. Java's reader allocates this memory before it knows whether the record has so
+many bytes.
+"""
 
 RECORDS = ("record", "error")
 
@@ -61,8 +63,8 @@ class AvroSchema:
 
     @staticmethod
     def of_text(text: str, references: Sequence[str] = ()) -> AvroSchema:
-        """Return the schema in a text. ``references``: the texts of the schemas that it refers to. Raise SchemaError if
-        a schema is invalid or too large.
+        """Return the schema in a text. ``references``: the texts of the schemas to which this schema refers. Raise
+        SchemaError if a schema is invalid or too large.
         """
         import fastavro
         from fastavro.schema import SchemaParseException, UnknownType
@@ -136,8 +138,8 @@ class AvroSchema:
             raise SchemaError("Avro schema", f"{text[:40]}...", f"has an array whose items take no bytes{_AS_DDL}")
 
     def _deepest(self, nodes: Sequence[Node]) -> int:
-        """Return the greatest depth of nested types, with each name written out. For records that contain themselves,
-        count all records of the cycle.
+        """Return the greatest depth of nested types, if the definition of a type replaces each use of the type's name.
+        For records that contain themselves, count all records of the cycle.
 
         Java's reader visits a record at each of its occurrences, not only at the first.
         """
@@ -233,7 +235,7 @@ class AvroSchema:
         )
 
     def _takes_bytes(self, schema: Any, known: Mapping[str, bool]) -> bool:
-        """Return whether each value takes at least one byte. ``known``: the answers for records, by name."""
+        """Return whether each value of a type takes at least one byte. ``known``: the results for records, by name."""
         node = self.node(schema)
         if node["type"] == "null" or (node["type"] == "fixed" and not node["size"]):
             return False

@@ -48,12 +48,12 @@ NULL = "value is null"
 """The reason for a record without a value."""
 
 NAMED_COLUMNS_MAX = 200
-"""The most columns, counted from the first, that a reason may name. Spark plans an expression for each column in every
-batch.
+"""The most columns, counted from the first, that the reason of a dead letter may name. Spark plans an expression for
+each column in every batch.
 """
 
 _TYPE_CHARS = 100
-"""The most characters of a column's type in a reason."""
+"""The most characters of a column's type in the reason of a dead letter."""
 
 _CONNECT_DECIMAL = "; where Debezium writes it, set decimal.handling.mode=string there"
 """The remedy for a decimal that arrives as base64, or as an object with its scale. Kafka Connect puts the scale into
@@ -165,8 +165,8 @@ class Decoder(ABC):
 
 
 class UnfinishedError(SchemaRegistryError):
-    """The registry did not deliver all schemas of a batch in the time of one attempt. ``decoder`` has the delivered
-    ones.
+    """An error: the schema registry did not deliver all schemas of a batch within the time of one attempt. ``decoder``
+    has the delivered schemas.
     """
 
     def __init__(self, subject: str, value: object, remedy: str, decoder: Decoder | None = None) -> None:

@@ -23,19 +23,25 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.formats")
 
 HEAD_BYTES = 5
-"""The bytes of Confluent's framing: a zero byte and the schema's id, the highest byte first."""
+"""The number of bytes of Confluent's framing: a zero byte, and four bytes with the id of the schema, the highest byte
+first.
+"""
 
 _WRITERS_MAX = 64
-"""The most schemas that are read at a time. Each adds a reader to the plan of a batch."""
+"""The most writers' schemas with which one batch is decoded. Each schema adds a reader to Spark's plan of the batch."""
 
 _ID_MAX = (1 << 31) - 1
-"""The largest id that a registry assigns: its ids are Java's int."""
+"""The largest id that a schema registry assigns to a schema: such ids are of Java's type int."""
 
 _ASKED_MAX = 200
-"""The most ids that are looked up for one batch. The lowest are looked up, because a registry counts ids up from 1."""
+"""The most ids of schemas that are looked up for one batch. The lowest ids are looked up, because a schema registry
+assigns ids from 1 upwards.
+"""
 
 _TIMEOUTS_A_BATCH_MAX = 6
-"""The time after which one attempt at a batch looks up no further id, as a multiple of the timeout of one answer."""
+"""The time after which one attempt at a batch looks up no further schema, as a multiple of the timeout of one answer of
+the schema registry.
+"""
 
 _SHORT = f"value has fewer than the {HEAD_BYTES} bytes that name a schema"
 _UNFRAMED = "value does not begin with the zero byte before a schema's id"

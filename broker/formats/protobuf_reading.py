@@ -21,8 +21,8 @@ WRAPPERS = frozenset(
 """Messages that represent the value inside them. An absent message represents NULL."""
 
 FINE, DAMAGED, NO_MESSAGE, FIRST_COLUMN = 0, 1, 2, 3
-"""The outcome of reading a record. FIRST_COLUMN and above: the number of the first column without a value of its
-type.
+"""The outcomes of reading a record. FIRST_COLUMN + i: column i, counted from 0, is the first column whose value is not
+of the column's type.
 """
 
 VALUES_MAX = 1_000_000

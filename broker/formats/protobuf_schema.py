@@ -26,7 +26,9 @@ _COLUMNS_MAX = 10_000
 _DEPTH_MAX = 24
 _COMPILE_S = 30
 _PATH_MAX = 400
-"""The longest chain of messages connected by fields. Python recurses two calls deeper for each message."""
+"""The most message types in a chain in which each type has a field of the next type. Python recurses two calls deeper
+for each type.
+"""
 
 _FILE, _DESCRIBED = "schema_of_records.proto", "schema_of_records.described"
 _NAME_CHARS, _PART_BYTES = 1_000, 255
@@ -56,7 +58,7 @@ class ProtobufSchema:
 
     @staticmethod
     def of_text(text: str, references: Sequence[tuple[str, str]] = ()) -> ProtobufSchema:
-        """Return the compiled schema of a text. ``references``: names and texts of the files that it imports.
+        """Return the compiled schema of a text. ``references``: names and texts of the files that the schema imports.
 
         Raise SchemaError if the text is invalid or too large, or if no compiler is installed.
         """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _IDENTITY = "identity"
 
 _ANSWER_BYTES = 4 << 20
-"""The largest accepted answer, in bytes."""
+"""The largest accepted answer of a schema registry, in bytes."""
 
 _REFERENCES_MAX = 100
 """The most schemas to which one schema may refer, directly or through others."""
