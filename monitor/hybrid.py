@@ -1,4 +1,4 @@
-"""The hybrid-sequence: micro-arrows found by evaluating a sample along a macro-sequence (section 4.3)."""
+"""The hybrid-sequence: micro-arrows found by evaluating a sample along a macro-sequence (section 4.3 of the paper)."""
 
 from __future__ import annotations
 

@@ -68,8 +68,8 @@ class GroupArrays(NamedTuple):
 def walk_sample(
     sample: SampleArrays, sequence: Array, arrows: Array, geb: Array, grb: Array, costs: Array
 ) -> tuple[int, int]:
-    """Evaluate every tuple along a hybrid-sequence (section 5.1), as ``asc.evaluation.block_kernels.walk`` does, but
-    without emitting pairs.
+    """Evaluate every tuple along a hybrid-sequence (section 5.1 of the paper), as ``asc.evaluation.block_kernels.walk``
+    does, but without emitting pairs.
 
     ``sequence`` int32[c]: the macro-sequence. ``arrows`` int32[rows of the matrix]: the micro-arrows; empty if there
     are none. ``geb`` int64[c] and ``grb`` uint64[words]: scratch memory. ``costs`` uint16[tuples] receives the number

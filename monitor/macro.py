@@ -1,4 +1,4 @@
-"""The macro-sequence: the greedy search of section 4.2, which appends one p-attribute in each step."""
+"""The macro-sequence: the greedy search of the paper's section 4.2, which appends one p-attribute in each step."""
 
 from __future__ import annotations
 

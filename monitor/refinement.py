@@ -18,10 +18,10 @@ Places = npt.NDArray[np.intp]
 def refined(block: Block, sample: Sample, hybrid: HybridSequence) -> HybridSequence:
     """Return the hybrid-sequence with only the micro-arrows that lower the cost of the sample.
 
-    The measures of section 4.3 consider only the next step, on the tuples of one level. But the effect of a micro-arrow
-    on the cost depends on all later steps, and on the tuples that reach its region along other paths. So each
-    micro-arrow is tried, in the order found, together with the micro-arrows retained so far. A micro-arrow is retained
-    if it lowers the cost of the tuples that visit its region.
+    The measures of the paper's section 4.3 consider only the next step, on the tuples of one level. But the effect of a
+    micro-arrow on the cost depends on all later steps, and on the tuples that reach its region along other paths. So
+    each micro-arrow is tried, in the order found, together with the micro-arrows retained so far. A micro-arrow is
+    retained if it lowers the cost of the tuples that visit its region.
 
     The result costs the sample at most as much as the macro-sequence does. Cost: a micro-arrow changes only the cost of
     tuples in its region, so all tries together evaluate the sample once for each construct. Raise MonitorError for a

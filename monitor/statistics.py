@@ -1,4 +1,4 @@
-"""The measures of a sequence on a sample: conditional selectivity, dropping ratio, cost (section 4.2.2)."""
+"""The measures of a sequence on a sample: conditional selectivity, dropping ratio, cost (the paper's section 4.2.2)."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class BlockState:
         return self.adaptation.before
 
     def count(self, tuples: int, dropped: int, evaluated: int, thresholds: Thresholds) -> None:
-        """Add a batch's counts to the counts since the last check, and apply the rule of section 5.2."""
+        """Add a batch's counts to the counts since the last check, and apply the rule of the paper's section 5.2."""
         self.adaptation.thresholds = thresholds
         cause = self.adaptation.count(tuples, dropped, evaluated)
         # Keep the first cause: it triggered the search that is under way, and later ones trigger nothing.

@@ -74,7 +74,7 @@ class _Period:
     draw: Draw | None = None
 
     def add(self, tally: Tally, sample_tuples: int) -> None:
-        """Add a batch."""
+        """Add the tally of a batch."""
         self.tuples += tally.tuples
         if tally.draw is not None:
             self.draw = tally.draw if self.draw is None else self.draw.merged(tally.draw, sample_tuples)
@@ -93,7 +93,8 @@ class _Found:
 
 
 class StreamMonitor:
-    """The monitor of one stream, in its own thread: it measures blocks and rearranges sequences (sections 4.2.3, 5.2).
+    """The monitor of one stream, in its own thread: it measures blocks and rearranges sequences (sections 4.2.3 and 5.2
+    of the paper).
 
     The job calls :meth:`sampling` before a batch and :meth:`offer` after it; neither waits. Batches form periods of
     ``lambda_tuples``. A period has ``sample_tuples`` while a block waits for a measurement, and ``tau_tuples`` while a
