@@ -149,6 +149,6 @@ class PartLoad(TypedDict):
 
 
 class Loads(TypedDict):
-    """The changes in progress."""
+    """The changes of queries that are in progress."""
 
     loads: list[Load]

@@ -12,7 +12,7 @@ from typing import Literal
 from broker.kafka.client import quiet_client_log
 
 _OF_STREAM = "stream '%s'"
-"""The beginning of the message of a stream's entry, before the name is formatted."""
+"""The beginning of the message of a log entry about a stream, before the stream's name replaces ``%s``."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 """The characters that could end a line or control a terminal, except the tab."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from asc.schema import Schema
 
 ZONE = "UTC"
-"""The default time zone."""
+"""The time zone of times without a zone, if nothing sets another."""
 
 
 @dataclass(frozen=True, slots=True)

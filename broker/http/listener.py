@@ -30,7 +30,7 @@ to asyncio, which would log each of them.
 
 
 _SPARE_CONNECTIONS = 64
-"""The most spare connections beyond the limits."""
+"""The most spare connections: connections beyond the limits, for health checks and refusals."""
 
 _SPARE_AT_ONCE = 4
 """The number of spare connections that are accepted in a row before the event loop reads from the existing ones. So the

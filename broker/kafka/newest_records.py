@@ -16,7 +16,9 @@ from its end, and the first piece has one record.
 """
 
 _FETCHED_BYTES = 1 << 18
-"""The bytes of one answer of Kafka. It may extend beyond the end of a piece, into records that were read already."""
+"""The bytes that one request to Kafka asks for. The answer may extend beyond the end of a piece, into records that were
+read already.
+"""
 
 
 @dataclass(slots=True)

@@ -26,13 +26,12 @@ _T = TypeVar("_T")
 @dataclass(frozen=True, eq=False)
 class StoredLayer:
     """The rows of a layer, and the reasons for which the last Features of some ids are refused. If a Feature is
-    refused, the last valid row of its id remains. ``unkeyed``: the number of records whose key is missing or not an id,
-    so that they name no row.
+    refused, the last valid row of its id remains.
 
     ``unkeyed``: the number of records whose key is missing or not an id, so that they name no row.
 
     Invariant: immutable; the content is a function of the records before ``mark``, each read once, in the order of its
-    partition. Cost: a change copies only the changed parts. Source: spatial.md, sections 2 and 3.
+    partition. Cost: a change copies only the changed parts.
     """
 
     rules: Rules

@@ -30,8 +30,8 @@ with its own limit: an empty record with the names of the headers takes 155 byte
 """
 
 _LARGEST_BYTES = 1 << 20
-"""A size that no output reaches, because keys, samples and lists of ids are bounded. Kafka's topics take more, unless
-they are configured otherwise.
+"""A size that no output reaches, because keys, samples and lists of ids are bounded. Kafka's topics accept larger
+records, unless they are configured otherwise.
 """
 
 _REFUSED = "RecordTooLargeException"

@@ -23,10 +23,10 @@ class FoldContext:
     """The parts of a stream that its folders need.
 
     ``checkpoint_dir``: the checkpoint folder of all streams. ``attributes``: the attributes of a record.
-    ``lateness_us``: see section 8 of the specification of operators. ``time_zone``: the time zone in which Spark reads
-    TIMESTAMP literals. ``cluster``: the Kafka cluster with the topics of outputs. ``read_to`` returns the offsets
-    up to which batches are committed, by the id of the source topic and partition. It asks Kafka, so only a folder
-    with states calls it, and it may raise KafkaError.
+    ``lateness_us``: the allowed lateness in microseconds, by which the watermark is behind the mark. ``time_zone``: the
+    time zone in which Spark reads TIMESTAMP literals. ``cluster``: the Kafka cluster with the topics of outputs.
+    ``read_to`` returns the offsets up to which batches are committed, by the id of the source topic and partition. It
+    asks Kafka, so only a folder with states calls it, and it may raise KafkaError.
     """
 
     name: str

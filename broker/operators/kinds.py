@@ -77,7 +77,7 @@ def name_of(definition: Definition | None) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise QueryError if no kind has the tag."""
+    """Raise QueryError if no operator kind has the name."""
     if name != ROUTE and name not in OPERATORS:
         raise UnknownOperatorError("operator", shown(name), f"is not known: {_known()}")
 

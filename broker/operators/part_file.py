@@ -25,7 +25,7 @@ class PartFile:
         """Read the values in a file. Its folder may be missing until values are written."""
         self._file = file
         self.by_part: Mapping[int, Any] | None = _read(file)
-        """The values by part; None if they are not known."""
+        """The values by part of the feed; None if they are not known."""
 
     def keep(self, values: Mapping[int, Any]) -> None:
         """Replace the values of some parts."""

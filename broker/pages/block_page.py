@@ -18,7 +18,7 @@ _ROW = 30
 _NODE_WIDTH, _NODE_HEIGHT = 250, 22
 _NAME_CHARS = 28
 _ARC = 9.0
-"""The width of an arc per step of the sequence that it spans."""
+"""The width of the arc of a micro-arrow, in units of the drawing, for each step of the sequence that the arc spans."""
 
 _ARC_MOST = 300.0
 _ARROWS_LISTED = 40

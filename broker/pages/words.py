@@ -9,7 +9,7 @@ from markupsafe import Markup
 from broker.pages.markup import element, joined
 
 _SHORT = 12
-"""The number of characters of a word that fits everywhere."""
+"""The largest number of characters of a word that fits into every column of a page."""
 
 _SPACES = re.compile(r"(\s+)")
 _COMMAS = re.compile(r"(?<=,)(?=\S)")

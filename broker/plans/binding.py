@@ -48,7 +48,7 @@ class BatchBindings:
     their ids. A further file has the number of starts of a batch that was started more than once. So a batch that ends
     the process is known at the next start.
 
-    Cost: three syncs for each batch, five for a replayed batch. Source: spec, section 3.
+    Cost: three syncs for each batch, five for a replayed batch.
     """
 
     def __init__(self, folder: Path, checkpoint: Path) -> None:

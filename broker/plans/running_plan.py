@@ -64,7 +64,6 @@ class RunningPlan:
     Invariant: ``plan`` is immutable, and is replaced under the lock. Batches are bound under the lock. So the effective
     offsets of a plan are after every batch that was bound before. Until the first :meth:`replace`, the plan has no
     query. Cost: the running plan and the plan of the last batch, which are the same unless the plan was replaced.
-    Source: spec, sections 2 and 3.
     """
 
     def __init__(self, stream: str, bindings: BatchBindings, starting: Offsets) -> None:

@@ -60,7 +60,7 @@ class Planning:
 
     A registration that breaks a rule is refused. A registered query that breaks a rule (because the configuration
     changed) stays registered but is not served, so other queries are not affected. Invariant: stateless, except for
-    caches of Spark's answers and of facts about queries that are not served. Source: spec, sections 2 and 3.
+    caches of Spark's answers and of facts about queries that are not served.
     """
 
     def __init__(self, config: Config, analysers: Mapping[str, StreamAnalyser]) -> None:

@@ -18,10 +18,10 @@ from broker.operators.kinds import definition_of
 from broker.queries.join import Join
 
 _RECORD_FORM = 1
-"""The form (``v``) of a record. A record without ``v`` has this form."""
+"""The form (``v``) of a record of the registry. A record without ``v`` has this form."""
 
 _OPERATED_FORM = 2
-"""The form of the record of a query that has an operator or is a join.
+"""The form of the registry's record of a query that has an operator or is a join.
 
 An old daemon that knows neither refuses this form, so it cannot route the accepted records or rewrite the query without
 them.
@@ -41,7 +41,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class RegisteredQuery:
-    """A standing query as the registry holds it (spec: query).
+    """A standing query, as the registry stores it.
 
     Invariant: id, labels and topic have a legal form, because headers of records contain them; ``expires_at`` has a
     time zone, UTC. ``version`` is the offset of its record in the registry; -1 before it is written. ``join``: the

@@ -68,7 +68,7 @@ class Registrar:
 
     Invariant: between changes, the registry, ``standing`` and the running plan of every stream agree. A refused change
     leaves all three unchanged. Changes are applied one after the other, under a lock. Readers need no lock, because the
-    set is replaced and never mutated. Source: spec, section 2.
+    set is replaced and never mutated.
     """
 
     def __init__(

@@ -45,7 +45,7 @@ class Registry:
 
     Every write is one Kafka transaction, so a bulk load is read as a whole or not at all. The transactional id fences
     an older daemon with the same registry. History younger than ``RETENTION_MS`` is kept, so that ``state_at`` answers
-    for every version with which a batch can be replayed. Source: spec, sections 1 and 2.
+    for every version with which a batch can be replayed.
 
     Not thread-safe: the caller holds one lock over ``write``.
     """

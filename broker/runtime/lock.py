@@ -136,7 +136,7 @@ def _ivy_command(wanted: Wanted, root: str, folder: Path) -> list[str]:
 
 @contextmanager
 def _served_repository() -> Iterator[str]:
-    """Serve the repository at an address of this machine, and yield the address, ending with a slash."""
+    """Serve the configured Maven repository at a URL of this machine, for Ivy. Yield that URL; it ends with a slash."""
     with Repository() as repository:
 
         class Relay(BaseHTTPRequestHandler):

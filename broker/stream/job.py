@@ -78,7 +78,9 @@ to this time.
 
 
 _AGAIN = 10
-"""The pause before a slow batch is searched again, as a multiple of ``spark.expression_timeout_s``."""
+"""The pause before a slow batch is searched for slow expressions again, as a multiple of
+``spark.expression_timeout_s``.
+"""
 
 
 class _StoppingError(Exception):
@@ -89,8 +91,7 @@ class StreamJob:
     """The job of one stream. After a failure it is restarted with a pause, until it is stopped.
 
     Each batch runs with the plan that it is bound to (:class:`RunningPlan`), even if the running plan is replaced
-    meanwhile. The parts that depend only on the plan are built once for all its batches. Source: spec, sections 2 and
-    3.
+    meanwhile. The parts that depend only on the plan are built once for all its batches.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ ORDERS = {"id": "id", "accepted": "most accepted", "rate": "most in the last min
 
 
 class Listing(BaseModel):
-    """The parameters of the list.
+    """The parameters of the console's list of queries.
 
     ``after``: the id of the last query on the preceding page. ``figure``: the figure of that query. ``seen``: the
     number of queries up to it.

@@ -18,13 +18,15 @@ and drill-down, each with the whole WHERE.
 """
 
 _VALUES_AT_ONCE, _CHARS_AT_ONCE = 1_000, 1 << 16
-"""The most values of one part, and the most characters of their texts. A character takes at most six bytes in JSON."""
+"""The most values of one part of an answer, and the most characters of their texts. A character takes at most six bytes
+in JSON.
+"""
 
 _PLAIN_CHARS = 24
-"""The characters that count for a value other than a text."""
+"""The number of characters that a value other than a text counts for."""
 
 _PART_BYTES = 64
-"""The bytes that a part takes besides its text."""
+"""The bytes of memory that a part takes besides its text."""
 
 
 def answer_text(answer: Mapping[str, Any], reserve: Reserve) -> bytes:

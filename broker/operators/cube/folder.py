@@ -176,7 +176,7 @@ class CubeFolder:
         unserved: Mapping[str, str],
     ) -> None:
         """Create the cubes of planned queries, and delete the cubes of queries that are no longer registered. Resume
-        the parked cubes that were in no plan before.
+        each parked cube whose query is planned now, and was registered but not planned at the previous change.
         """
         self._standing = _Standing(registered, planned, version, unserved)
         try:

@@ -10,12 +10,12 @@ from itertools import groupby, islice
 from types import MappingProxyType
 
 _RUN_PANES = 64
-"""The most panes of a run."""
+"""The most panes of a run: of successive panes whose pieces are read together."""
 _RUN_CELLS = 200_000
 """The most cells of a run, unless one pane has more."""
 _LEAF_PANES = 512
-"""The intended number of panes of a leaf. A leaf may have up to a run more, because two leaves never share a run. A
-change of one pane copies its leaf.
+"""The intended number of panes of a leaf. A leaf may have up to one run more, because two leaves never share a run. A
+change of a pane copies the leaf of the pane.
 """
 
 

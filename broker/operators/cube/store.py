@@ -40,7 +40,9 @@ from broker.disk_sync import sync
 from broker.errors import CubeStoreError, DamagedFormerCellsError, DamagedPieceError
 
 FORM = 1
-"""The form of the file that this version of asc-broker reads and writes. It refuses any other form."""
+"""The form of the file of cubes that this version of asc-broker reads and writes. The version refuses a file of any
+other form.
+"""
 
 _APPLICATION = 0x41_53_43_43
 """The application id by which SQLite's tools identify the file: the letters ASCC."""

@@ -16,7 +16,7 @@ from asc.operators.cube.sliding import Sliding
 _CHANGE_BYTES = 256
 """The bytes of a row of former cells and of its entry in memory, without the cells themselves."""
 _REVISION_BYTES = 32
-"""The bytes of a row for one revision."""
+"""The bytes of the row that stores the number of one revision."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,7 +26,7 @@ class EventTime:
 
     Each mark advances by the rule of :class:`asc.operators.event_time.EventTimeProgress`. Invariant: the file has the
     marks before the last batch and the marks after it, so a replayed batch begins with the same marks. One thread
-    writes. Cost: a synced file for each batch, with one time for each partition. Source: spec of operators, section 8.
+    writes. Cost: a synced file for each batch, with one time for each partition.
     """
 
     def __init__(self, folder: Path) -> None:

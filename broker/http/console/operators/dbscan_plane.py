@@ -59,7 +59,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """The plane of a window.
+    """The plane in which the page draws a window of a DBSCAN query.
 
     ``is_equal``: whether both axes have the same scale; the scales of longitudes and latitudes are equal at the middle
     latitude. ``west``: the longitude at which the plane begins.
