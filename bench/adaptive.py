@@ -92,10 +92,10 @@ def adaptive_run(
 ) -> AdaptiveRun:
     """Evaluate a stream in periods of lambda tuples, each with the current sequence.
 
-    At the end of a period the rule of section 5.2 decides about a rearrangement. If the rule requires a rearrangement,
-    a sequence is found from at most ``sample_tuples`` of the period's tuples, and is used from the next period on.
-    ``first``: the sequence of the first period. If it is None, the first period has the static sequence of every new
-    plan, and the figures of this sequence are not measured.
+    At the end of a period the rule of the paper's section 5.2 decides about a rearrangement. If the rule requires a
+    rearrangement, a sequence is found from at most ``sample_tuples`` of the period's tuples, and is used from the next
+    period on. ``first``: the sequence of the first period. If it is None, the first period has the static sequence of
+    every new plan, and the figures of this sequence are not measured.
     """
     block, rng = stream.block, np.random.default_rng(seed)
     state = Adaptation(thresholds)

@@ -113,8 +113,8 @@ GOALS: Mapping[str, Goal] = {
     "served-rate": Goal("served", "through Kafka, 1,000 queries", "throughput", 5_000.0, "{:,.0f} records/s"),
     "served-routing": Goal("served", "through Kafka, 1,000 queries", "routing without them", 0.9),
 }
-"""The goals by name, in the order of section 11 of the specification. If a goal says that a figure stays equal, the
-bound permits 10 % more for a cost and 1 % more for a state.
+"""The goals by name, in the order of the table. If a goal says that a figure stays equal, the bound permits 10 % more
+for a cost and 1 % more for a state.
 """
 
 NOT_RUN = "its part was not run"

@@ -1,4 +1,4 @@
-"""SEQ_best and SEQ_worst: the fixed orders of lowest and highest cost on a sample (section 7).
+"""SEQ_best and SEQ_worst: the fixed orders of lowest and highest cost on a sample (section 7 of the paper).
 
 After a set of constructs, a tuple is alive exactly if some conjunct fails on none of the constructs, in whatever order
 they come. So the cost of an order is the sum, over its proper prefixes, of the tuples alive after the prefix. The best

@@ -10,7 +10,9 @@ from asc.operators.cube.cuboid import Dimensions
 from tools.faults import moves
 
 FUTURE_US = 4_102_444_800_000_000
-"""The beginning of the year 2100. From this event time on, a record counts as later than its Kafka timestamp."""
+"""The beginning of the year 2100, in microseconds: the event time of some records. A cube excludes them, because this
+time is later than their Kafka timestamps.
+"""
 
 LATENESS_S = 60.0
 """The allowed lateness in seconds. It is more than the event times of partitions can differ while Kafka is down."""

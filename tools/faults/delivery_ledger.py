@@ -100,7 +100,7 @@ class DeliveryLedger:
     copy of a record for all queries of the topic, with unchanged key, value and headers. After a fault an identical
     copy may arrive again. Lives of the same id in ``lives`` do not overlap.
 
-    Cost: a bit for each record and life, and the pairs of record and query. Source: spec, section 3.
+    Cost: a bit for each record and life, and the pairs of record and query.
     """
 
     def __init__(self, source: str, published: Iterable[Published], lives: Iterable[Life], oracle: Oracle) -> None:

@@ -16,7 +16,7 @@ _FAULT_CHARS = 2_000
 
 
 class Entry(NamedTuple):
-    """The state of a run.
+    """The state of a fuzzer's run.
 
     ``tried``: the number of finished inputs. ``busy_s``: the time for which the present input has been tried, 0 between
     two inputs. ``slowest_s``: the time of the slowest finished input. ``pids``: the processes whose memory is measured,
