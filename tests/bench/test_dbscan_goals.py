@@ -16,7 +16,7 @@ AGREED = {
     **{"scale-10": 20, "scale-100": 50, "scale-1000": 200, "scale-cpu": 33, "scale-bytes": 2},
     **{"served-rate": 5_000, "served-routing": 0.9},
 }
-"""Section 11 of the specification: a goal is never moved to where the measurement is."""
+"""The goals as they were set before any measurement: a goal is never moved to where the measurement is."""
 
 AT_MOST = {"heaps-bytes", "message", "state", "later-cost", "later-state", "scale-cpu", "scale-bytes"} | {
     *(f"general-{count}-bytes" for count in (20, 40, 60)),

@@ -1,4 +1,4 @@
-"""The rule of section 5.2: when it looks, which trigger it names, what it compares with."""
+"""The rule of the paper's section 5.2: when it looks, which trigger it names, what it compares with."""
 
 from __future__ import annotations
 
