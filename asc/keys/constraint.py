@@ -72,7 +72,7 @@ class Constraint:
         return Constraint(tuple(gaps), not self.null)
 
     def intersect(self, other: Constraint) -> Constraint:
-        """Return the values in both sets."""
+        """Return the set of the values that are in both sets."""
         common: list[Interval] = []
         i = j = 0
         while i < len(self.intervals) and j < len(other.intervals):
@@ -111,7 +111,7 @@ class Constraint:
         return True
 
     def union(self, other: Constraint) -> Constraint:
-        """Return the values in either set."""
+        """Return the set of the values that are in at least one of the two sets."""
         return Constraint(merged((*self.intervals, *other.intervals)), self.null or other.null)
 
 

@@ -58,7 +58,7 @@ class Decimals(KeySpace):
 
 
 class ShortDecimals(Decimals):
-    """Decimals of at most 18 digits, whose key is their unscaled digits.
+    """The key space of decimals of at most 18 digits, whose key is their unscaled digits.
 
     >>> ShortDecimals(pa.decimal128(10, 2)).text(550)
     '5.50'
@@ -86,7 +86,7 @@ class ShortDecimals(Decimals):
 
 
 class LongDecimals(Decimals):
-    """Decimals of more than 18 digits, whose key has 16 bytes (:func:`decimal_key`)."""
+    """The key space of decimals of more than 18 digits, whose key has 16 bytes (:func:`decimal_key`)."""
 
     labelled = True
 

@@ -28,9 +28,9 @@ class Grid:
     Region r (from 0) holds the keys k for which exactly r boundaries are <= k. The region after the last one is that of
     NULL.
 
-    ``exact``: whether the regions are those of Definition 1, where m constants give 2m + 1 regions. These are the
-    constants and the gaps between them: every constant c gives the boundaries c and c + 1. A gap without a key (as
-    between 7 and 8) has a region that is never visited. If not exact, there are at most G bounded regions between
+    ``exact``: whether the regions are those of the paper's Definition 1, where m constants give 2m + 1 regions. These
+    are the constants and the gaps between them: every constant c gives the boundaries c and c + 1. A gap without a key
+    (as between 7 and 8) has a region that is never visited. If not exact, there are at most G bounded regions between
     quantiles of the cuts, with the outermost cuts as boundaries. A bit of a bounded region then says that the conjunct
     admits at least a part of the region.
 

@@ -33,7 +33,8 @@ class Dates(Integers):
 
 
 class Timestamps(Integers):
-    """Timestamps, whose keys are microseconds since 1970: in UTC with a time zone, in local time without one.
+    """The key space of timestamps, whose keys are microseconds since 1970: in UTC with a time zone, in local time
+    without one.
 
     >>> Timestamps(pa.timestamp("us", tz="UTC")).text(1_000_000)
     "TIMESTAMP '1970-01-01 00:00:01Z'"

@@ -1,4 +1,4 @@
-"""The attribute selection construct of Definition 1, as a view of the words that the kernels read."""
+"""The attribute selection construct of the paper's Definition 1, as a view of the words that the kernels read."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ class RegionArray:
 
 @dataclass(frozen=True, slots=True)
 class Construct:
-    """ASC(A) of a p-attribute A for the conjuncts of a block (Definition 1, sections 3.1 and 4.1 of the paper).
+    """The attribute selection construct ASC(A) of a p-attribute A, for the conjuncts of a block (Definition 1, sections
+    3.1 and 4.1 of the paper).
 
     ``qub[j]``: whether conjunct j constrains A. ``ra[r]``: the regions in the order of their values, counted from 0
     (the paper counts from 1). The NULL region is at ``null``, after the last. ``cuts``: the points between regions;

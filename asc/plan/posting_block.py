@@ -1,10 +1,10 @@
 """Listed blocks: conjuncts found by posting lists, for p-attributes of which a value satisfies few of very many
 conjuncts.
 
-A construct of Definition 1 has a bitmap for each region. But nearly every conjunct may require a different value of a
-p-attribute, or a different shape, which contains few positions. Then most words of a bitmap are read for nothing. A
-listed block instead lists the conjuncts that a value may satisfy. The other constraints of these conjuncts are then
-evaluated for the tuple, exactly.
+A construct of the paper's Definition 1 has a bitmap for each region. But nearly every conjunct may require a different
+value of a p-attribute, or a different shape, which contains few positions. Then most words of a bitmap are read for
+nothing. A listed block instead lists the conjuncts that a value may satisfy. The other constraints of these conjuncts
+are then evaluated for the tuple, exactly.
 """
 
 from __future__ import annotations

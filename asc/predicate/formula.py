@@ -65,7 +65,8 @@ class Not:
 
 @dataclass(slots=True)
 class Within:
-    """A test that is TRUE if the part's value is in the outcome, else FALSE. It is never NULL.
+    """A test that is TRUE if the part's value is in the set ``outcome``, else FALSE. It is never NULL. ``outcome``: the
+    sum of some of TRUE, FALSE and NULL.
 
     ``x IS NULL`` is ``Within(x, NULL)``.
     """
@@ -144,7 +145,7 @@ class _Expansion:
         self._made: dict[tuple[int, int], list[Conjunction]] = {}
 
     def of(self, formula: Formula, outcome: int) -> list[Conjunction]:
-        """Return the normal form of the statement "the formula's value is in the outcome"."""
+        """Return the normal form of the statement "the formula's value is in the set ``outcome``"."""
         if outcome == ANY:
             return [{}]
         if outcome == 0:

@@ -48,8 +48,9 @@ Array = npt.NDArray[Any]
 FULL = 1
 TURN_BITS, PARTED, NEAR_BITS = 1, 8, 4
 """The flags of a cell's entry. FULL: whether the cell is full. From bit TURN_BITS on: the turn at which the shape is
-met. PARTED: whether the cell has states of its sixteenths. From bit NEAR_BITS on: the number of these states
-(:mod:`asc.spatial.subcells`), or the number of the list of near edges plus one; 0 if there is no list.
+met (:data:`asc.spatial.cell_edges.Place`). PARTED: whether the cell has states of its sixteenths. From bit NEAR_BITS
+on: the number of these states (:mod:`asc.spatial.subcells`), or the number of the list of near edges plus one; 0 if
+there is no list.
 """
 
 LARGE = 512

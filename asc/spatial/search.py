@@ -210,7 +210,7 @@ def find_shapes(
     count: int,
 ) -> tuple[int, int]:
     """Write to ``met`` the numbers of the shapes that each position from ``row`` on meets. For an undecided shape,
-    write ~number.
+    write the bitwise complement of its number.
 
     Return the next row, and the number of numbers written. The function ends when all rows are done, or ``entries``
     lacks capacity for a row, or ``met`` has less capacity left than ``entries``. ``keys``: ascending. ``ends``
