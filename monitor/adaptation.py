@@ -17,7 +17,9 @@ class Trigger(enum.Enum):
     DROPPING_RATIO = "dropping ratio"
     COST = "cost"
     UNMEASURED = "unmeasured"
-    """The current sequence was never measured, so there are no initial figures for a comparison."""
+    """The trigger of a block whose current sequence was never measured, so that there are no initial figures for a
+    comparison.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,8 @@ class Adaptation:
 
 
 def has_changed(initial: float, current: float, threshold: float) -> bool:
-    """Return True if a figure has changed by at least the share ``threshold`` of its initial value (eq. 5).
+    """Return True if a figure has changed by at least the share ``threshold`` of its initial value (equation 5 of the
+    paper).
 
     If the initial value is 0, any increase is such a change. A threshold of 0 is always reached, even without a change.
 

@@ -53,7 +53,7 @@ class MacroSearch:
     more in any order. The last measured construct needs no step. So n constructs take n - 1 steps.
 
     Invariant: every construct of the block is appended, open, or no longer measured. Cost: a step measures each open
-    construct once; O(n^2) measurements in all (eq. 4).
+    construct once; O(n^2) measurements in all for n constructs (equation 4 of the paper).
     """
 
     def __init__(self, block: Block) -> None:

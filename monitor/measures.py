@@ -16,9 +16,10 @@ from monitor.statistics import check_distinct, covered, dropping_ratio, passed
 class ConstructMeasure:
     """A construct at its position in a sequence, with its measures.
 
-    ``conditional_selectivity`` (Definition 3): among the conjuncts that no earlier construct covers, the share that
-    passes the construct. It is None if the earlier constructs cover all conjuncts, or if the construct's values were
-    not sampled. ``dropping_ratio`` (Definition 4): the share of tuples whose GRB is all zeros after the construct.
+    ``conditional_selectivity`` (Definition 3 of the paper): among the conjuncts that no earlier construct covers, the
+    share that passes the construct. It is None if the earlier constructs cover all conjuncts, or if the construct's
+    values were not sampled. ``dropping_ratio`` (Definition 4 of the paper): the share of tuples whose GRB is all zeros
+    after the construct.
     """
 
     construct: int

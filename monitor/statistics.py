@@ -59,8 +59,8 @@ class Walk:
 
 
 def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int], candidate: int) -> float:
-    """Return the conditional selectivity of the construct ``candidate`` after the constructs ``prefix`` (Definition 3,
-    equations 1 and 2). It is the share of evaluation instances that pass the candidate.
+    """Return the conditional selectivity of the construct ``candidate`` after the constructs ``prefix`` (Definition 3
+    and equations 1 and 2 of the paper). It is the share of evaluation instances that pass the candidate.
 
     An evaluation instance is a pair of a tuple and a live conjunct that no construct of the prefix covers. Its GRB bit
     is still 1 when the candidate is evaluated. Raise MonitorError if the prefix covers every conjunct, or if the
@@ -78,8 +78,8 @@ def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int],
 
 
 def dropping_ratio(block: Block, sample: Sample, sequence: Sequence[int]) -> float:
-    """Return the share of tuples whose GRB is all zeros after the constructs ``sequence`` (Definition 4, eq. 3).
-    ``sequence`` may lack constructs of the block.
+    """Return the share of tuples whose GRB is all zeros after the constructs ``sequence`` (Definition 4 and equation 3
+    of the paper). ``sequence`` may lack constructs of the block.
 
     The ratio is 0 unless the sequence contains a cover set. A construct whose values were not sampled excludes nothing.
     """
