@@ -100,7 +100,7 @@ def _mended_bindings(bindings: Path, commits: Path) -> Iterator[str]:
 
 
 def _mended_identity(path: Path) -> Iterator[str]:
-    """Mend the file with the query's id, and yield a line if it was damaged. Any id will do."""
+    """Mend the file with the id of the streaming query, and yield a line if it was damaged. The new id is random."""
     if path.exists() and not _is_whole(path, lines=1):
         write_durably(path, json.dumps({"id": str(uuid.uuid4())}))
         _forget_checksum(path)

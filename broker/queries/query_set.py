@@ -41,8 +41,8 @@ class _Indexes:
 
     ``labels``: keys of stream, label name, label value and query id. ``expiring``: expiry times with query ids.
     ``naming``: keys of layer, shape and id of the queries that name the shape; a join over the layer has no shape.
-    ``counts``: the number of queries of each stream. ``feeds``: the number of queries that deliver to a watched topic,
-    by stream and topic.
+    ``counts``: the number of queries of each stream. ``feeds``: the number of queries that deliver to one of the topics
+    ``watched``, by stream and topic.
     """
 
     labels: SortedMap[_Label, None]
@@ -192,7 +192,8 @@ class QuerySet:
         return Counter(self._indexes.counts)
 
     def feeds(self, without: Iterable[str] = ()) -> set[tuple[str, str]]:
-        """Return pairs of a stream and a watched topic. For each pair, a query of the stream delivers to the topic.
+        """Return pairs of a stream and one of the topics ``watched``. For each pair, a query of the stream delivers to
+        the topic.
 
         ``without``: the ids of queries to ignore.
         """

@@ -161,7 +161,8 @@ class StreamJob:
         """The reason why the job does not run, in one line; None if it runs."""
 
     def start(self) -> None:
-        """Start the query, and return when it runs. Raise the error of the first start; later failures are retried.
+        """Start the streaming query, and return when it runs. Raise the error of the first start; later failures are
+        retried.
 
         If a batch must be diagnosed first, return at once: a thread diagnoses the batch, and then starts the query.
         """
@@ -170,7 +171,7 @@ class StreamJob:
         self._supervisor.start()
 
     def warm_up(self, seconds: float) -> None:
-        """Run batches of generated records for ``seconds``, at least one batch, before the query is started.
+        """Run batches of generated records for ``seconds``, at least one batch, before the streaming query is started.
 
         Run no batch if the last start of the daemon ended during the warm-up, or if a batch of the source was started
         in vain. In these cases an expression may end this process, and the diagnosis of the source's batches finds it.

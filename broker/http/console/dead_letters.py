@@ -51,7 +51,9 @@ def letter_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]
 
     @router.get("/last")
     def last(stream: str = "", permitted: ScopedService = of_caller) -> Response:
-        """Return the last ones of a stream's topic: a part of the page, for Kafka may be slow to have them, or down."""
+        """Return the last dead letters of a stream: a part of the page that is loaded separately, because Kafka may be
+        slow.
+        """
         source = _seen(permitted, stream)
         may_replay = permitted.may_replay(source.config.topic)
         values = {"stream": source.name, "may_replay": may_replay, "letters": _last(source)}

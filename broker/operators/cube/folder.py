@@ -165,7 +165,7 @@ class CubeFolder:
 
     @property
     def outputs(self) -> Mapping[str, int]:
-        """Return the number of rows of windows that were written since the daemon started, by kind."""
+        """Return the number of rows of windows that were written since the daemon started, by the type of the row."""
         return self._outputs.copy()
 
     def set_registered(

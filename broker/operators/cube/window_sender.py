@@ -35,8 +35,8 @@ class WindowSender:
         self._failed: BaseException | None = None
 
     def send(self, topic: str, query: str, rows: Iterable[WindowRow]) -> Counter[str]:
-        """Send rows, and return the number of each kind. Raise TooLargeWindowError if the topic does not accept a
-        row.
+        """Send rows, and return the number of rows of each type. Raise TooLargeWindowError if the topic does not accept
+        a row.
         """
         counts: Counter[str] = Counter()
         with self._forgetting():

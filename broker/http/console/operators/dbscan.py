@@ -69,7 +69,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
 
     @router.get("/dbscan-window/{query_id:path}")
     def part(query_id: str, permitted: ScopedService = of_caller) -> Response:
-        """Return the last window alone: a part of the page of the query, for Kafka may be slow to have it, or down."""
+        """Return the last window: a part of the page that is loaded separately, because Kafka may be slow."""
         query, definition = _readable(permitted, query_id)
         values = {"query": shown(permitted, query), **_last_window(permitted, query, definition)}
         return pages.page("operators/dbscan_window.html", values)
