@@ -83,9 +83,9 @@ def hybrid_sequence(
     macro-sequence if its region has no micro-arrow, or if the tuple has already evaluated the target. A construct whose
     values were not sampled excludes nothing, and its regions get no arrow.
 
-    Cost: O(levels * live tuples * candidates * words) at most; 16 * words bytes per tuple. Raise MonitorError for a
-    sample without tuples and for ``min_visitors`` below 1. Raise PlanError for a sequence that is no permutation of the
-    constructs.
+    Cost: at most O(levels * live tuples * candidates * words of the GRB); 16 * words bytes per tuple. Raise
+    MonitorError for a sample without tuples and for ``min_visitors`` below 1. Raise PlanError for a sequence that is no
+    permutation of the constructs.
     """
     if min_visitors < 1:
         raise MonitorError("least number of visitors", min_visitors, "at least 1")

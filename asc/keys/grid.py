@@ -30,9 +30,9 @@ class Grid:
 
     ``exact``: whether the regions are those of the paper's Definition 1, where m constants give 2m + 1 regions. These
     are the constants and the gaps between them: every constant c gives the boundaries c and c + 1. A gap without a key
-    (as between 7 and 8) has a region that is never visited. If not exact, there are at most G bounded regions between
-    quantiles of the cuts, with the outermost cuts as boundaries. A bit of a bounded region then says that the conjunct
-    admits at least a part of the region.
+    (as between 7 and 8) has a region that is never visited. If not exact, there is a limited number of bounded regions
+    between quantiles of the cuts (:meth:`of_cuts`), with the outermost cuts as boundaries. A bit of a bounded region
+    then says that the conjunct admits at least a part of the region.
 
     ``table`` uint16: the keys from ``origin`` to the last boundary are divided into cells of ``2**shift`` keys. The
     table holds the region of the first key of each cell. With ``shift`` > 0 the last entry is the region of the last

@@ -123,7 +123,7 @@ def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:
 
 
 def checked(shape: BaseGeometry | None, rules: Rules = _RULES) -> Read:
-    """Return a shape without Z if it is accepted, with a warning if it had Z or is empty.
+    """Return a shape without its heights (Z) if it is accepted, with a warning if it had heights or is empty.
 
     Raise ShapeError for a collection, for invalid coordinates, for a shape that GEOS finds invalid, and for a shape
     whose validity would take GEOS too long to test.
