@@ -30,8 +30,8 @@ def dump(*, client: Client, file: Path, stream: str | None, as_json: bool) -> No
     the stream, and may name all columns.
 
     To restore it, stop the daemon. In checkpoint_dir/.cubes/STREAM, move cubes.sqlite away and delete
-    cubes.sqlite-wal. Copy FILE there as cubes.sqlite, and start the daemon. After takeovers by a standby, the folder is
-    STREAM~N and the file is cubes~N.sqlite, with the largest N.
+    cubes.sqlite-wal. Copy FILE there as cubes.sqlite, and start the daemon. After takeovers by a standby, use the
+    folder STREAM~N and the file cubes~N.sqlite with the largest number N.
     """
     from tqdm import tqdm
 
