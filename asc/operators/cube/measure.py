@@ -13,7 +13,7 @@ Function = Literal["count", "sum", "avg", "min", "max"]
 FUNCTIONS: tuple[Function, ...] = ("count", "sum", "avg", "min", "max")
 
 _LENGTH_CHARS_MAX = 20_000
-"""The most characters of one measure, as many as a predicate may have."""
+"""The most characters of the text of one measure, as many as a predicate may have."""
 
 _FORM = "write f(x), f(x) FILTER (WHERE p) or f(x) AS name, f being one of " + ", ".join(FUNCTIONS)
 

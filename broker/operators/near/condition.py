@@ -91,7 +91,7 @@ class NearCondition:
 
     @staticmethod
     def of(text: str, attributes: Schema, normalise: Callable[[str], Predicate]) -> NearCondition:
-        """Return the condition in a text over a stream's attributes. Raise QueryError if the text is not a condition.
+        """Parse a text as a condition over a stream's attributes. Raise QueryError if the text is not a condition.
 
         ``normalise``: the function for predicates over :func:`pair_schema`.
         """
