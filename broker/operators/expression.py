@@ -16,6 +16,7 @@ from asc.predicate.expressions.types import name as type_name
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form.describe import plain_attribute
 from asc.predicate.normal_form.disjunctive_form import Predicate
+from asc.predicate.spatial.spatial_forms import IN_THE_PLANE
 from asc.predicate.syntax.nodes import shortened
 from asc.predicate.syntax.parser import parse
 from asc.predicate.syntax.reader import SYNTAX_REMEDY
@@ -155,6 +156,8 @@ class Expression:
         """Return the remedy in terms of the user's text, not of the generated text around it."""
         if self.role == "time" and error.value == shortened(self.computed):
             return "is no TIMESTAMP: name one, or CAST it to one"
+        if self.role == "position" and error.subject.startswith(IN_THE_PLANE):
+            return 'is in the plane: this operator needs degrees, so a stream with crs = "wgs84"'
         try:
             parse(self.sql, Limits(), time_zone)
         except PredicateError as own:

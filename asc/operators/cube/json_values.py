@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -17,6 +18,8 @@ from asc.operators.times import FIRST_US, LAST_US
 
 _END_US, _END_TEXT = LAST_US + 1, "10000-01-01T00:00:00Z"
 """The end of the year 9999, and its text, which Python's datetime cannot read."""
+_FINER = re.compile(r"[.,][0-9]{6,}[1-9]")
+"""A fraction of a second that is no whole number of microseconds. Python would drop the further digits."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _NAMES = {math.inf: "Infinity", -math.inf: "-Infinity"}
@@ -86,6 +89,8 @@ def instant_of(name: str, text: object) -> int:
     """
     if text == _END_TEXT:
         return _END_US
+    if isinstance(text, str) and _FINER.search(text):
+        raise CubeError(name, text, "is finer than a microsecond: write at most six decimals of a second")
     try:
         if not isinstance(text, str):
             raise ValueError

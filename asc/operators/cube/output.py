@@ -61,7 +61,9 @@ class Output:
                 del fields["emit"]
             other = next(iter(fields), None)
             if other is not None:
-                raise CubeError(other, fields[other], 'is of windows, and no output is named: give output, as [["a"]]')
+                raise CubeError(
+                    other, fields[other], 'belongs to windows, and the cube has no output: give output, as [["a"]]'
+                )
             return None
         grain_s = definition.grain_s
         if grain_s is None:

@@ -38,6 +38,8 @@ _SHAPE_LAST = {"st_within": CONTAINS, "st_coveredby": INTERSECTS}
 _EITHER = frozenset(("st_intersects", "st_touches", "st_disjoint", "st_dwithin"))
 _CONDITIONS = frozenset((*_SHAPE_FIRST, *_SHAPE_LAST, *_EITHER))
 DISTANCE = "st_distancesphere"
+IN_THE_PLANE = "ST_DistanceSphere in the plane"
+"""The subject of the error for a distance in metres between positions that are no degrees."""
 
 SPATIAL_FUNCTIONS = frozenset((*_CONDITIONS, *SHAPES, DISTANCE))
 """The functions of shapes and positions in predicates, by lower-case name. Spark has none of these functions."""
@@ -153,9 +155,7 @@ class SpatialReader:
             return None
         self._typer.of(node)
         if self._operands.is_planar:
-            self._operands.fail(
-                node, "ST_DistanceSphere in the plane:", "it needs degrees (crs wgs84); write ST_DWithin"
-            )
+            self._operands.fail(node, f"{IN_THE_PLANE}:", "it needs degrees (crs wgs84); write ST_DWithin")
         metres = self._operands.number(limit, None)
         if metres is None:
             literal = self._typer.of(limit).literal

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from asc.errors import AscError
 from broker.files.decoding import Decoding
 from cli.failure import CommandError
 
@@ -52,7 +53,12 @@ def read_file_queries(path: Path, decoding: Decoding) -> list[FileQuery]:
         for query_id, plain in combinations(body["id"], operator):
             if checked_id(query_id, CommandError) in queries:
                 raise CommandError("duplicate query id", query_id, f"it stands twice in {path}: remove one")
-            queries[query_id] = _query(query_id, body, plain, decoding, predicates)
+            try:
+                queries[query_id] = _query(query_id, body, plain, decoding, predicates)
+            except CommandError:
+                raise
+            except AscError as error:
+                raise CommandError("query", query_id, f"{place} of {path.name}: {error}") from None
     if not queries:
         raise CommandError("no queries in file", str(path), _REMEDY)
     return list(queries.values())

@@ -59,6 +59,13 @@ def test_a_refusal_names_the_field_and_the_text_of_the_user(role: Role, sql: str
     assert "\n" not in str(refused.value)
 
 
+def test_a_position_in_the_plane_is_refused_in_words_of_the_user() -> None:
+    analyser = SchemaAnalyser(ANALYSER.attributes.with_crs("planar"))
+    with pytest.raises(QueryError, match="is in the plane: this operator needs degrees") as refused:
+        Expression("position", "ST_Point(lon, lat)", "position").read(analyser)
+    assert "ST_DistanceSphere" not in str(refused.value)
+
+
 def test_all_expressions_of_an_operator_are_its_fields_and_what_it_carries() -> None:
     one, other = (Expression("field", sql, "value").read(ANALYSER) for sql in ("n", "s"))
     assert OperatorExpressions((one,), (("n", "n"),), (other,)).all == (one, other)

@@ -51,3 +51,9 @@ def test_an_instant_is_read_in_its_zone_or_in_utc(text: str) -> None:
 def test_what_is_no_instant_is_refused(text: object) -> None:
     with pytest.raises(CubeError, match="is no time: write 2013-07-10"):
         instant_of("from", text)
+
+
+def test_an_instant_finer_than_a_microsecond_is_refused() -> None:
+    assert instant_of("from", "1970-01-01T00:00:00.0000010Z") == 1
+    with pytest.raises(CubeError, match="is finer than a microsecond"):
+        instant_of("from", "1970-01-01T00:00:00.0000001Z")

@@ -49,7 +49,7 @@ def test_the_most_that_is_allowed() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"output": []}, "window_s 86400: is of windows, and no output is named"),
+        ({"output": []}, "window_s 86400: belongs to windows, and the cube has no output"),
         ({"output": [["tailnum"]]}, "output 'tailnum': is no dimension"),
         ({"output": [["dest"], ["origin", "dest"]]}, "output ['origin', 'dest']: is there twice"),
         ({"output": [[]] * (OUTPUTS_MAX + 1)}, "output 65: a cube has at most 64 output cuboids"),

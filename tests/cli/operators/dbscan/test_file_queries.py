@@ -61,7 +61,7 @@ def test_warnings_are_told_once(tmp_path: Path) -> None:
         ([{"id": "one", "operator": OPERATOR, "join": {"layer": "l"}}], "join in a file of DBSCAN queries"),
         ([{"id": "one", "operator": OPERATOR, "where": 5}], "where of query 'one'"),
         ([{"id": "one", "operator": OPERATOR, "where": "z > 3"}], "unknown column 'z'"),
-        ([{"id": "one", "operator": {**OPERATOR, "eps": 0}}], "operator.eps"),
+        ([{"id": "one", "operator": {**OPERATOR, "eps": 0}}], "query 'one': line 1 of queries.ndjson: operator.eps 0"),
         ([{"id": "one", "operator": {**OPERATOR, "attributes": ["ts"]}}], "no number"),
     ],
 )
@@ -77,5 +77,5 @@ def test_a_key_of_bytes_is_refused_as_the_daemon_refuses_it(tmp_path: Path) -> N
         read_file_queries(write(tmp_path, {"id": "one", "operator": operator}), DECODING)
     with pytest.raises(AscError) as by_daemon:
         DBSCAN.read(StandingDbscan.parse(operator), SchemaAnalyser(DECODING.schema))
-    assert str(refused.value) == str(by_daemon.value)
+    assert str(refused.value) == f"query 'one': line 1 of queries.ndjson: {by_daemon.value}"
     assert "operator.key 'raw': is BINARY" in str(refused.value)
