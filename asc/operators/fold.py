@@ -26,6 +26,9 @@ class FoldState(Protocol):
         rows has a usable time.
         """
 
+    def compact(self) -> None:
+        """Free the memory that the state can do without, for example by merging equal groups."""
+
     def to_bytes(self) -> bytes:
         """Return the state as bytes."""
 

@@ -255,7 +255,7 @@ class TaskFold:
                     self._fold(name, columns, rows[starts[place] : starts[place + 1]])
                 except Exception as error:
                     self._fail(name, f"its state failed: {one_line(error, _REASON_CHARS)}")
-        self._keep_to_share({name: state.nbytes for name, state in self._states.items()})
+        self._keep_to_share(self._compacted_sizes())
 
     def _fold(self, name: str, columns: dict[str, Any], rows: npt.NDArray[np.int64]) -> None:
         query = self._folding.queries[name]
@@ -272,6 +272,25 @@ class TaskFold:
         too_large = self._states[name].fold(columns[query.op], kept) if len(kept) else 0
         found = FoldCounts(len(kept) - too_large, len(rows) - len(kept) - future, future, too_large)
         self._counts[name] = self._counts.get(name, FoldCounts()).plus(found)
+
+    def _compacted_sizes(self) -> dict[str, int]:
+        """Return the bytes of each state, by query. If the states of a kind take more than the task's share of memory,
+        compact the widest ones first, until the states fit.
+        """
+        sizes = {name: state.nbytes for name, state in self._states.items()}
+        for op, most in self._folding.bytes_max.items():
+            names = sorted((name for name in sizes if self._folding.queries[name].op == op), key=sizes.__getitem__)
+            total = sum(sizes[name] for name in names)
+            while names and total > most // self._tasks:
+                widest = names.pop()
+                total -= sizes.pop(widest)
+                try:
+                    self._states[widest].compact()
+                    sizes[widest] = self._states[widest].nbytes
+                except Exception as error:
+                    self._fail(widest, f"its state failed: {one_line(error, _REASON_CHARS)}")
+                total += sizes.get(widest, 0)
+        return sizes
 
     def _keep_to_share(self, sizes: dict[str, int]) -> None:
         """Fail the widest states of each kind until the other states of the kind fit into the task's share of memory.

@@ -50,23 +50,29 @@ class EchoCounts:
     def __init__(self, column: str, flag: str) -> None:
         self._column, self._flag = column, flag
         self._counts: Counter[str] = Counter()
+        self._uncounted: list[str] = []
 
     @property
     def nbytes(self) -> int:
-        return 8 * len(self._counts) + sum(map(len, self._counts))
+        return sum(8 + len(key) for key in (*self._counts, *self._uncounted))
+
+    def compact(self) -> None:
+        self._counts.update(self._uncounted)
+        self._uncounted = []
 
     def fold(self, columns: Mapping[str, list[str | None]], rows: npt.NDArray[np.int64]) -> int:
         keys = [columns[self._column][row] or "" for row in rows.tolist()]
         if POISON in keys:
             raise ValueError("this key is\npoison")
         kept = [key for key in keys if len(key) <= LARGEST_CHARS]
-        self._counts.update(kept)
+        self._uncounted += kept
         return len(keys) - len(kept)
 
     def to_bytes(self) -> bytes:
         if self._flag and Path(self._flag).exists():
             Path(self._flag).unlink()
             raise LostError("the hand-over is lost")
+        self.compact()
         return json.dumps(self._counts).encode()
 
 

@@ -30,7 +30,7 @@ class GrowingCells:
     @property
     def cells(self) -> Cells:
         """Return all cells, merged."""
-        self._merge()
+        self.merge()
         return self._merged
 
     def add(self, cells: Cells) -> None:
@@ -40,9 +40,10 @@ class GrowingCells:
         self._loose.append(cells)
         self._loose_count += cells.count
         if self._loose_count > self._merged.count + _LOOSE_LEAST:
-            self._merge()
+            self.merge()
 
-    def _merge(self) -> None:
+    def merge(self) -> None:
+        """Merge all added cells."""
         if self._loose:
             self._merged = merged(self._layout, self.parts)
             self._loose, self._loose_count = [], 0

@@ -82,6 +82,10 @@ class CubeState:
         self._records.update(found.by_pane)
         return found.too_large
 
+    def compact(self) -> None:
+        """Merge all cells."""
+        self._cells.merge()
+
     def to_bytes(self) -> bytes:
         """Return the cells, and the number of records in them, as bytes."""
         return CubePartial(self._cells.cells, self._records).to_bytes(self._layout)

@@ -159,6 +159,13 @@ def test_the_widest_state_past_the_share_fails_alone_in_any_batch() -> None:
     assert set(task.partials.partials) == {"narrow"}
 
 
+def test_a_state_whose_equal_groups_fit_the_share_once_merged_does_not_fail() -> None:
+    task = Task(plan_of({"narrow": ("n = 5", True), "other": ("n = 6", True)}), bytes_max=2 * 100)
+    task.run([5] * 50, [6] * 50 + [5] * 50)
+    assert (task.counted("narrow"), task.counted("other")) == ({"5": 100}, {"6": 50})
+    assert task.partials.failed == {}
+
+
 def test_a_plan_without_folded_queries_has_none() -> None:
     plan = plan_of({"routed": ("n < 2", False)})
     assert Destinations.of(plan).folded is None

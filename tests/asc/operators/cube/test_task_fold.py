@@ -107,6 +107,20 @@ def test_some_rows_of_a_batch_are_folded_and_too_large_keys_are_counted() -> Non
     assert state.nbytes < KEY_BYTES_MAX
 
 
+def test_a_compact_state_has_each_group_once() -> None:
+    layout, rows = FOLD.prepare(DEFINITION), rows_of(50)
+    state, once = FOLD.state(layout), FOLD.state(layout)
+    for target, times in ((state, 8), (once, 1)):
+        for _ in range(times):
+            columns = FOLD.columns(crossing(rows))
+            target.fold(columns, np.arange(columns.count, dtype=np.int64))
+    assert state.nbytes > 4 * once.nbytes
+    state.compact()
+    assert state.nbytes < 2 * once.nbytes
+    partial = CubePartial.of_bytes(layout, state.to_bytes())
+    assert sum(partial.records.values()) == 8 * len(rows)
+
+
 def test_values_are_again_what_they_were_and_texts_are_whole() -> None:
     batch = crossing(rows_of(3))
     damaged = pa.array([b"a", b"\xff\xfeb", None], pa.binary()).view(pa.string())
