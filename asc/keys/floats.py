@@ -12,12 +12,9 @@ from asc.frozen import frozen
 from asc.keys.buffers import fixed_width
 from asc.keys.dictionary import Dictionary
 from asc.keys.domain import Domain
+from asc.keys.float_bits import NAN_KEY, SIGN_MASK
 from asc.keys.grid import Keys
 from asc.keys.key_space import KeySpace
-
-SIGN_MASK = 0x7FFF_FFFF_FFFF_FFFF
-NAN_KEY = 0x7FF8_0000_0000_0000
-"""Key of every NaN: above the key of +infinity, as Spark orders it."""
 
 
 def float_key(value: float) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import compiled
-from asc.keys.floats import NAN_KEY, SIGN_MASK
+from asc.keys.float_bits import NAN_KEY, SIGN_MASK
 
 Array = npt.NDArray[Any]
 

@@ -13,7 +13,7 @@ from asc.evaluation.explain import explain
 from asc.evaluation.reference import accepted_by
 from asc.evaluation.trace_walk import traced
 from asc.keys.constraint import Constraint
-from asc.keys.floats import NAN_KEY
+from asc.keys.float_bits import NAN_KEY
 from asc.plan.compiler import change_plan, compile_plan, renewed
 from asc.plan.parts import Part, parts_of, plan_of
 from asc.plan.plan import CompileOptions, Plan, Query

@@ -8,7 +8,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asc.keys.floats import NAN_KEY, Floats, float_key, float_of_key
+from asc.keys.float_bits import NAN_KEY
+from asc.keys.floats import Floats, float_key, float_of_key
 
 
 @given(st.floats(allow_nan=False))

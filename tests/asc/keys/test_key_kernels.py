@@ -10,7 +10,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.keys.floats import NAN_KEY, float_key
+from asc.keys.float_bits import NAN_KEY
+from asc.keys.floats import float_key
 from asc.keys.key_kernels import float_keys
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from asc.keys.constraint import Constraint, Key
 from asc.keys.decimals import decimal_key
-from asc.keys.floats import NAN_KEY, float_key
+from asc.keys.float_bits import NAN_KEY
+from asc.keys.floats import float_key
 from asc.predicate import Limits, normalise
 from asc.predicate.normal_form.describe import describe
 from asc.predicate.regex.like_pattern import like_regex

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from asc.frozen import frozen
-from asc.keys.floats import SIGN_MASK
+from asc.keys.float_bits import SIGN_MASK
 from asc.keys.key_kernels import float_keys
 from asc.operators.cube.keys import Key
 from asc.operators.cube.states.kernels import greatest, least, merge_greatest, merge_least
