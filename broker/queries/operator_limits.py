@@ -73,7 +73,9 @@ def excess_of_operators(
     gone = {query.id for position, query in accepted if position not in errors} if counted else set()
     for stream in {candidates[position].query.stream for position in counted}:
         used = standing.used(stream, gone)
-        for position in counted:
+        current = standing.used(stream, ()).ids
+        # A replacement has the place of its query, so a new query that comes before it must not take the place.
+        for position in sorted(counted, key=lambda each: candidates[each].query.id not in current):
             own = candidates[position].destination if candidates[position].query.stream == stream else None
             error = None if own is None else used.excess(config.limits, stream, own)
             if error is not None:
@@ -99,6 +101,11 @@ class _Used:
 
     queries: defaultdict[str, set[str]]
     tracks: set[str]
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Return the ids of all queries."""
+        return frozenset().union(*self.queries.values())
 
     def add(self, op: str, query_id: str, track: str) -> None:
         """Count a query. ``track`` is NO_TARGET if the query has no track."""

@@ -39,7 +39,8 @@ def shared_topics(
     others = standing if claimed else ()
     used = {query.topic for query in others if query.topic in claimed and query.id not in replaced}
     errors: dict[int, AscError] = {}
-    for position, query in accepted:
+    # First the owners that keep their topics, so that no other change in the same step takes the topic.
+    for position, query in sorted(accepted, key=lambda each: not _keeps_topic(each[1], standing)):
         if query.topic in owners:
             errors[position] = QueryError(
                 "destination topic", query.topic, "belongs to one query alone: choose another"

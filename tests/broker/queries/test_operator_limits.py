@@ -164,6 +164,12 @@ def test_one_that_is_registered_again_unchanged_keeps_the_place_that_it_has() ->
     assert list(found) == [0]
 
 
+def test_a_replacement_keeps_its_place_whatever_comes_before_it() -> None:
+    own, operators = config(stream_near_queries=1), StandingOperators(plans_of(near("a")))
+    for changes, wanted in (([near("c"), near("a")], [0]), ([near("a"), near("c")], [1])):
+        assert list(excess_of_operators(own, changes, (), operators)) == wanted
+
+
 def test_what_stands_is_counted_without_its_definitions() -> None:
     """To read the definitions of ten thousand queries takes most of a second, under the registrar's lock."""
     standing = [replace(query, destination=replace(own, definition="")) for query, own in planned(candidate("a"))]

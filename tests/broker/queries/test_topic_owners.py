@@ -67,6 +67,14 @@ def test_of_two_in_one_change_the_first_has_the_topic(resting: Resting) -> None:
     assert len(refused(resting, *reversed(both))) == 1
 
 
+def test_an_owner_keeps_its_topic_whatever_comes_before_it(resting: Resting) -> None:
+    resting.registrar().apply([put(resting, "keeper", "owned-5", cube=True)]).raised()
+    changed = put(resting, "keeper", "owned-5", cube=True, labels={"team": "a"})
+    outcome = resting.registrar().apply([put(resting, "taker", "owned-5"), changed], keep_going=True)
+    assert list(outcome.refused) == [0]
+    assert list(outcome.registered) == [1]
+
+
 def test_the_topic_of_a_cube_may_be_compacted_and_that_of_a_route_not(resting: Resting) -> None:
     topic = f"compacted-{resting.stream('json')}"
     resting.cluster.ensure_topics([topic], {"cleanup.policy": "compact"})
