@@ -17,7 +17,7 @@ _REMEDIES: Mapping[int, str] = MappingProxyType(
     {
         errno.ENOENT: "check the path",
         errno.EACCES: "name another, or get the right to it",
-        errno.ENOSPC: "make room on the disk, then try again",
+        errno.ENOSPC: "free space on the disk, then try again",
         errno.EISDIR: "name a file",
         errno.ENOTDIR: "check the path",
         errno.EROFS: "name a place that can be written",

@@ -46,7 +46,7 @@ def read_queries(path: Path) -> dict[str, str]:
         if not isinstance(query_id, str) or not query_id or not isinstance(where, str):
             raise InputError("no query in file", str(path), f'{place} needs "id" and "where", both texts')
         if query_id in queries:
-            raise InputError("duplicate query id", query_id, f"it stands twice in {path}: remove one")
+            raise InputError("duplicate query id", query_id, f"it occurs twice in {path}: remove one")
         if body.get("join") is not None:
             remedy = "'asc match' takes none: leave it out, or match it with broker.match and asc.Join"
             raise InputError("join in a file of queries", query_id, remedy)
@@ -219,7 +219,7 @@ def _json(text: str, name: str) -> Any:
         found: Json = {}
         for key, value in pairs:
             if key in found:
-                raise InputError("duplicate key", key, f"it stands twice in an object of {name}: remove one")
+                raise InputError("duplicate key", key, f"it occurs twice in an object of {name}: remove one")
             found[key] = value
         return found
 

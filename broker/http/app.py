@@ -84,7 +84,7 @@ _REFUSALS = {
     401: "The bearer token is missing or wrong.",
     403: "Outside what the token is limited to; without a token, only this host is answered.",
     404: "There is no such query, record or block, or no such address.",
-    412: "The query stands, and If-None-Match says not to replace it.",
+    412: "The query is registered already, and If-None-Match says not to replace it.",
     408: "The body comes too slowly.",
     413: "The body is larger than 2 MiB or, of a bulk load, than api.max_body_bytes, or its parts api.max_load_bytes.",
     415: "The body is neither JSON nor NDJSON.",

@@ -21,7 +21,10 @@ _FORMS: tuple[tuple[MetricForm, _Values], ...] = (
     ),
     (
         MetricForm(
-            "asc_operator_held", "gauge", "Objects, observations or points in the states of an operator", _BY_OPERATOR
+            "asc_operator_held",
+            "gauge",
+            "Objects, observations, points or cells in the states of an operator",
+            _BY_OPERATOR,
         ),
         lambda status: {(): status.held},
     ),

@@ -156,4 +156,4 @@ class _Loop(asyncio.SelectorEventLoop):
         if self.time() - self._logged_at_s.get(kind, -_LOGGED_EVERY_S) >= _LOGGED_EVERY_S:
             self._logged_at_s[kind] = self.time()
             said = "" if error is None else f": {one_line(error)}"
-            LOG.error("%s%s (told once in %.0f s)", one_line(context["message"]), said, _LOGGED_EVERY_S)
+            LOG.error("%s%s (logged once in %.0f s)", one_line(context["message"]), said, _LOGGED_EVERY_S)

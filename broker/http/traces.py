@@ -46,7 +46,7 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
     place = None if body.source is None else Place.of(body.source)
     is_whole = permitted.sees_whole_streams and (place is None or permitted.reads_whole_records)
     if body.query is None:
-        remedy = "name a query, and its verdict is told"
+        remedy = "name a query to see its verdict"
         permitted.check_sees_whole_streams("way through a plan", remedy)
         if place is not None:
             permitted.check_sees_records("records", remedy)

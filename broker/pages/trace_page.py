@@ -178,7 +178,7 @@ def _path_section(trace: Json | None) -> Markup | None:
         "on a logarithmic scale: the whole bar before the step, the strong part of it after."
     )
     more = trace["blocks"] - len(trace["blocks_shown"])
-    omitted = element("p", {"class": "soft"}, f"{_counted(more, 'block')} more not told in detail.") if more else None
+    omitted = element("p", {"class": "soft"}, f"{_counted(more, 'block')} more not shown in detail.") if more else None
     blocks = (_block(block, trace["blocks"]) for block in trace["blocks_shown"])
     return joined(
         element("h2", None, "The way along the sequence"), element("p", {"class": "soft"}, legend), *blocks, omitted

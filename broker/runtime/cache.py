@@ -53,7 +53,7 @@ def written(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            remedy = f"is full ({error.strerror}); make room, or name another folder in ASC_CACHE_DIR"
+            remedy = f"is full ({error.strerror}); free space, or name another folder in ASC_CACHE_DIR"
         else:
             remedy = f"cannot be written ({error.strerror}); name another folder in ASC_CACHE_DIR"
         raise RuntimeMissingError("cache folder", str(folder), remedy) from error

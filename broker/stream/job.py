@@ -327,7 +327,7 @@ class StreamJob:
         if _DISK_FULL in text:
             # Spark's error does not say which file was written. Spark writes to these two folders.
             folders = f"'{self._folder}' or Spark's temporary folder '{tempfile.gettempdir()}'"
-            text = f"{text}: make room in {folders}"
+            text = f"{text}: free space in {folders}"
         return text
 
     # -- what it cannot go on with

@@ -101,7 +101,7 @@ def failing(error: BaseException) -> Result:
         (CommandError("stream", None, "name one"), "error: stream: name one"),
         (CommandError("file", "a\n\x1b[2Jb", "mend\nit"), "error: file 'a\\n\\x1b[2Jb': mend"),
         (FileNotFoundError(errno.ENOENT, "No such file", "a.csv"), "error: No such file 'a.csv': check the path"),
-        (OSError(errno.ENOSPC, "No space left"), "error: No space left: make room on the disk, then try again"),
+        (OSError(errno.ENOSPC, "No space left"), "error: No space left: free space on the disk, then try again"),
         (OSError(errno.EIO, "Broken"), "error: Broken: mend that, then try again"),
         (OSError("no number"), "error: unexpected OSError: no number (asc --debug shows where)"),
         (ValueError("\n two\tlines\nof it"), "error: unexpected ValueError: two lines (asc --debug shows where)"),

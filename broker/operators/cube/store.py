@@ -244,7 +244,7 @@ class Store:
                     self._connection.backup(target, pages=_COPIED_PAGES, progress=pause)
             sync(path)
         except (OSError, sqlite3.Error) as error:
-            remedy = f"cannot be written, {error}: make room on its disk, and ask for it again"
+            remedy = f"cannot be written, {error}: free space on its disk, and ask for it again"
             raise CubeStoreError("copy of cubes", str(path), remedy) from None
 
     def _roll_back(self) -> None:
@@ -291,7 +291,7 @@ def _refused(path: Path, error: sqlite3.Error) -> CubeStoreError:
     elif "unable to open" in text:
         remedy = f"cannot be opened, {text}: mend that, and start again"
     elif "full" in text or "I/O" in text:
-        remedy = f"cannot be written, {text}: make room on its disk, and the batch is run again"
+        remedy = f"cannot be written, {text}: free space on its disk, and the batch is run again"
     elif "malformed" in text or "not a database" in text:
         remedy = f"{_DAMAGED}, {text}: copy a dump there, or move it away and the cubes begin anew"
     else:

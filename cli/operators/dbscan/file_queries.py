@@ -52,7 +52,7 @@ def read_file_queries(path: Path, decoding: Decoding) -> list[FileQuery]:
             raise CommandError("join in a file of DBSCAN queries", body["id"], "a DBSCAN query has none: leave it out")
         for query_id, plain in combinations(body["id"], operator):
             if checked_id(query_id, CommandError) in queries:
-                raise CommandError("duplicate query id", query_id, f"it stands twice in {path}: remove one")
+                raise CommandError("duplicate query id", query_id, f"it occurs twice in {path}: remove one")
             try:
                 queries[query_id] = _query(query_id, body, plain, decoding, predicates)
             except CommandError:

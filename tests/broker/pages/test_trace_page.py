@@ -157,7 +157,7 @@ def test_what_was_ruled_out_before_and_after_the_constructs(answer: dict[str, An
         "9 → 2",
         "7 conjuncts; 5 queries with none left",
         "and 6 conjuncts more",
-        "59 blocks more not told in detail",
+        "59 blocks more not shown in detail",
     ):
         assert said in text
 

@@ -63,7 +63,7 @@ def test_a_full_disk_is_told_apart(tmp_path: Path) -> None:
         with written(tmp_path), Path("/dev/full").open("w") as full:
             full.write("x")
 
-    with pytest.raises(RuntimeMissingError, match=r"is full \(No space left on device\); make room, or name another"):
+    with pytest.raises(RuntimeMissingError, match=r"is full \(No space left on device\); free space, or name another"):
         fill()
 
 

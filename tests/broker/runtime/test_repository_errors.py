@@ -139,5 +139,5 @@ def test_a_full_disk(mirror: Mirror, small: JarSet, tmp_path: Path) -> None:
         pytest.skip("no file system may be mounted here")
     run = [*command, script, "sh", sys.executable, "-c", code, format_lock([small])]
     said = subprocess.run(run, capture_output=True, text=True, check=True).stdout
-    full = "is full (No space left on device); make room, or name another folder in ASC_CACHE_DIR"
+    full = "is full (No space left on device); free space, or name another folder in ASC_CACHE_DIR"
     assert said == f"cache folder '{disk}/jars': {full}\n"

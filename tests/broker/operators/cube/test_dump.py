@@ -194,7 +194,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path: Path) -> N
         source().commit(keeper, batch(0, FIRST), {LATE: OWN})
         before = names(keeper)
         (disk.folder / "ballast").write_bytes(bytes(shutil.disk_usage(disk.folder).free - (3 << 20)))
-        with pytest.raises(CubeStoreError, match=r"cannot be written, .*: make room on its disk") as full:
+        with pytest.raises(CubeStoreError, match=r"cannot be written, .*: free space on its disk") as full:
             keeper.dump()
         assert "\n" not in str(full.value)
         assert names(keeper) == sorted([*before, "ballast"])

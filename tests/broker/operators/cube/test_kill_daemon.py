@@ -245,7 +245,7 @@ def test_a_full_disk_delays_the_batch_and_loses_nothing(cube: Cube) -> None:
         cube.await_count(BATCH)
         disk.fill()
         cube.publish(BATCH)
-        await_until(lambda: "make room" in str(process.reason()), process)
+        await_until(lambda: "free space" in str(process.reason()), process)
         assert cube.ask()["rows"][0]["c"] == BATCH
         # What is removed meanwhile is deleted later.
         operator = {**CUBE, "measures": ["count(*) AS other"]}

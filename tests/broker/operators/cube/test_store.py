@@ -199,7 +199,7 @@ def committed(keeper: Keeper, source: Topic) -> int:
         except CubeStoreError as error:
             full = str(error)
         if full is not None:
-            assert "make room on its disk, and the batch is run again" in full
+            assert "free space on its disk, and the batch is run again" in full
             return first
     return 3_000
 
@@ -233,12 +233,12 @@ def test_a_full_disk_fails_the_commit_which_writes_nothing_and_works_when_there_
         source = topic()
         source.commit(keeper, batch(0, 50), {LATE: OWN})
         disk.fill()
-        with pytest.raises(CubeStoreError, match="make room on its disk"):
+        with pytest.raises(CubeStoreError, match="free space on its disk"):
             source.commit(keeper, batch(50, 100), {LATE: OWN})
         keeper.close()
         keeper = opened(disk.folder)
         assert rows_of(keeper, LATE) == duckdb_rows(source.partitions[0][:50])
-        with pytest.raises(CubeStoreError, match="make room on its disk"):
+        with pytest.raises(CubeStoreError, match="free space on its disk"):
             source.commit(keeper, batch(50, 100), {LATE: OWN})
         disk.free()
         first = committed(keeper, source)
