@@ -105,7 +105,7 @@ class _Used:
     @property
     def ids(self) -> frozenset[str]:
         """Return the ids of all queries."""
-        return frozenset().union(*self.queries.values())
+        return frozenset(query_id for ids in self.queries.values() for query_id in ids)
 
     def add(self, op: str, query_id: str, track: str) -> None:
         """Count a query. ``track`` is NO_TARGET if the query has no track."""
