@@ -57,7 +57,7 @@ def test_a_refusal_is_one_line(tmp_path: Path) -> None:
     own = ("--queries", tmp_path / "q.ndjson", "--schema", tmp_path / "rows.ddl")
     code, _, err = invoke("run", *own, tmp_path / "rows.csv")
     assert code == 1
-    assert err.startswith("error: unknown column 'z'")
+    assert err.startswith("error: query 'dense': line 1 of q.ndjson: unknown column 'z'")
     assert invoke("run", *own, "--batch", 0, tmp_path / "rows.csv")[0] == 2
 
 
