@@ -122,7 +122,7 @@ def test_a_silent_partition_holds_no_pane_back_and_its_late_records_are_counted(
     own = Published(site)
     own.publish(*((partition, minute, "UA") for minute in (1, 2, 4, 6) for partition in (0, 1)))
     assert own.progress()[2] == "silent"
-    assert "partition 2 is silent, and holds nothing back" in own.kept()["waits_for"]
+    assert "partition 2 is silent, and holds nothing back" in own.kept()["waiting_reason"]
     own.check(at(6))
     # Its first records are late, and move nothing back. Spark may have read the others in several batches.
     late = own.kept()["late"] + 2
