@@ -1,0 +1,59 @@
+"""Views: pairs of the lattice of a cube, each a cuboid and a length of panes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from asc.operators.cube.cuboid import Dimensions, Levels
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class View:
+    """A pair of the lattice: a cuboid, and a length of panes.
+
+    ``cuboid``: the level of each dimension. ``panes``: the number of the cube's own panes in one pane of the view, at
+    least 1. Pane k of the view covers the panes from ``k panes`` to before ``(k + 1) panes`` of the cube.
+
+    The order of the lattice: a view is finer than another if it is finer or equal in each dimension and in the panes.
+    The cells of a finer view, rolled up, are the cells of the coarser one (Shaikh and Kitagawa, StreamingCube; here
+    with time as one more axis).
+    """
+
+    cuboid: Levels
+    panes: int = 1
+
+    @staticmethod
+    def base(dimensions: Dimensions) -> View:
+        """Return the finest view of a cube: the base cuboid in the cube's own panes."""
+        return View(dimensions.base, 1)
+
+    def is_finer(self, other: View) -> bool:
+        """Return whether the cells of ``other`` can be computed from the cells of this view. A view is finer than
+        itself.
+
+        >>> View((2, 1), 1).is_finer(View((1, 1), 24)), View((2, 1), 7).is_finer(View((1, 1), 24))
+        (True, False)
+        """
+        has_levels = all(mine >= their for mine, their in zip(self.cuboid, other.cuboid, strict=True))
+        return has_levels and other.panes % self.panes == 0
+
+    def name(self, dimensions: Dimensions, grain_s: int) -> str:
+        """Return the view as text: the finest level of each dimension, and the length of a pane.
+
+        >>> View((1, 1), 24).name(Dimensions((("origin", "dest"), ("carrier",))), 3_600)
+        'origin, carrier at 1d'
+        """
+        levels = [own[level - 1] for own, level in zip(dimensions.hierarchies, self.cuboid, strict=True) if level]
+        return f"{', '.join(levels) or '()'} at {grain_text(self.panes * grain_s)}"
+
+
+def grain_text(grain_s: int) -> str:
+    """Return the length of a pane as a number and a unit.
+
+    >>> grain_text(86_400), grain_text(5_400), grain_text(900)
+    ('1d', '90m', '15m')
+    """
+    size_s, unit = next(own for own in _UNITS if grain_s % own[0] == 0)
+    return f"{grain_s // size_s}{unit}"
