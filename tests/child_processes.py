@@ -8,9 +8,7 @@ from pathlib import Path
 def children(pid: int, name: str) -> list[int]:
     """Return the running processes that a process has started and whose command line has that in it."""
     listed = [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").glob("*/children")
-        for child in task.read_text("utf-8").split()
+        int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text("utf-8").split()
     ]
     return [child for child in listed if name in _command_line(child)]
 

@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 
 from asc.operators.cube.answer_memory import Reserve, unbounded
-from asc.operators.cube.cells import Cells
 from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.neighbours import drill_down, roll_up
+from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.operators.cube.rows import rows_of
 from asc.operators.cube.source import Source, needed
+from asc.operators.cube.view import View
 
 
-def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: Reserve = unbounded) -> dict[str, Any]:
-    """Return the answer to a question. ``parts``: cells of the base cuboid, which are merged in the order of the parts.
+def answer(layout: Layout, parts: Sequence[Part], question: Question, reserve: Reserve = unbounded) -> dict[str, Any]:
+    """Return the answer to a question. ``parts``: disjoint parts of the interval, merged in their order. Each has the
+    dimensions that the question names. There is at least one part.
 
     ``reserve`` is called before each step with the number of bytes that the step holds in addition to the parts. It may
     raise an exception, and then the step does not begin.
@@ -45,7 +47,7 @@ def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: 
     dimensions = layout.definition.dimensions
     return {
         "interval": interval_of(layout, read, question),
-        "answered_by": [answered_by(layout, read)],
+        "answered_by": answered_by(layout, read),
         "groups": groups,
         "overflows": overflows,
         "rows": rows,
@@ -73,17 +75,17 @@ def _bits(places: Sequence[int]) -> int:
     return sum(1 << place for place in places)
 
 
-def interval_of(layout: Layout, read: Sequence[Cells], question: Question) -> list[str] | None:
+def interval_of(layout: Layout, read: Sequence[Part], question: Question) -> list[str] | None:
     """Return the interval of a question as text. If the question omits a bound, the cells determine the bound. Return
     None if the cube has no time, or if no cell determines an omitted bound.
     """
     grain_us = layout.definition.grain_us
-    some = [part.panes for part in read if part.count]
+    some = [part.cells.panes for part in read if part.count]
     first, end = question.first, question.end
     if first is None and some:
         first = min(int(panes[0]) for panes in some)
     if end is None and some:
-        end = max(int(panes[-1]) for panes in some) + 1
+        end = max(int(part.cells.panes[-1]) + part.view.panes for part in read if part.count)
     if question.panes is not None and first is not None and end is not None:
         first, end = first - first % question.panes, end + -end % question.panes
     if grain_us is None or first is None or end is None:
@@ -91,14 +93,18 @@ def interval_of(layout: Layout, read: Sequence[Cells], question: Question) -> li
     return [instant_text(first * grain_us), instant_text(end * grain_us)]
 
 
-def answered_by(layout: Layout, read: Sequence[Cells]) -> dict[str, Any]:
-    """Return a description of the cells from which an answer is computed."""
+def answered_by(layout: Layout, read: Sequence[Part]) -> list[dict[str, Any]]:
+    """Return a description of the cells from which an answer is computed, one for each view that is read."""
     definition = layout.definition
-    panes = np.unique(np.concatenate([part.different_panes() for part in read]))
-    cells = sum(part.count for part in read)
-    return {
-        "cuboid": list(definition.dimensions.names),
-        "grain_s": definition.grain_s,
-        "panes": len(panes),
-        "cells": cells,
-    }
+    by_view: dict[View, list[Part]] = {}
+    for part in read:
+        by_view.setdefault(part.view, []).append(part)
+    return [
+        {
+            "cuboid": [definition.dimensions.names[place] for place in parts[0].columns],
+            "grain_s": None if definition.grain_s is None else definition.grain_s * view.panes,
+            "panes": len(np.unique(np.concatenate([part.cells.different_panes() for part in parts]))),
+            "cells": sum(part.count for part in parts),
+        }
+        for view, parts in by_view.items()
+    ]

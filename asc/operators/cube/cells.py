@@ -96,19 +96,21 @@ class Cells:
         return panes
 
     def pieces(self, layout: Layout) -> Iterator[Piece]:
-        """Yield the cells of each pane as a piece, by ascending pane. The cells must be of the base cuboid."""
+        """Yield the cells of each pane as a piece, by ascending pane."""
+        schema = None
         bounds = [0, *(np.flatnonzero(np.diff(self.panes)) + 1).tolist(), self.count]
         for start, stop in pairwise(bounds):
             if start < stop:
                 # Arrow would write the whole buffers of a slice, with cells of its neighbours.
                 own = self if stop - start == self.count else self.take(np.arange(start, stop))
                 arrays = [*(key.array() for key in own.keys), *own.states]
-                yield Piece(int(self.panes[start]), pa.RecordBatch.from_arrays(arrays, schema=layout.piece_schema))
+                schema = schema or layout.piece_schema_of([key.dictionary.type for key in self.keys])
+                yield Piece(int(self.panes[start]), pa.RecordBatch.from_arrays(arrays, schema=schema))
 
     @staticmethod
     def of_piece(layout: Layout, piece: Piece) -> Cells:
         """Return the cells of a piece."""
-        columns, width = piece.batch.columns, len(layout.dimensions)
+        columns, width = piece.batch.columns, piece.batch.num_columns - len(layout.slots)
         panes = frozen(np.full(piece.count, piece.pane, dtype=np.int64))
         return Cells(panes, tuple(map(Key.of_array, columns[:width])), tuple(columns[width:]))
 

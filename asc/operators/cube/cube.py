@@ -14,6 +14,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import Folded, folded
 from asc.operators.cube.growing import GrowingCells
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.part import Part
 from asc.operators.cube.piece import Piece
 from asc.operators.cube.question import Question
 from asc.schema import Schema
@@ -100,7 +101,7 @@ class Cube:
 
         The fields are ``by``, ``where``, ``from``, ``to``, ``grain_s``, ``measures``, ``order`` and ``limit``.
         """
-        return answer(self.layout, [self.cells], Question.parse(body, self.definition))
+        return answer(self.layout, [Part.base(self.layout, self.cells)], Question.parse(body, self.definition))
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the cells of each pane in the form in which they are stored and sent."""

@@ -63,6 +63,20 @@ class Dimensions:
             start += len(hierarchy)
         return tuple(found)
 
+    def cuboid_with(self, columns: Sequence[int]) -> Levels:
+        """Return the coarsest cuboid that has the expressions at the indices ``columns``.
+
+        >>> Dimensions((("origin", "dest"), ("carrier",))).cuboid_with((1,))
+        (2, 0)
+        """
+        levels: list[int] = []
+        start = 0
+        for hierarchy in self.hierarchies:
+            end = start + len(hierarchy)
+            levels.append(max((place - start + 1 for place in columns if start <= place < end), default=0))
+            start = end
+        return tuple(levels)
+
     def cuboid_of(self, names: Sequence[str]) -> Levels:
         """Return the cuboid that groups by the named levels. A level includes the coarser levels of its dimension.
         Raise CubeError for an unknown name.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -119,8 +120,14 @@ class Layout:
 
     @cached_property
     def piece_schema(self) -> pa.Schema:
-        """Return the Arrow schema of a piece: keys of all levels, then states."""
-        keys = [(f"d{place}", pa.dictionary(pa.int32(), own.type)) for place, own in enumerate(self.dimensions)]
+        """Return the Arrow schema of a piece of the base cuboid: keys of all levels, then states."""
+        return self.piece_schema_of([dimension.type for dimension in self.dimensions])
+
+    def piece_schema_of(self, key_types: Sequence[pa.DataType]) -> pa.Schema:
+        """Return the Arrow schema of a piece of any cuboid: its keys, then the states of all slots. ``key_types``: the
+        types of the cuboid's expressions.
+        """
+        keys = [(f"d{place}", pa.dictionary(pa.int32(), key_type)) for place, key_type in enumerate(key_types)]
         states = [(f"s{place}", slot.state.storage) for place, slot in enumerate(self.slots)]
         return pa.schema([*keys, *states])
 

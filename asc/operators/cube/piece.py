@@ -1,4 +1,4 @@
-"""Pieces: the cells of the base cuboid in one pane, as Arrow batches and as bytes."""
+"""Pieces: the cells of one cuboid in one pane, as Arrow batches and as bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Piece:
     """The cells of one pane, one row for each cell, sorted by key.
 
     ``pane``: the number k of the pane, for the event time [k grain, (k + 1) grain). ``batch``: the rows, in
-    ``Layout.piece_schema``. The dictionary of each key has exactly the values that occur, ascending.
+    ``Layout.piece_schema_of`` its keys. The dictionary of each key has exactly the values that occur, ascending.
 
     Invariant: equal cells have equal bytes, except for sums of doubles, which agree within their error bound.
     """

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from asc.errors import CubeError
 from asc.operators.cube.answer_memory import Reserve, ordering_bytes, placing_bytes, unbounded
-from asc.operators.cube.cells import Cells
 from asc.operators.cube.cuboid import Dimensions, Levels
 from asc.operators.cube.grouping import Grouping
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.operators.cube.rows import order_of, rows_of
 from asc.operators.cube.source import Source, needed
@@ -83,7 +83,7 @@ class Pivot:
 
 def pivot(
     layout: Layout,
-    read: Sequence[Cells],
+    read: Sequence[Part],
     question: Question,
     axes: Axes,
     *,

@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from asc.frozen import frozen
 from asc.operators.cube.answer_memory import Reserve, held, joining_bytes, merging_bytes, placing_bytes, unbounded
-from asc.operators.cube.cells import Cells, joined, merged
+from asc.operators.cube.cells import joined, merged
 from asc.operators.cube.json_values import plain_values
 from asc.operators.cube.layout import Answered, Layout
+from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.operators.cube.source import needed
 
@@ -42,7 +43,7 @@ def is_number(measure: Answered) -> bool:
 
 def series(
     layout: Layout,
-    read: Sequence[Cells],
+    read: Sequence[Part],
     question: Question,
     measure: int,
     *,

@@ -19,6 +19,7 @@ from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.grouping import Grouping, pane_digit
 from asc.operators.cube.keys import Key
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.predicate import Predicate, normalise
 from asc.spark_types import backquoted, folded, quoted_name
@@ -83,16 +84,16 @@ class Source:
         return part
 
 
-def needed(layout: Layout, read: Sequence[Cells], question: Question, reserve: Reserve = unbounded) -> Source:
+def needed(layout: Layout, read: Sequence[Part], question: Question, reserve: Reserve = unbounded) -> Source:
     """Return the cells of the interval that WHERE accepts, with the keys of the dimensions that the question names.
 
     If the question has a grain, the panes of these cells are its intervals.
     """
-    columns = {place for cuboid in question.cuboids for place in layout.definition.dimensions.columns(cuboid)}
+    columns = _columns(layout, question)
     predicate = None if question.where is None else _predicate(layout, question.where)
     named = () if predicate is None else _named(layout, predicate)
     places = tuple(sorted({*columns, *named}))
-    parts = [part.rolled_up(places) for part in read if part.count] or [read[0].rolled_up(places)]
+    parts = [part.keyed_by(places) for part in read if part.count] or [read[0].keyed_by(places)]
     if predicate is not None and not predicate.match_all:
         own = {place: places.index(place) for place in named}
         parts = _accepted_parts(layout, predicate.text, parts, own, reserve)
@@ -105,6 +106,18 @@ def needed(layout: Layout, read: Sequence[Cells], question: Question, reserve: R
     # If the groups are about as many as the cells, a merge here would only be one more pass.
     groups = _groups([part.rolled_up([places.index(place) for place in kept]) for part in parts], source.by_pane)
     return source.rolled_up(layout, kept, reserve) if _GROUP_CELLS * groups <= source.count else source
+
+
+def needed_columns(layout: Layout, question: Question) -> tuple[int, ...]:
+    """Return the indices of the dimensions that a question names, in its cuboids or in WHERE, ascending. Raise
+    CubeError if WHERE is not a predicate over dimensions.
+    """
+    named = () if question.where is None else _named(layout, _predicate(layout, question.where))
+    return tuple(sorted({*_columns(layout, question), *named}))
+
+
+def _columns(layout: Layout, question: Question) -> set[int]:
+    return {place for cuboid in question.cuboids for place in layout.definition.dimensions.columns(cuboid)}
 
 
 def _groups(parts: Sequence[Cells], by_pane: bool) -> int:

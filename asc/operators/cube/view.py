@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from asc.operators.cube.cuboid import Dimensions, Levels
 
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,7 +53,7 @@ def grain_text(grain_s: int) -> str:
     """Return the length of a pane as a number and a unit.
 
     >>> grain_text(86_400), grain_text(5_400), grain_text(900)
-    ('1d', '90m', '15m')
+    ('1d', '90min', '15min')
     """
     size_s, unit = next(own for own in _UNITS if grain_s % own[0] == 0)
     return f"{grain_s // size_s}{unit}"

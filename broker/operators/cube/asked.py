@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from asc.errors import CubeError
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.question import LIMIT_MAX, Question, interval_panes
+from asc.operators.cube.view import View
 from asc.operators.times import FIRST_US
 from broker.operators.cube.cube_state import CubeState
 
-_OWN = ("last_s", "live", "late", "cursor")
+_OWN = ("last_s", "live", "late", "cursor", "answer_from")
 _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{8}))?", re.ASCII)
 
 
@@ -27,6 +28,7 @@ class Asked:
     ``is_live``: whether it also asks for the open panes. ``is_late``: whether it also asks for late records that stay
     apart. ``digest``: a hash of the cube and of all that the body asks except the limit; a cursor contains it.
     ``open_panes``: the number of open panes in the interval; the answer includes them only if it is live.
+    ``answer_from``: the stored view that the body names as the only one to read; None if the nearest ones are read.
     """
 
     question: Question
@@ -34,6 +36,7 @@ class Asked:
     is_late: bool
     digest: str
     open_panes: int
+    answer_from: View | None = None
 
     def cursor(self, commit: int, shown: int) -> str:
         """Return the cursor for the rows that follow the first ``shown`` rows of an answer. ``commit``: the commit of
@@ -59,11 +62,30 @@ class Asked:
         question = Question.parse(own, state.definition)
         open_panes = _open_panes(state, question, has_end=body.get("last_s") is None)
         digest = _digest(state, question, live, late)
+        forced = None if body.get("answer_from") is None else stored_view_of(body["answer_from"], state)
         question = replace(question, skip=_skip(body.get("cursor"), commit, digest))
         if not live:
             question = _of_closed_panes(question, open_from)
         flags = {name: True for name, is_set in (("live", live), ("late", late)) if is_set}
-        return Asked(replace(question, body={**(question.body or {}), **flags}), live, late, digest, open_panes)
+        return Asked(replace(question, body={**(question.body or {}), **flags}), live, late, digest, open_panes, forced)
+
+
+def stored_view_of(plain: object, state: CubeState) -> View:
+    """Return the stored view that a body names. Raise CubeError if the cube has no such view."""
+    dimensions, grain_s = state.definition.dimensions, state.grain_us // 1_000_000
+    remedy = 'give a stored view, as {"by": ["carrier"], "grain_s": 86400}'
+    if not isinstance(plain, Mapping) or not plain.keys() <= {"by", "grain_s"}:
+        raise CubeError("answer_from", plain, remedy)
+    names = plain.get("by", [])
+    if not isinstance(names, Sequence) or isinstance(names, str):
+        raise CubeError("answer_from", plain, remedy)
+    (cuboid, _) = dimensions.cuboids_of([names])[0]
+    view = View(cuboid, interval_panes(plain.get("grain_s"), state.definition) or 1)
+    stored = [View.base(dimensions), *(own.view for own in state.views if own.filled_to is not None)]
+    if view not in stored:
+        shown = "; ".join(own.name(dimensions, grain_s) for own in stored)
+        raise CubeError("answer_from", view.name(dimensions, grain_s), f"is not materialised: the cube has {shown}")
+    return view
 
 
 def _of_closed_panes(question: Question, open_from: int | None) -> Question:

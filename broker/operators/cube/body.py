@@ -10,10 +10,20 @@ from typing_extensions import Self
 
 from asc.operators.cube.definition import DAY_HOURS, DEFAULT_TIME, DIMENSIONS_MAX, HOUR_S, MEASURES_MAX
 from asc.operators.cube.output import OUTPUTS_MAX
-from broker.body import Number, Text
+from asc.operators.cube.pins import PINS_MAX
+from broker.body import Body, Number, Text
 from broker.operators.kind_body import KindBody
 
 _Hierarchy = Annotated[list[Text], Field(min_length=1)]
+
+
+class PinnedView(Body):
+    """A cuboid with panes of its length."""
+
+    by: list[Text] = Field(default=[], description="The dimensions of the cuboid; none for all records together.")
+    grain_s: Number = Field(
+        ge=1, le=DAY_HOURS * HOUR_S, allow_inf_nan=False, description="Seconds of its panes: a multiple of the grain."
+    )
 
 
 class CubeBody(KindBody):
@@ -71,6 +81,11 @@ class CubeBody(KindBody):
         default="merge",
         description="Whether records of panes that are closed already join these, or stay apart, for questions alone.",
     )
+
+    materialise: Annotated[
+        list[list[Text] | PinnedView],
+        Field(max_length=PINS_MAX, description="Views that are stored beside the base cuboid, for fast answers."),
+    ] = Field(default=[])
 
     @model_validator(mode="after")
     def _whole_output(self) -> Self:

@@ -12,6 +12,7 @@ from asc.operators.cube.revisions import Unit
 from broker.operators.cube.coverage import Coverage, Place
 from broker.operators.cube.gaps import NO_BATCH, Gap, bounded
 from broker.operators.cube.panes import Panes, StoredPiece
+from broker.operators.cube.stored_view import StoredView
 from broker.operators.cube.window_state import KeptChange, WindowState
 
 COUNTERS = ("counted", "late", "apart", "expired", "time", "future_timestamp", "too_large")
@@ -46,7 +47,8 @@ class CubeState:
     It is None if other cubes have read further, because their watermark holds then. ``batch``: the commit of its last
     batch. ``parked``: the reason why the cube is parked; None if it is not. ``stopped``: the reason why it was parked,
     or that it is paused, until its next batch. ``windows``: the progress of its windows; None if it writes none.
-    ``apart``: the pieces of late records that join no pane.
+    ``apart``: the pieces of late records that join no pane. ``views``: the views of its lattice that are materialised
+    beside the base cuboid.
 
     Invariant: its pieces are the fold of the accepted records with a time at the offsets of ``coverage``.
     """
@@ -68,6 +70,7 @@ class CubeState:
     stopped: str | None = None
     windows: WindowState | None = None
     apart: Panes = field(default_factory=Panes.none)
+    views: tuple[StoredView, ...] = ()
 
     @property
     def time(self) -> str:
@@ -88,17 +91,38 @@ class CubeState:
 
     @property
     def size_bytes(self) -> int:
-        """Return the bytes of the pieces, and of the data that windows keep for late records."""
+        """Return the bytes of the pieces, those of views among them, and of the data that windows keep for late
+        records.
+        """
         windows = 0 if self.windows is None else self.windows.size_bytes
-        return self.panes.size_bytes + self.apart.size_bytes + windows
+        return self.panes.size_bytes + self.apart.size_bytes + windows + self.view_bytes
+
+    @property
+    def view_bytes(self) -> int:
+        """Return the bytes of the pieces of views."""
+        return sum(view.panes.size_bytes for view in self.views)
+
+    @property
+    def view_cells(self) -> int:
+        """Return the number of cells in the pieces of views."""
+        return sum(view.panes.cells for view in self.views)
 
     @property
     def pane_count(self) -> int:
         """Return the number of panes. A pane counts twice if some of its late records are stored separately."""
         return self.panes.count + self.apart.count
 
+    def view_of(self, piece: int) -> StoredView | None:
+        """Return the view to which a piece belongs. Return None for a piece of the base cuboid, or an unknown one."""
+        return next((view for view in self.views if view.has(piece)), None)
+
+    def without_pieces_of(self, *views: StoredView) -> CubeState:
+        """Return the state with some views empty. They are filled again from the base pieces."""
+        numbers = {view.number for view in views}
+        return replace(self, views=tuple(view.emptied() if view.number in numbers else view for view in self.views))
+
     def pieces(self) -> Iterator[StoredPiece]:
-        """Yield all pieces."""
+        """Yield all pieces of the base cuboid."""
         yield from self.panes.pieces()
         yield from self.apart.pieces()
 
@@ -161,7 +185,9 @@ class CubeState:
             gaps.append(Gap(first_us, end_us, detail, next(gap_numbers)))
             reason = reason or detail
         panes, apart = self.panes.with_damage(damaged), self.apart.with_damage(damaged)
-        return replace(self, panes=panes, apart=apart, gaps=bounded(gaps), parked=reason)
+        after = replace(self, panes=panes, apart=apart, gaps=bounded(gaps), parked=reason)
+        # The views have the cells of these pieces, and answers must not depend on the view that is read.
+        return after.without_pieces_of(*self.views)
 
     def with_damaged_change(
         self, gone: KeptChange, raised: Mapping[Unit, int], gap_numbers: Iterator[int]

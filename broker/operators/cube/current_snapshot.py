@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 
@@ -10,6 +10,7 @@ from broker.errors import CubeStoreError
 from broker.operators.cube.batch_time import Clock
 from broker.operators.cube.coverage import Place
 from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.new_piece import NewPiece
 from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.restored import restored, restored_again
 from broker.operators.cube.saving import SavedCubes
@@ -59,13 +60,13 @@ class CurrentSnapshot:
             raise
 
     @contextmanager
-    def replacing(self, before: Snapshot, *states: CubeState) -> Iterator[None]:
+    def replacing(self, before: Snapshot, *states: CubeState, added: Iterable[NewPiece] = ()) -> Iterator[None]:
         """Write states of cubes that change without a batch, in one transaction with what the context writes. Then
-        replace the snapshot ``before``.
+        replace the snapshot ``before``. ``added``: the new pieces of the only state.
         """
         with self.writing(before.commit + 1, before.batch):
             for own in states:
-                self._saved.save(before.cubes[own.id], own, (), ())
+                self._saved.save(before.cubes[own.id], own, added, ())
             yield
         cubes = {**before.cubes, **{own.id: own for own in states}}
         self.swap(before.commit + 1, before.batch, before.marks, cubes)

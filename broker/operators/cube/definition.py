@@ -10,12 +10,14 @@ from typing import Any, ClassVar, Literal
 from asc.errors import CubeError
 from asc.operators.cube.definition import OP, CubeDefinition
 from asc.operators.cube.output import NO_OUTPUT, OUTPUT_FIELDS, Output
+from asc.operators.cube.pins import pins_of, plain_pins
+from asc.operators.cube.view import View
 from broker.errors import QueryError
 from broker.operators.expression import Expression
 from broker.operators.operator_fields import check_known, shown
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
-_LATER = ("keep", "materialise", "cuboids", "cells", "from")
+_LATER = ("keep", "cuboids", "cells", "from")
 """Names of fields that this version refuses, because a later version may define them."""
 _NOT_NULL: Mapping[str, str] = MappingProxyType(
     {
@@ -23,13 +25,14 @@ _NOT_NULL: Mapping[str, str] = MappingProxyType(
         "output": 'a list of cuboids, as [["carrier"]]',
         "emit": "all or changes",
         "late": "merge or apart",
+        "materialise": 'a list of cuboids, as [["carrier"]]',
     }
 )
 """The fields that may be omitted but must not be null, each with a description of its value for errors."""
 
 Late = Literal["merge", "apart"]
 LATES: tuple[Late, ...] = ("merge", "apart")
-STANDING_FIELDS = (*OUTPUT_FIELDS, "late")
+STANDING_FIELDS = (*OUTPUT_FIELDS, "late", "materialise")
 """The fields that only standing cubes have, not cubes over files."""
 
 
@@ -37,7 +40,8 @@ STANDING_FIELDS = (*OUTPUT_FIELDS, "late")
 class StandingCube:
     """The parameters of a standing cube. ``output``: the windows that it writes; None if it writes no windows.
 
-    ``late``: whether records of closed panes join these panes or stay apart.
+    ``late``: whether records of closed panes join these panes or stay apart. ``pins``: the views that are materialised
+    in any case.
     """
 
     name: ClassVar[str] = OP
@@ -45,6 +49,7 @@ class StandingCube:
     cube: CubeDefinition
     output: Output | None = None
     late: Late = "merge"
+    pins: tuple[View, ...] = ()
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> StandingCube:
@@ -62,14 +67,15 @@ class StandingCube:
                 raise QueryError(f"operator.{name}", None, f"give {remedy}, or leave it out")
         try:
             cube = CubeDefinition.parse({name: value for name, value in plain.items() if name not in STANDING_FIELDS})
-            return cls(cube, Output.parse(plain, cube), late_of(plain))
+            return cls(cube, Output.parse(plain, cube), late_of(plain), pins_of(plain.get("materialise"), cube))
         except CubeError as error:
             raise refusal_of(error) from None
 
     def plain(self) -> dict[str, Any]:
         """Return the definition as a JSON object, with its name."""
         output = NO_OUTPUT if self.output is None else self.output.plain(self.cube)
-        return {**self.cube.plain(), **output, "late": self.late}
+        pins = plain_pins(self.pins, self.cube)
+        return {**self.cube.plain(), **output, "late": self.late, "materialise": pins}
 
     def expressions(self) -> tuple[Expression, ...]:
         """Return the time, then the expressions of dimensions and measures, without repetition."""
@@ -85,7 +91,8 @@ class StandingCube:
         """Return the definition in one line."""
         windows = "" if self.output is None else f", {self.output.summary()}"
         late = ", late records apart" if self.late == "apart" else ""
-        return f"{self.cube.summary()}{windows}{late}"
+        pins = f", {len(self.pins)} pinned view{'s' * (len(self.pins) > 1)}" if self.pins else ""
+        return f"{self.cube.summary()}{windows}{late}{pins}"
 
 
 def late_of(plain: Mapping[str, Any]) -> Late:

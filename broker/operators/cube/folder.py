@@ -16,6 +16,7 @@ from asc.errors import AscError
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
+from asc.operators.cube.pins import pins_of
 from asc.operators.cube.task_fold import CubeFold, CubePartial
 from broker.cancellation import Cancellation
 from broker.errors import BrokerError, CubeStoreError, FoldError, KafkaError, NotThereError, QueryError
@@ -43,6 +44,9 @@ _REFUSED_S = 5.0
 
 _PURGED_S = 0.5
 """The longest time that one call of :meth:`CubeFolder.tidy` spends on deleted cubes."""
+
+_FILLED_S = 0.5
+"""The longest time that one call of :meth:`CubeFolder.tidy` spends on filling views."""
 
 _PREPARED_MAX = 256
 """The most layouts of cubes that are cached."""
@@ -186,11 +190,14 @@ class CubeFolder:
             LOG.warning("the cubes of stream '%s' are not those that are registered: %s", self._stream.name, error)
 
     def tidy(self) -> None:
-        """Repeat the changes of cubes that failed in :meth:`set_registered`, and delete some data of deleted cubes."""
+        """Repeat the changes of cubes that failed in :meth:`set_registered`. Delete some data of deleted cubes, and
+        fill views from closed panes.
+        """
         with suppress(BrokerError):
             self._tidy()
             if (keeper := self._keeper) is not None:
                 keeper.purge(_PURGED_S)
+                keeper.views.fill(_FILLED_S)
 
     def _tidy(self) -> None:
         if self._standing is self._tidied:
@@ -356,8 +363,9 @@ class CubeFolder:
         try:
             layout, own = self._layout(query), self._current(query)
             output = Output.parse(own.definition.get("output", {}), layout.definition)
+            pins = pins_of(own.definition.get("materialise"), layout.definition)
             names = {"since": query.since, "version": version}
-            self.keeper.define(cube_of(query), layout.definition, output, own.topic, **names)
+            self.keeper.define(cube_of(query), layout.definition, output, own.topic, pins=pins, **names)
         except BrokerError:
             raise
         except AscError as error:

@@ -16,6 +16,7 @@ from asc.operators.cube.former_cells import FormerCells
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import Unit
+from asc.operators.cube.view import View
 from asc.schema import Schema
 from broker.cancellation import Cancellation
 from broker.errors import QueryError
@@ -34,6 +35,7 @@ from broker.operators.cube.saving import SavedCubes
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.stepping import BatchSteps, Step, committed
 from broker.operators.cube.store import Store
+from broker.operators.cube.view_filling import ViewFilling
 from broker.operators.cube.window_state import KeptChange, WindowState
 
 LOG = logging.getLogger("asc.cubes")
@@ -69,6 +71,7 @@ class Keeper:
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
         self._changes = count(saved.windows.last_number() + 1)
         self._current = CurrentSnapshot(store, saved, lateness_us, self._reader)
+        self.views = ViewFilling(self._current, saved, self._lock, self._merger, self.park_damaged)
 
     @staticmethod
     def open(
@@ -118,7 +121,7 @@ class Keeper:
         """
         with self._lock:
             before = self._current.sure()
-            merger = PaneMerger(self._limits, before.cells, self._pieces)
+            merger = self._merger(before)
             steps = BatchSteps(
                 *(before, batch, of_bounded_panes(partials), newest),
                 waiting=waiting,
@@ -155,20 +158,23 @@ class Keeper:
         *,
         since: int = -1,
         version: int = 0,
+        pins: Collection[View] = (),
     ) -> bool:
         """Create the empty cube of a plan's query, and return True. Return False if the cube already exists, or if the
         plan is outdated.
 
         ``output``: the windows that the cube writes to ``topic``; if they differ from those of an existing cube, they
-        begin anew. ``since``: the registration of the query. Cubes of the query with another ``since`` or another
-        generation are deleted. ``version``: the version of the plan. If a newer plan has already created another
-        generation, nothing changes. Raise CubeError if the definition does not fit the records.
+        begin anew. ``pins``: the views that are materialised in any case. ``since``: the registration of the query.
+        Cubes of the query with another ``since`` or another generation are deleted. ``version``: the version of the
+        plan. If a newer plan has already created another generation, nothing changes. Raise CubeError if the definition
+        does not fit the records.
         """
         with self._lock:
             before = self._current.sure()
             known = [own for own in before.cubes.values() if own.id.query == cube.query and own.since == since]
             if any(own.id == cube for own in known):
                 self._define_windows(self._mended(before, cube, definition), cube, output, topic)
+                self.views.pin(cube, pins)
                 return False
             if any(own.version > version for own in known):
                 return False
@@ -182,6 +188,7 @@ class Keeper:
                 if output is not None:
                     windows = WindowState.beginning(topic, output, None, is_new=True)
                     kept[cube] = self._saved_windows(kept[cube], windows)
+                kept[cube] = self.views.with_pins(kept[cube], pins)
             self._current.swap(before.commit + 1, before.batch, before.marks, kept)
             return True
 
@@ -287,10 +294,18 @@ class Keeper:
                 pass
 
     def park_damaged(self, cube: CubeId, number: int) -> None:
-        """Park a cube because a question or the writer of windows found that the piece ``number`` is damaged."""
+        """Park a cube because a question or the writer of windows found that the piece ``number`` is damaged.
+
+        If the piece belongs to a view, the cube is not parked: the view is filled again.
+        """
         with self._lock:
             before = self._current.sure()
             state = before.cubes.get(cube)
+            view = None if state is None else state.view_of(number)
+            if state is not None and view is not None:
+                LOG.warning("a view of cube %s is damaged, and is filled again", cube.query)
+                with self._current.replacing(before, state.without_pieces_of(view)):
+                    return
             if state is None or all(piece.number != number or piece.is_damaged for piece in state.pieces()):
                 return
             after = state.with_damage([number], self._gaps)
@@ -325,6 +340,9 @@ class Keeper:
         """Close the file. Snapshots cannot be used afterwards."""
         with self._lock:
             self._store.close()
+
+    def _merger(self, snapshot: Snapshot) -> PaneMerger:
+        return PaneMerger(self._limits, snapshot.cells, self._pieces)
 
     def _mended(self, before: Snapshot, cube: CubeId, definition: CubeDefinition) -> Snapshot:
         """Write the definition of an existing cube anew if it is damaged in the file, and return the current snapshot.

@@ -9,9 +9,9 @@ from typing import Any
 from asc.errors import CubeError
 from asc.operators.cube.answer import answered_by, interval_of
 from asc.operators.cube.answer_memory import Reserve
-from asc.operators.cube.cells import Cells
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.part import Part
 from asc.operators.cube.pivot import Axes, Pivot, pivot
 from asc.operators.cube.question import Question
 from asc.operators.cube.series import Series, is_number, series
@@ -74,7 +74,7 @@ class Look:
     measure: int
     series: Series | None
     interval: list[str] | None
-    answered_by: Mapping[str, Any]
+    answered_by: Sequence[Mapping[str, Any]]
     facts: Mapping[str, Any]
 
     @property
@@ -86,7 +86,7 @@ class Look:
 
 def look_at(
     layout: Layout,
-    parts: Sequence[Cells],
+    parts: Sequence[Part],
     question: Question,
     wanted: Wanted,
     *,

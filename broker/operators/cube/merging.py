@@ -13,7 +13,10 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.piece import Piece
 from broker.operators.cube.batch_time import BatchTime
 from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.new_piece import NewPiece
 from broker.operators.cube.panes import Panes, StoredPiece, sound
+from broker.operators.cube.stored_view import StoredView
+from broker.operators.cube.view_folding import ViewFolder
 
 PIECES_MOST = 32
 """The most pieces of an open pane. If a batch adds one more, the last pieces are merged into one."""
@@ -38,28 +41,17 @@ class CubeLimits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NewPiece:
-    """A piece to be written: its row, its bytes and its cells. ``is_apart``: whether it holds late records that stay
-    apart.
-    """
-
-    stored: StoredPiece
-    data: bytes
-    cells: Cells
-    is_apart: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Merged:
     """The pieces of a cube after a batch: all pieces, the pieces to be written, and the cells of the pieces to be
     deleted.
 
-    ``apart``: the pieces of late records that join no pane. ``over``: the limit that the pieces exceed; None if they
-    exceed no limit.
+    ``apart``: the pieces of late records that join no pane. ``views``: the stored views. ``over``: the limit that the
+    pieces exceed; None if they exceed no limit.
     """
 
     panes: Panes
     apart: Panes
+    views: tuple[StoredView, ...]
     added: tuple[NewPiece, ...]
     gone: Mapping[int, Cells]
     over: str | None = None
@@ -74,11 +66,11 @@ class Merged:
             ended = {pane: held for pane, held in own.open.items() if open_from is not None and pane < open_from}
             return own.changed(ended, open_from)
 
-        return Merged(closed(state.panes), closed(state.apart), (), MappingProxyType({}))
+        return Merged(closed(state.panes), closed(state.apart), state.views, (), MappingProxyType({}))
 
     def kept_by(self, state: CubeState) -> CubeState:
         """Return ``state`` with these pieces."""
-        return replace(state, panes=self.panes, apart=self.apart)
+        return replace(state, panes=self.panes, apart=self.apart, views=self.views)
 
 
 @dataclass(slots=True)
@@ -103,10 +95,14 @@ class PaneMerger:
     def __init__(
         self, limits: CubeLimits, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]
     ) -> None:
-        """Set limits and sources. ``read`` returns the cells of a piece. ``numbers``: the numbers of new pieces."""
+        """Set limits and sources. ``read`` returns the cells of a piece. ``numbers``: the numbers of new pieces.
+
+        The attribute ``views`` has the rules by which views follow.
+        """
         self._limits = limits
         self._read = read
         self._numbers = numbers
+        self.views = ViewFolder(read, numbers, limits.size_bytes)
 
     def merge(
         self,
@@ -129,7 +125,9 @@ class PaneMerger:
         written = _Written()
         panes = self._side(layout, state.panes, added, open_from, written, is_tight=is_tight)
         apart = self._side(layout, state.apart, late, open_from, written, is_apart=True, is_tight=is_tight)
-        over = None if added is None else self._over(replace(state, panes=panes, apart=apart), written)
+        after = replace(state, panes=panes, apart=apart)
+        over = None if added is None else self._over(after, written)
+        # Views do not count here: they stop growing at the limit, and park no cube.
         size_bytes = panes.size_bytes + apart.size_bytes + window_bytes
         is_wide = size_bytes > self._limits.size_bytes
         if over is None and added is not None and is_wide:
@@ -138,7 +136,12 @@ class PaneMerger:
             revisions = f", {window_bytes:,} of them for revisions of its windows" if window_bytes else ""
             detail = _limit(state.id.query, "cube_bytes", self._limits.size_bytes, "leave dimensions out")
             over = f"it has {size_bytes:,} bytes{revisions}, and {detail}"
-        return Merged(panes, apart, tuple(written.new), MappingProxyType(written.gone), over)
+        if over is not None:
+            return Merged(panes, apart, state.views, tuple(written.new), MappingProxyType(written.gone), over)
+        fresh = {new.stored.number: new.cells for new in written.new if not new.is_apart}
+        views = self.views.after(after, added, open_from, fresh)
+        gone = MappingProxyType({**written.gone, **views.gone})
+        return Merged(panes, apart, views.views, (*written.new, *views.added), gone)
 
     def _side(
         self,

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby, islice
+from itertools import accumulate, groupby, islice
 from types import MappingProxyType
 
 _RUN_PANES = 64
@@ -68,12 +68,20 @@ class _Leaf:
         return (*runs, tuple(run)) if run else tuple(runs)
 
     @cached_property
+    def sums(self) -> tuple[list[int], list[int]]:
+        """Return the panes of the leaf, and the number of cells of the undamaged pieces before each pane and after the
+        last.
+        """
+        cells = (sum(piece.cells for piece in sound(pieces)) for pieces in self.panes.values())
+        return list(self.panes), list(accumulate(cells, initial=0))
+
+    @cached_property
     def sound_panes(self) -> tuple[int, ...]:
         """Return the panes of the leaf that have an undamaged piece."""
         return tuple(pieces[0].pane for run in self.runs for pieces in run)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
     """The closed panes of a cube by number, ascending, in leaves that the states of many commits share.
 
@@ -129,6 +137,20 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
                 if (end is None or run[0][0].pane < end) and (first is None or first <= run[-1][0].pane):
                     yield run
 
+    def cells(self, first: int, end: int) -> int:
+        """Return the number of cells of undamaged pieces in the panes from ``first`` to before ``end``.
+
+        Cost: two searches. The first call after a change also sums up the leaves that changed.
+        """
+        return self._cells_before(end) - self._cells_before(first) if first < end else 0
+
+    def _cells_before(self, pane: int) -> int:
+        if not self.leaves:
+            return 0
+        place = self._place(pane)
+        panes, sums = self.leaves[place].sums
+        return self.sums[place] + sums[bisect_left(panes, pane)]
+
     def following(self, pane: int | None) -> int | None:
         """Return the first pane from ``pane`` on that has an undamaged piece. Return None if there is none.
 
@@ -139,6 +161,11 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
             if found < len(leaf.sound_panes):
                 return leaf.sound_panes[found]
         return None
+
+    @cached_property
+    def sums(self) -> list[int]:
+        """Return the number of cells before each leaf."""
+        return list(accumulate((leaf.sums[1][-1] for leaf in self.leaves), initial=0))
 
     def _place(self, pane: int) -> int:
         """Return the index of the leaf that has a pane, or into which the pane would be inserted."""

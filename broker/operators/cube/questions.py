@@ -64,7 +64,7 @@ class Questions:
         errors.
         """
         found = self._answered(cube, lambda snapshot, reserve: snapshot.look(cube, wanted, reserve), cancellation)
-        self.figures.cells.observe(found.answered_by["cells"])
+        self.figures.cells.observe(sum(own["cells"] for own in found.answered_by))
         return found
 
     def _ask(self, cube: CubeId, body: Mapping[str, Any]) -> Ask[dict[str, Any]]:

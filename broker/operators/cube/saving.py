@@ -18,9 +18,10 @@ from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Coverage, Interval, Place
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.gaps import Gap
-from broker.operators.cube.merging import NewPiece
+from broker.operators.cube.new_piece import NewPiece
 from broker.operators.cube.panes import Panes, StoredPiece
 from broker.operators.cube.store import Rows, Store
+from broker.operators.cube.view_saving import SavedViews
 from broker.operators.cube.window_saving import SavedWindows
 
 _TYPES = "its records have other types than its pieces: remove the query, and register it again"
@@ -39,6 +40,7 @@ class SavedCubes:
         self._time_zone = time_zone
         self._lateness_us = lateness_us
         self.windows = SavedWindows(store)
+        self.views = SavedViews(store)
 
     def layout(self, definition: CubeDefinition) -> Layout:
         """Return the layout of a cube over the records of the stream. Raise CubeError if the cube does not fit the
@@ -64,10 +66,11 @@ class SavedCubes:
         marks = self.marks()
         rows = self._store.execute(f"SELECT {_CUBE} FROM cubes")
         definitions, damaged = _definitions({row[0]: row[3] for row in rows})
-        windows = self.windows.states(definitions)
+        windows, views = self.windows.states(definitions), self.views.states()
         pieces = _grouped(
             self._store.execute(
-                "SELECT cube, number, pane, cells, length(data), crc, is_damaged, is_apart FROM pieces ORDER BY number"
+                "SELECT cube, number, pane, cells, length(data), crc, is_damaged, is_apart FROM pieces WHERE view = 0"
+                " ORDER BY number"
             )
         )
         coverage = _grouped(
@@ -105,6 +108,7 @@ class SavedCubes:
                 stopped,
                 windows.get(number),
                 Panes.of(sides[True], open_from),
+                views.get(number, ()),
             )
             if number in damaged:
                 state_by_id[state.id] = replace(state, parked=state.parked or damaged[number])
@@ -133,9 +137,13 @@ class SavedCubes:
         number, store = after.number, self._store
         self.delete_pieces(gone)
         store.execute_all(
-            "INSERT INTO pieces (number, cube, pane, cells, crc, data, is_apart) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            ((e.stored.number, number, e.stored.pane, e.stored.cells, e.stored.crc, e.data, e.is_apart) for e in added),
+            "INSERT INTO pieces (number, cube, pane, cells, crc, data, is_apart, view) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (e.stored.number, number, e.stored.pane, e.stored.cells, e.stored.crc, e.data, e.is_apart, e.view)
+                for e in added
+            ),
         )
+        self.views.save(before.views, after.views)
         self._save_coverage(number, False, before.coverage, after.coverage)
         self._save_coverage(number, True, before.missed, after.missed)
         kept = {own.number for own in after.gaps}

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from asc.frozen import frozen
 from asc.operators.cube.answer import answer
 from asc.operators.cube.answer_memory import Reserve, unbounded
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.json_values import bound_text, instant_text
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from broker.errors import DamagedPieceError, QueryError, UnknownQueryError
 from broker.operators.cube.asked import Asked
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Place
+from broker.operators.cube.covering import Portion, portions_of
 from broker.operators.cube.cube_state import COUNTERS, CubeId, CubeState
 from broker.operators.cube.look import Look, Wanted, look_at
-from broker.operators.cube.panes import StoredPiece, sound
+from broker.operators.cube.panes import Panes, StoredPiece, sound
 from broker.operators.cube.partition_times import partitions_of, waiting_reason
 from broker.operators.cube.reading import PieceReader, decoded_bytes
 from broker.operators.cube.store import Store
@@ -165,24 +169,12 @@ class Snapshot:
         layout: Layout,
         first: int | None,
         end: int | None,
-        *,
-        has_open: bool,
-        has_late: bool = False,
-        reserve: Reserve = unbounded,
     ) -> Iterator[Cells]:
-        """Yield the cells of an interval in order of panes: of the runs of closed panes that overlap it, then of the
+        """Yield the cells of the base cuboid in an interval: of the runs of closed panes that overlap it, then of the
         pieces of open panes.
-
-        ``has_late``: whether the cells of late records that stay apart follow.
         """
-        for panes in (state.panes, state.apart) if has_late else (state.panes,):
-            for run in panes.closed.runs(first, end):
-                yield self._reader.run(layout, run, self._read, reserve)
-            for pane in sorted(panes.open) if has_open else ():
-                if (first is None or first <= pane) and (end is None or pane < end):
-                    for piece in sound(panes.open[pane]):
-                        reserve(decoded_bytes(layout, piece))
-                        yield self.cells(layout, piece)
+        yield from self._closed(state.panes, first, end, layout, unbounded)
+        yield from self._open(state.panes, first, end, layout, unbounded)
 
     def _sound(self, cube: CubeId) -> tuple[CubeState, Layout]:
         """Return a cube and its layout. Raise QueryError if its pieces no longer fit the records of the stream."""
@@ -204,11 +196,54 @@ class Snapshot:
         watermark = None if watermark_us is None else bound_text(watermark_us)
         return {"watermark": watermark, "whole": not gaps, "gaps": gaps, "commit": self.commit}
 
-    def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Reserve) -> list[Cells]:
-        """Return the cells of the question's interval, in parts."""
-        interval = asked.question.first, asked.question.end
-        sides = {"has_open": asked.is_live, "has_late": asked.is_late}
-        return list(self.parts(state, layout, *interval, **sides, reserve=reserve)) or [Cells.none(layout)]
+    def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Reserve) -> list[Part]:
+        """Return the cells of the question's interval, in parts: closed panes from the nearest views, then open panes,
+        then late records that stay apart.
+        """
+        question, open_from = asked.question, self._open_from(state)
+        interval, reading = (question.first, question.end), (layout, reserve)
+        parts: list[Part] = []
+        for portion in portions_of(state, layout, question, open_from, asked.answer_from):
+            parts += self._portion(portion, *reading)
+        base = self._open(state.panes, *interval, *reading) if asked.is_live else iter(())
+        if asked.is_late:
+            base = chain(base, self._closed(state.apart, *interval, *reading))
+            base = chain(base, self._open(state.apart, *interval, *reading) if asked.is_live else ())
+        parts += (Part.base(layout, cells) for cells in base)
+        return parts or [Part.base(layout, Cells.none(layout))]
+
+    def _portion(self, portion: Portion, layout: Layout, reserve: Reserve) -> Iterator[Part]:
+        """Yield the cells of a portion. Their panes are numbered as those of the cube."""
+        view = portion.source.view
+        read = self._read if portion.source.is_base else self._read_view
+        for run in portion.source.closed.runs(portion.first, portion.end):
+            cells = self._reader.run(layout, run, read, reserve).between(portion.first, portion.end)
+            if view.panes > 1:
+                reserve(cells.panes.nbytes)
+                cells = replace(cells, panes=frozen(cells.panes * view.panes))
+            yield Part.of(layout, view, cells)
+
+    def _closed(
+        self, panes: Panes, first: int | None, end: int | None, layout: Layout, reserve: Reserve
+    ) -> Iterator[Cells]:
+        for run in panes.closed.runs(first, end):
+            yield self._reader.run(layout, run, self._read, reserve)
+
+    def _open(
+        self, panes: Panes, first: int | None, end: int | None, layout: Layout, reserve: Reserve
+    ) -> Iterator[Cells]:
+        for pane in sorted(panes.open):
+            if (first is None or first <= pane) and (end is None or pane < end):
+                for piece in sound(panes.open[pane]):
+                    reserve(decoded_bytes(layout, piece))
+                    yield self.cells(layout, piece)
+
+    def _read_view(self, piece: StoredPiece) -> bytes | Cells:
+        try:
+            return self._read(piece)
+        except UnknownQueryError:
+            # The view was removed, or is filled again.
+            raise DamagedPieceError("piece", piece.number, "was deleted: ask again", number=piece.number) from None
 
     def _read(self, piece: StoredPiece) -> bytes | Cells:
         data = self._store.piece(piece.number)

@@ -125,6 +125,11 @@ class BatchSteps:
                 after, merged, late = self._after(state, outcome, batch_time)
                 break
             except DamagedPieceError as error:
+                view = state.view_of(error.number)
+                if view is not None:
+                    LOG.warning("a view of cube %s is damaged, and is filled again", state.id.query)
+                    state = state.without_pieces_of(view)
+                    continue
                 damaged.append(error.number)
                 state, outcome = state.with_damage([error.number], self._gap_numbers), "parked"
             except BrokerError:

@@ -9,7 +9,11 @@ are:
 - ``cubes``: query, generation, definition and the types of its pieces. The versions of the registry at which the query
   was registered, and of the plan with which the cube began. The watermark after its last batch, the commit of that
   batch, and why it is parked;
-- ``pieces``: Arrow bytes by pane, with their CRC32, those of late records that stay apart among them;
+- ``pieces``: Arrow bytes by pane, with their CRC32, those of late records that stay apart and those of views among
+  them. ``view`` is the number of the view, or 0;
+- ``views``: the materialised views of a cube: cuboid, panes of the cube in one pane of the view, and whether the
+  definition pins it. Also the pane before which the view is complete;
+- ``removed_views``: the numbers of views whose pieces up to the number ``until`` are deleted, but for some of them;
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
 - ``gaps``: intervals of event time with records missing, and why;
 - ``counters``: records by what became of them;
@@ -39,9 +43,9 @@ from typing import Any
 from broker.disk_sync import sync
 from broker.errors import CubeStoreError, DamagedFormerCellsError, DamagedPieceError
 
-FORM = 1
-"""The form of the file of cubes that this version of asc-broker reads and writes. The version refuses a file of any
-other form.
+FORM = 2
+"""The form of the file of cubes that this version of asc-broker reads and writes. The version also reads form 1,
+which has no views, and refuses a file of any other form.
 """
 
 _APPLICATION = 0x41_53_43_43
@@ -67,7 +71,7 @@ CREATE TABLE cubes (
 CREATE TABLE pieces (
     number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, pane INTEGER NOT NULL, cells INTEGER NOT NULL,
     crc INTEGER NOT NULL, is_damaged INTEGER NOT NULL DEFAULT 0, data BLOB NOT NULL,
-    is_apart INTEGER NOT NULL DEFAULT 0);
+    is_apart INTEGER NOT NULL DEFAULT 0, view INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE coverage (
     cube INTEGER NOT NULL, is_missed INTEGER NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL,
     first INTEGER NOT NULL, "end" INTEGER NOT NULL,
@@ -93,8 +97,18 @@ CREATE INDEX gaps_of_cube ON gaps (cube);
 CREATE INDEX former_cells_of_cube ON former_cells (cube);
 """
 
+_VIEW_TABLES = """
+CREATE TABLE views (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, cube INTEGER NOT NULL, cuboid TEXT NOT NULL, panes INTEGER NOT NULL,
+    is_pinned INTEGER NOT NULL, filled_to INTEGER);
+CREATE TABLE removed_views (view INTEGER PRIMARY KEY, until INTEGER NOT NULL);
+CREATE INDEX pieces_of_view ON pieces (view) WHERE view > 0;
+CREATE INDEX views_of_cube ON views (cube);
+"""
+_FROM_FORM_1 = "ALTER TABLE pieces ADD COLUMN view INTEGER NOT NULL DEFAULT 0;" + _VIEW_TABLES
+
 _WITH_DATA = ("pieces", "former_cells")
-_OF_CUBES = ("coverage", "gaps", "counters", "windows", "revisions")
+_OF_CUBES = ("coverage", "gaps", "counters", "windows", "revisions", "views")
 Rows = list[tuple[Any, ...]]
 
 
@@ -203,10 +217,17 @@ class Store:
         self.execute("INSERT INTO removed (cube) VALUES (?)", (cube,))
 
     def purge(self, most: int) -> bool:
-        """Delete at most ``most`` pieces and former cells of deleted cubes. Return whether some may be left.
+        """Delete at most ``most`` pieces and former cells of deleted cubes and views. Return whether some may be left.
 
         Call within a transaction. Cost: some 0.2 ms for each piece, because its pages are read and marked as free.
         """
+        for view, until in self.execute("SELECT view, until FROM removed_views"):
+            some = "SELECT number FROM pieces WHERE view = ? AND number <= ? LIMIT ?"
+            sql = f"DELETE FROM pieces WHERE number IN ({some}) RETURNING number"
+            most -= len(self.execute(sql, (view, until, most)))
+            if most <= 0:
+                return True
+            self.execute("DELETE FROM removed_views WHERE view = ?", (view,))
         for (cube,) in self.execute("SELECT cube FROM removed"):
             for table in _WITH_DATA:
                 some = f"SELECT number FROM {table} WHERE cube = ? LIMIT ?"
@@ -257,18 +278,25 @@ class Store:
         application = self.execute("PRAGMA application_id")[0][0]
         if (form, application) == (0, 0) and not self.execute("SELECT 1 FROM sqlite_schema LIMIT 1"):
             with self.transaction():
-                for statement in _TABLES.split(";"):
-                    self.execute(statement)
+                self._make(_TABLES + _VIEW_TABLES)
                 self.execute(f"PRAGMA application_id = {_APPLICATION}")
-                self.execute(f"PRAGMA user_version = {FORM}")
             return
         if application == _APPLICATION and form > FORM:
             remedy = f"is of form {form}, and this version reads {FORM}: start the newer version that wrote it"
             raise CubeStoreError("cubes", str(self.path), remedy)
         tables = {name for (name,) in self.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         needed = ("stream", "marks", "newest", "cubes", "removed", *_WITH_DATA, *_OF_CUBES)
+        if form == 1 and application == _APPLICATION and tables.issuperset(set(needed) - {"views"}):
+            with self.transaction():
+                self._make(_FROM_FORM_1)
+            return
         if (form, application) != (FORM, _APPLICATION) or not tables.issuperset(needed):
             raise CubeStoreError("cubes", str(self.path), "is no file of cubes: move it away, or copy a dump there")
+
+    def _make(self, statements: str) -> None:
+        for statement in statements.split(";"):
+            self.execute(statement)
+        self.execute(f"PRAGMA user_version = {FORM}")
 
 
 def _text(data: bytes) -> str:

@@ -214,7 +214,7 @@ class _StateCells:
 
     def read(self, first: int, end: int) -> list[Cells]:
         # If the allowed lateness was raised, some panes of a written window are open again.
-        parts = self._snapshot.parts(self._state, self._layout, first, end, has_open=True)
+        parts = self._snapshot.parts(self._state, self._layout, first, end)
         found = [own.between(first, end) for own in parts]
         self.count += sum(own.count for own in found)
         return found

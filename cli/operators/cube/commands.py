@@ -16,7 +16,7 @@ from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.file_options import EXISTING_FILE
 from cli.operators.cube.dump import dump
-from cli.operators.cube.options import definition_options, late_option, output_options
+from cli.operators.cube.options import definition_options, late_option, output_options, storage_options
 from cli.operators.cube.query import query
 from cli.output import json_option
 from cli.registration_options import register, standing_options
@@ -54,6 +54,7 @@ def cube() -> None:
 @definition_options
 @late_option
 @output_options
+@storage_options
 @stream_option("The stream of the query; needed where the daemon has several.")
 @standing_options
 @server_options
@@ -109,6 +110,7 @@ def is_other_cube(former: Json | None, query: Json) -> bool:
 @definition_options
 @late_option
 @output_options
+@storage_options
 @click.option(
     "--sample",
     type=EXISTING_FILE,

@@ -127,6 +127,36 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(with_output, options)
 
 
+def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options about what a cube stores. Their values become a part of ``operator``."""
+
+    @wraps(command)
+    def with_storage(*, operator: Json, materialise: str | None, **others: Any) -> Any:
+        pins = None if materialise is None else [_pin(text) for text in divided(materialise, ";")]
+        return command(operator=operator if pins is None else {**operator, "materialise": pins}, **others)
+
+    option = click.option(
+        "--materialise",
+        metavar="VIEWS",
+        help="Store these cuboids too, for fast answers: their dimensions, separated by commas, and the cuboids by "
+        "semicolons; '() at 1d' has panes of a day: 'carrier; origin, carrier at 1d'.",
+    )
+    return with_options(with_storage, (option,))
+
+
+def _pin(text: str) -> list[str] | Json:
+    """Return a view in the form of the API.
+
+    >>> _pin("origin, carrier"), _pin("() at 1d")
+    (['origin', 'carrier'], {'by': [], 'grain_s': 86400})
+    """
+    named, has_grain, grain = text.rpartition(" at ")
+    if not has_grain:
+        named, grain = text, ""
+    names = [] if named.strip() == "()" else divided(named, ",")
+    return {"by": names, "grain_s": Grain().convert(grain.strip(), None, None)} if has_grain else names
+
+
 def late_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--late``, whose value becomes a part of ``operator``."""
 

@@ -14,6 +14,7 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.part import Part
 from asc.operators.cube.pivot import Axes, pivot
 from asc.operators.cube.question import Question
 from asc.operators.cube.series import series
@@ -145,8 +146,14 @@ def check(shape: str, work: Callable[[Layout, list[Cells], Reserved], object]) -
 def test_an_answer_takes_no_more_than_is_reserved(shape: str, body: dict[str, Any]) -> None:
     check(
         shape,
-        lambda layout, parts, reserved: answer(layout, parts, Question.parse(body, layout.definition), reserved),
+        lambda layout, parts, reserved: answer(
+            layout, base_parts(layout, parts), Question.parse(body, layout.definition), reserved
+        ),
     )
+
+
+def base_parts(layout: Layout, parts: list[Cells]) -> list[Part]:
+    return [Part.base(layout, cells) for cells in parts]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +165,7 @@ def test_a_pivot_and_a_series_take_no_more_than_is_reserved(shape: str, down: li
         axes = Axes.of(down, across, dimensions)
         body = {"by": axes.sets(dimensions), "order": ["n DESC"], "limit": 50}
         question = Question.parse(body, layout.definition)
-        pivot(layout, parts, question, axes, columns_most=12, reserve=reserved)
-        series(layout, parts, question, 0, points_most=240, reserve=reserved)
+        pivot(layout, base_parts(layout, parts), question, axes, columns_most=12, reserve=reserved)
+        series(layout, base_parts(layout, parts), question, 0, points_most=240, reserve=reserved)
 
     check(shape, look)

@@ -16,6 +16,7 @@ from asc.operators.cube.columns import Columns
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import folded
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.part import Part
 from asc.operators.cube.pivot import Axes, Pivot, pivot
 from asc.operators.cube.question import Question
 from asc.schema import Schema
@@ -61,11 +62,13 @@ def asked(down: list[str], across: list[str], **body: Any) -> tuple[Pivot, Quest
     skip, own = body.pop("skip", 0), {name: body.pop(name) for name in ("columns_skip",) if name in body}
     question = replace(Question.parse({"by": axes.sets(DEFINITION.dimensions), **body}, DEFINITION), skip=skip)
     read = [part.between(question.first, question.end) for part in PARTS]
-    return pivot(LAYOUT, read, question, axes, columns_most=3, **own), question
+    return pivot(LAYOUT, [Part.base(LAYOUT, cells) for cells in read], question, axes, columns_most=3, **own), question
 
 
 def rows(by: list[str], **body: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = answer(LAYOUT, PARTS, Question.parse({"by": by, **body}, DEFINITION))["rows"]
+    found: list[dict[str, Any]] = answer(
+        LAYOUT, [Part.base(LAYOUT, cells) for cells in PARTS], Question.parse({"by": by, **body}, DEFINITION)
+    )["rows"]
     return found
 
 
@@ -138,4 +141,4 @@ def test_sums_that_are_too_large_are_counted_wherever_they_are_shown() -> None:
     axes = Axes.of(["k"], ["l"], definition.dimensions)
     question = Question.parse({"by": axes.sets(definition.dimensions)}, definition)
     # Of the row, the column, the cell and the total.
-    assert pivot(layout, [cells], question, axes, columns_most=1).overflows == 4
+    assert pivot(layout, [Part.base(layout, cells)], question, axes, columns_most=1).overflows == 4

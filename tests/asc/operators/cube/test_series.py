@@ -13,6 +13,7 @@ from asc.operators.cube.columns import Columns
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import folded
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.operators.cube.series import is_number, series
 from asc.schema import Schema
@@ -36,7 +37,7 @@ def cells_of(records: list[tuple[str, float | None, int]]) -> Any:
 def found(measure: int, points_most: int = 100, **body: Any) -> Any:
     question = Question.parse({"by": ["k"], **body}, DEFINITION)
     read = [part.between(question.first, question.end) for part in (cells_of(RECORDS[:3]), cells_of(RECORDS[3:]))]
-    return series(LAYOUT, read, question, measure, points_most=points_most)
+    return series(LAYOUT, [Part.base(LAYOUT, cells) for cells in read], question, measure, points_most=points_most)
 
 
 def test_each_pane_is_a_point_and_panes_without_records_have_none() -> None:
@@ -55,7 +56,7 @@ def test_many_panes_are_merged_into_as_many_points_as_fit() -> None:
         first = BEGIN + timedelta(minutes=3 * point)
         body = {"by": [], "from": first.isoformat(), "to": (first + timedelta(minutes=3)).isoformat()}
         question = Question.parse(body, DEFINITION)
-        assert answer(LAYOUT, [cells_of(RECORDS)], question)["rows"][0]["mean"] == value
+        assert answer(LAYOUT, [Part.base(LAYOUT, cells_of(RECORDS))], question)["rows"][0]["mean"] == value
     assert found(0, points_most=1).values == {0: 5.0}
 
 

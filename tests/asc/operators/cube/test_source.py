@@ -12,6 +12,7 @@ from asc.operators.cube.columns import Columns
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import folded
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.operators.cube.source import Source, needed
 from asc.schema import Schema
@@ -29,7 +30,8 @@ def source(**body: Any) -> Source:
     batch = pa.RecordBatch.from_pydict(
         {name: pa.array(own) if isinstance(own, list) else own for name, own in values.items()}
     )
-    return needed(LAYOUT, [folded(LAYOUT, Columns(batch, SCHEMA, "UTC")).cells], Question.parse(body, DEFINITION))
+    cells = folded(LAYOUT, Columns(batch, SCHEMA, "UTC")).cells
+    return needed(LAYOUT, [Part.base(LAYOUT, cells)], Question.parse(body, DEFINITION))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ PLAIN = {
     "time": "time_hour",
     "grain_s": 3600,
 }
-NONE = {"output": [], "window_s": None, "slide_s": None, "emit": "all", "late": "merge"}
+NONE = {"output": [], "window_s": None, "slide_s": None, "emit": "all", "late": "merge", "materialise": []}
 WINDOWS = {"output": [["origin", "dest"], []], "window_s": 86_400, "slide_s": 3_600, "emit": "changes"}
 
 
@@ -28,7 +28,7 @@ def test_it_is_read_back_as_it_was_written() -> None:
     assert hash(StandingCube.parse(found.plain())) == hash(found)
     assert found.summary() == "flights, total, worst by origin > dest, carrier, every 3600 s"
     windows = StandingCube.parse({**PLAIN, **WINDOWS})
-    assert windows.plain() == {**PLAIN, **WINDOWS, "late": "merge"}
+    assert windows.plain() == {**PLAIN, **WINDOWS, "late": "merge", "materialise": []}
     assert StandingCube.parse(windows.plain()) == windows
     assert windows.summary().endswith("every 3600 s, writes changes of windows of 86400 s every 3600 s")
     apart = StandingCube.parse({**PLAIN, "late": "apart"})

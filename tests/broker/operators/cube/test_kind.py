@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 from asc.operators.cube.answer import answer
+from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.operators.cube.task_fold import CubeFold, CubePartial
 from asc.plan.plan import Plan
@@ -167,12 +168,14 @@ def test_workers_fold_what_duckdb_groups(spark: SparkSession, kafka: EmbeddedKaf
     partial = CubePartial.of_bytes(layout, batch.partials["c"].state)
     assert batch.partials["c"].counts.counted == sum(partial.records.values()) == len(kept)
     names = list(layout.definition.dimensions.names)
-    found = answer(layout, [partial.cells], Question.parse({"by": names, "limit": 1000}, layout.definition))["rows"]
+    found = answer(
+        layout, [Part.base(layout, partial.cells)], Question.parse({"by": names, "limit": 1000}, layout.definition)
+    )["rows"]
     assert sorted(map(str, map(flat, found))) == sorted(map(str, grouped(kept)))
     whole = CubeFold().prepare(batch.queries["total"].definition)
     (row,) = answer(
         whole,
-        [CubePartial.of_bytes(whole, batch.partials["total"].state).cells],
+        [Part.base(whole, CubePartial.of_bytes(whole, batch.partials["total"].state).cells)],
         Question.parse({}, whole.definition),
     )["rows"]
     assert row["n"] == sum(one["b"] is True for one in given)

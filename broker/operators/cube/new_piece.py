@@ -1,0 +1,23 @@
+"""Pieces that a transaction writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from asc.operators.cube.cells import Cells
+from broker.operators.cube.panes import StoredPiece
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewPiece:
+    """A piece to be written: its row, its bytes and its cells.
+
+    ``is_apart``: whether it holds late records that stay apart. ``view``: the number of the stored view to which it
+    belongs; 0 for a piece of the base cuboid.
+    """
+
+    stored: StoredPiece
+    data: bytes
+    cells: Cells
+    is_apart: bool = False
+    view: int = 0

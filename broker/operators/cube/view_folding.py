@@ -1,0 +1,210 @@
+"""Folding of closed panes into the stored views of a cube, computed before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from zlib import crc32
+
+from asc.frozen import frozen
+from asc.operators.cube.cells import Cells, merged
+from asc.operators.cube.cuboid import Dimensions
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.view import View
+from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.new_piece import NewPiece
+from broker.operators.cube.panes import ClosedPanes, StoredPiece, sound
+from broker.operators.cube.stored_view import StoredView
+
+FOLDED_CELLS = 2_000_000
+"""The cells that one transaction reads to extend the views of a cube, unless one pane of a view needs more."""
+_TOGETHER_CELLS = 200_000
+"""The cells that are merged at once, unless one piece has more."""
+
+Read = Callable[[Layout, StoredPiece], Cells]
+
+
+@dataclass(slots=True)
+class FoldedViews:
+    """The views of a cube after a step: the views, the pieces to be written, and the cells of the pieces to be deleted.
+
+    ``read_cells``: the number of cells that were read to extend views.
+    """
+
+    views: tuple[StoredView, ...]
+    added: list[NewPiece] = field(default_factory=list)
+    gone: dict[int, Cells] = field(default_factory=dict)
+    read_cells: int = 0
+
+    def has_changed(self, before: tuple[StoredView, ...]) -> bool:
+        """Return whether the views differ from those before the step."""
+        return any(own is not former for own, former in zip(self.views, before, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Pieces from which a view can be computed: those of a finer view."""
+
+    view: View
+    closed: ClosedPanes
+
+
+class ViewFolder:
+    """The rules by which the stored views of a cube follow its base pieces.
+
+    A pane of a view is folded once, when all base panes that it covers are closed. It is read from the finer view that
+    has the fewest cells in it. Later cells of these panes are merged into the piece of the view in the same transaction
+    as into the base piece. So no record costs more because of views, only each closed pane.
+    """
+
+    def __init__(self, read: Read, numbers: Iterator[int], size_bytes_max: int) -> None:
+        """Set the sources. ``read`` returns the cells of a piece. ``numbers``: the numbers of new pieces.
+
+        ``size_bytes_max``: the bytes of all pieces of a cube from which on its views are not extended any more.
+        """
+        self._read = read
+        self._numbers = numbers
+        self._size_bytes_max = size_bytes_max
+
+    def after(
+        self,
+        state: CubeState,
+        added: Cells | None,
+        open_from: int | None,
+        fresh: Mapping[int, Cells],
+        cells_max: int = FOLDED_CELLS,
+    ) -> FoldedViews:
+        """Return the views of a cube after a step. ``state``: the cube with its new base pieces and its former views.
+
+        ``added``: the cells that the step adds to the base pieces. ``open_from``: the first open pane after the step.
+        ``fresh``: the cells of the new base pieces, by the number of the piece. ``cells_max``: the cells that are read
+        to extend views. Raise DamagedPieceError if a piece is damaged.
+        """
+        layout = state.layout
+        result = FoldedViews(state.views)
+        if layout is None or not state.views:
+            return result
+        step = _Step(layout, self._read, self._numbers, dict(fresh), result)
+        base = View.base(state.definition.dimensions)
+        sources = [_Source(base, state.panes.closed)]
+        by_number: dict[int, StoredView] = {}
+        for view in sorted(state.views, key=_fineness):
+            changed = view if added is None else step.with_late(view, added)
+            target = None if open_from is None else open_from // view.view.panes
+            is_full = state.size_bytes + sum(new.stored.size_bytes for new in result.added) > self._size_bytes_max
+            if target is not None and not is_full and result.read_cells < cells_max:
+                changed = step.extended(changed, sources, target, cells_max)
+            by_number[view.number] = changed
+            if target is not None and changed.filled_to is not None and changed.filled_to >= target:
+                sources.append(_Source(changed.view, changed.closed))
+        result.views = tuple(by_number[view.number] for view in state.views)
+        return result
+
+
+class _Step:
+    """The reading and writing of one step. New pieces can be read by the views that follow."""
+
+    def __init__(
+        self, layout: Layout, read: Read, numbers: Iterator[int], fresh: dict[int, Cells], result: FoldedViews
+    ) -> None:
+        self._layout = layout
+        self._read = read
+        self._numbers = numbers
+        self._fresh = fresh
+        self._result = result
+
+    def with_late(self, view: StoredView, added: Cells) -> StoredView:
+        """Return a view after cells were added to panes that it has folded before."""
+        late = added.between(None, view.end) if view.end is not None else added.slice(0, 0)
+        if not late.count:
+            return view
+        changed: dict[int, tuple[StoredPiece, ...]] = {}
+        delta = merged(self._layout, [self._rolled_up(late, View.base(self._dimensions), view.view)])
+        for piece in delta.pieces(self._layout):
+            former = view.panes.pane(piece.pane)
+            parts = [self._cells(own) for own in former]
+            self._result.gone |= {own.number: cells for own, cells in zip(former, parts, strict=True)}
+            whole = merged(self._layout, [*parts, Cells.of_piece(self._layout, piece)])
+            changed[piece.pane] = self._new(view, whole)[piece.pane]
+        return view.with_pieces(changed, view.filled_to)
+
+    def extended(self, view: StoredView, sources: list[_Source], target: int, cells_max: int) -> StoredView:
+        """Return a view filled up to the pane ``target``, or as far as ``cells_max`` allows."""
+        panes = view.view.panes
+        first = view.filled_to
+        if first is None:
+            following = sources[0].closed.following(None)
+            first = target if following is None else min(target, following // panes)
+        if first >= target:
+            return view if view.filled_to is not None else replace(view, filled_to=target)
+        source = min(
+            (own for own in sources if own.view.is_finer(view.view)),
+            key=lambda own: own.closed.cells(first * panes // own.view.panes, target * panes // own.view.panes),
+        )
+        changed: dict[int, tuple[StoredPiece, ...]] = {}
+        ratio = panes // source.view.panes
+        parts: list[Cells] = []
+        held = 0
+        pane = source.closed.following(first * ratio)
+        current = None
+        while pane is not None and pane < target * ratio:
+            if pane // ratio != current:
+                if current is not None and self._result.read_cells >= cells_max:
+                    target = pane // ratio
+                    break
+                current = pane // ratio
+            if held > _TOGETHER_CELLS:
+                parts = self._flushed(view, parts, current, changed)
+                held = sum(part.count for part in parts)
+            for piece in sound(source.closed[pane]):
+                cells = self._cells(piece)
+                parts.append(self._rolled_up(cells, source.view, view.view))
+                held += cells.count
+                self._result.read_cells += cells.count
+            pane = source.closed.following(pane + 1)
+        self._flushed(view, parts, target, changed)
+        return view.with_pieces(changed, target)
+
+    def _flushed(
+        self, view: StoredView, parts: list[Cells], end: int, changed: dict[int, tuple[StoredPiece, ...]]
+    ) -> list[Cells]:
+        """Merge parts, and write the pieces of the view's panes before ``end``. Return the merged cells of the others,
+        which still grow.
+        """
+        if not parts:
+            return []
+        whole = merged(self._layout, parts)
+        changed |= self._new(view, whole.between(None, end))
+        rest = whole.between(end, None)
+        return [rest] if rest.count else []
+
+    def _rolled_up(self, cells: Cells, source: View, target: View) -> Cells:
+        """Return cells of a view with the keys and panes of a coarser view. Equal cells are not merged."""
+        columns = self._dimensions.columns(source.cuboid)
+        kept = [columns.index(place) for place in self._dimensions.columns(target.cuboid)]
+        ratio = target.panes // source.panes
+        panes = cells.panes if ratio == 1 else frozen(cells.panes // ratio)
+        return replace(cells.rolled_up(kept), panes=panes)
+
+    def _cells(self, piece: StoredPiece) -> Cells:
+        return self._fresh[piece.number] if piece.number in self._fresh else self._read(self._layout, piece)
+
+    def _new(self, view: StoredView, cells: Cells) -> dict[int, tuple[StoredPiece, ...]]:
+        """Return new pieces of a view, by pane. Note that they are to be written."""
+        pieces_by_pane: dict[int, tuple[StoredPiece, ...]] = {}
+        for piece in cells.pieces(self._layout):
+            data = piece.to_bytes()
+            stored = StoredPiece(next(self._numbers), piece.pane, piece.count, len(data), crc32(data))
+            self._fresh[stored.number] = Cells.of_piece(self._layout, piece)
+            self._result.added.append(NewPiece(stored, data, self._fresh[stored.number], view=view.number))
+            pieces_by_pane[piece.pane] = (stored,)
+        return pieces_by_pane
+
+    @property
+    def _dimensions(self) -> Dimensions:
+        return self._layout.definition.dimensions
+
+
+def _fineness(view: StoredView) -> tuple[int, int]:
+    # A finer view has panes at most as long and levels at least as fine, so that it comes first.
+    return view.view.panes, -sum(view.view.cuboid)

@@ -1,0 +1,91 @@
+"""Intervals are read from the nearest stored views."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asc.errors import CubeError
+from asc.operators.cube.view import View
+from broker.operators.cube.covering import Covering, Portion, covered
+from broker.operators.cube.panes import ClosedPanes, StoredPiece
+from tests.broker.operators.cube.kept_stream import (
+    minute,
+)
+from tests.broker.operators.cube.view_rig import (
+    answer,
+    filled,
+)
+
+
+def test_an_interval_is_read_from_the_coarsest_view_and_its_ends_from_finer_ones(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path, View((0, 0), 60), View((1, 0), 5))
+    found = answer(keeper, **{"by": [], "from": minute(3), "to": minute(121)})
+    assert [(own["cuboid"], own["grain_s"], own["panes"]) for own in found["answered_by"]] == [
+        (["carrier", "dest"], 60, 2),
+        (["carrier"], 300, 11),
+        ([], 3600, 1),
+    ]
+    assert found["rows"] == [{"group": {}, "n": 234, "d": 234}]
+    by_carrier = answer(keeper, by=["carrier"], where="carrier = 'B6'")
+    assert by_carrier["answered_by"][0]["grain_s"] == 300
+    assert by_carrier["rows"][0]["n"] == 120
+
+
+def test_a_view_that_is_not_there_and_one_that_is_no_ancestor_are_refused(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path, View((1, 0), 5))
+    with pytest.raises(CubeError, match=r"answer_from 'dest at 1min': is not materialised: the cube has carrier, dest"):
+        answer(keeper, by=[], answer_from={"by": ["dest"]})
+    with pytest.raises(CubeError, match=r"answer_from 'carrier at 5min': is no ancestor of the question"):
+        answer(keeper, by=["dest"], answer_from={"by": ["carrier"], "grain_s": 300})
+    for refused in ("carrier", {"cuboid": []}, {"by": "carrier"}, 7):
+        with pytest.raises(CubeError, match=r"answer_from .*: give a stored view, as"):
+            answer(keeper, by=[], answer_from=refused)
+
+
+def covering(view: View, cells_by_pane: dict[int, int], end: int | None = None) -> Covering:
+    pieces = {pane: (StoredPiece(pane + 1, pane, count, 8, 0),) for pane, count in cells_by_pane.items()}
+    return Covering(view, ClosedPanes().changed(pieces), end=end)
+
+
+def read_cells_of(portions: list[Portion]) -> int:
+    return sum(own.source.closed.cells(own.first, own.end) for own in portions)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    cells=st.lists(st.integers(0, 9), min_size=1, max_size=60),
+    lengths=st.lists(st.tuples(st.sampled_from([1, 2, 3, 4, 6, 12]), st.integers(0, 60)), max_size=5),
+    span=st.tuples(st.integers(0, 59), st.integers(1, 60)),
+    step=st.sampled_from([None, 1, 2, 6]),
+)
+def test_portions_cover_each_pane_once_and_cost_no_more_than_any_one_view(
+    cells: list[int], lengths: list[tuple[int, int]], span: tuple[int, int], step: int | None
+) -> None:
+    base = covering(View((2, 1), 1), dict(enumerate(cells)))
+    views = []
+    for panes, end in lengths:
+        sums = {pane: -(-sum(cells[pane * panes : (pane + 1) * panes]) // 2) for pane in range(end // panes)}
+        views.append(covering(View((1, 1), panes), sums, end // panes * panes))
+    first, end = span[0], span[0] + span[1]
+    portions = covered(base, views, (1, 0), [(first, end)], step)
+    panes = [own.source.view.panes for own in portions]
+    bounds = [(own.first * length, own.end * length) for own, length in zip(portions, panes, strict=True)]
+    assert bounds[0][0] == first
+    assert bounds[-1][1] == end
+    assert all(one[1] == other[0] for one, other in pairwise(bounds))
+    assert all(step is None or step % length == 0 for length in panes)
+    for own in views:
+        alone = covered(base, [own], (1, 0), [(first, end)], step)
+        assert read_cells_of(portions) <= read_cells_of(alone)
+
+
+def test_a_view_without_a_dimension_of_the_question_is_not_read() -> None:
+    base = covering(View((2, 1), 1), {0: 9})
+    coarse = covering(View((1, 0), 1), {0: 1}, end=1)
+    (portion,) = covered(base, [coarse], (0, 1), [(0, 1)])
+    assert portion.source is base
