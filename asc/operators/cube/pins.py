@@ -18,7 +18,8 @@ _REMEDY = 'give a list of cuboids, as [["carrier"], {"by": ["origin"], "grain_s"
 def pins_of(plain: object, definition: CubeDefinition) -> tuple[View, ...]:
     """Return the views in a JSON list. Raise CubeError if one is refused.
 
-    Each entry is a cuboid as a list of names, in the cube's own panes, or an object with ``by`` and ``grain_s``.
+    Each entry is a cuboid as a list of names, in the cube's own panes, or an object with ``by`` and ``grain_s``. The
+    base cuboid is always stored, so that it is no pin.
 
     >>> definition = CubeDefinition.parse({"dimensions": [["a", "b"]], "measures": ["count(*)"], "grain_s": 3600})
     >>> pins_of([["a"], {"by": [], "grain_s": 86400}], definition)
@@ -34,11 +35,10 @@ def pins_of(plain: object, definition: CubeDefinition) -> tuple[View, ...]:
     pins: dict[View, None] = {}
     for entry in plain:
         view = _view(entry, definition)
-        if view == base:
-            raise CubeError("materialise", entry, "is the base cuboid, which is always there: leave it out")
         if view in pins:
             raise CubeError("materialise", entry, "is there twice: name each view once")
-        pins[view] = None
+        if view != base:
+            pins[view] = None
     return tuple(pins)
 
 

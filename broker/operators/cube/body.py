@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from typing_extensions import Self
 
 from asc.operators.cube.definition import DAY_HOURS, DEFAULT_TIME, DIMENSIONS_MAX, HOUR_S, MEASURES_MAX
+from asc.operators.cube.keep import BANDS_MAX
 from asc.operators.cube.output import OUTPUTS_MAX
 from asc.operators.cube.pins import PINS_MAX
 from broker.body import Body, Number, Text
@@ -85,6 +86,13 @@ class CubeBody(KindBody):
     materialise: Annotated[
         list[list[Text] | PinnedView],
         Field(max_length=PINS_MAX, description="Views that are stored beside the base cuboid, for fast answers."),
+    ] = Field(default=[])
+    keep: Annotated[
+        list[Text],
+        Field(
+            max_length=BANDS_MAX,
+            description="Bands of ages, as ['1h:30d', '1d:2y origin:1']: grain and levels that older panes keep.",
+        ),
     ] = Field(default=[])
 
     @model_validator(mode="after")

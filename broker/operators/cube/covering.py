@@ -12,7 +12,8 @@ from asc.operators.cube.question import Question
 from asc.operators.cube.source import needed_columns
 from asc.operators.cube.view import View
 from broker.operators.cube.cube_state import CubeState
-from broker.operators.cube.panes import ClosedPanes
+from broker.operators.cube.kept_check import check_begins_kept, check_kept
+from broker.operators.cube.region import Region, kept_regions
 
 _VIEWS_MAX, _VIEWS_OF_MANY = 8, 2
 """The most views that are compared for each segment of an interval, if the segments are few and if they are many."""
@@ -23,34 +24,10 @@ Segment = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Covering:
-    """Closed pieces of one view that can answer questions.
-
-    ``first``, ``end``: the panes of the cube for which it is complete. None means no bound. ``is_base``: whether the
-    pieces are those of the base cuboid, which other views are computed from.
-    """
-
-    view: View
-    closed: ClosedPanes
-    first: int | None = None
-    end: int | None = None
-    is_base: bool = False
-
-    def whole_panes(self, first: int, end: int) -> Segment:
-        """Return the panes of the view that lie within panes of the cube, and for which the view is complete."""
-        panes = self.view.panes
-        if self.first is not None:
-            first = max(first, self.first)
-        if self.end is not None:
-            end = min(end, self.end)
-        return -(-first // panes), end // panes
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Portion:
     """Panes of a view that answer a part of an interval. ``first``, ``end``: numbers of the view's own panes."""
 
-    source: Covering
+    source: Region
     first: int
     end: int
 
@@ -60,32 +37,58 @@ def portions_of(
 ) -> list[Portion]:
     """Return the portions that answer the closed panes of a question's interval, ascending.
 
-    ``open_from``: the first open pane; None if all are open. ``forced``: the only view that may answer, beside the base
-    pieces at its ends; None if the nearest views answer.
+    ``open_from``: the first open pane; None if all are open. ``forced``: the only view that may answer, beside the
+    pieces of bands and of the base cuboid at its ends; None if the nearest views answer. Raise CubeError if a part of
+    the interval is not kept, or not as finely as the question needs.
     """
-    closed, dimensions = state.panes.closed, state.definition.dimensions
-    base = Covering(View.base(dimensions), closed, is_base=True)
-    first = closed.following(None) if question.first is None else question.first
+    dimensions = state.definition.dimensions
     end = open_from if question.end is None or open_from is None else min(question.end, open_from)
+    check_begins_kept(state, question)
+    kept = kept_regions(state, open_from)
+    first = _first(kept, question)
     if first is None or end is None or first >= end:
         return []
-    if not state.views or forced == base.view:
-        return [Portion(base, first, end)]
     views = [
-        Covering(own.view, own.closed, end=own.end)
+        Region(own.view, own.closed, state.derived_from(own.view), own.end)
         for own in state.views
         if own.end is not None and forced in (None, own.view)
     ]
+    if not views and len(kept) == 1:
+        return [_whole(kept[0], first, end)]
     wanted = dimensions.cuboid_with(needed_columns(layout, question))
     if forced is not None and not _answers(forced, wanted, question.panes):
         name = forced.name(dimensions, state.grain_us // 1_000_000)
         remedy = "is no ancestor of the question: name one with all dimensions of by and where, and no longer panes"
         raise CubeError("answer_from", name, remedy)
-    return covered(base, views, wanted, [(first, end)], question.panes)
+    portions: list[Portion] = []
+    for region in kept:
+        own_first, own_end = region.within(first, end)
+        if own_first < own_end:
+            check_kept(state, question, region, wanted, (own_first, own_end))
+            portions += covered(region, views, wanted, [(own_first, own_end)], question.panes)
+    return portions
+
+
+def _whole(region: Region, first: int, end: int) -> Portion:
+    return Portion(region, first // region.view.panes, end // region.view.panes)
+
+
+def _first(kept: Sequence[Region], question: Question) -> int | None:
+    """Return the first pane of a question, which is that of the oldest piece if the question has no beginning."""
+    if question.first is not None:
+        return question.first
+    firsts = (region.closed.first for region in kept)
+    oldest = next((own * region.view.panes for own, region in zip(firsts, kept, strict=True) if own is not None), None)
+    if oldest is None:
+        return None
+    step = question.panes or 1
+    first, least = oldest - oldest % step, kept[0].first
+    # An interval of which a part is deleted would have too few records.
+    return first if least is None or first >= least else first + step
 
 
 def covered(
-    base: Covering, views: Sequence[Covering], wanted: Levels, segments: Sequence[Segment], step: int | None = None
+    base: Region, views: Sequence[Region], wanted: Levels, segments: Sequence[Segment], step: int | None = None
 ) -> list[Portion]:
     """Return portions that cover the segments, ascending, from the nearest materialised ancestors.
 
@@ -114,33 +117,33 @@ def _answers(view: View, wanted: Levels, step: int | None) -> bool:
     return has_levels and (step is None or step % view.panes == 0)
 
 
-def _cost(base: Covering, source: Covering, others: Sequence[Covering], first: int, end: int) -> int:
+def _cost(base: Region, source: Region, others: Sequence[Region], first: int, end: int) -> int:
     """Return the cells that are read for an interval if one view answers it, and the base or one of the others answers
     each of its ends.
     """
     inner_first, inner_end = source.whole_panes(first, end)
     if inner_first >= inner_end:
-        return base.closed.cells(first, end)
+        return base.cells(first, end)
     panes = source.view.panes
     edges = ((first, inner_first * panes), (inner_end * panes, end))
     cells = sum(_least(base, others, *edge) for edge in edges if edge[0] < edge[1])
     return cells + source.closed.cells(inner_first, inner_end)
 
 
-def _least(base: Covering, views: Sequence[Covering], first: int, end: int) -> int:
-    cells = base.closed.cells(first, end)
+def _least(base: Region, views: Sequence[Region], first: int, end: int) -> int:
+    cells = base.cells(first, end)
     return min((_cost(base, own, (), first, end) for own in views), default=cells) if cells and views else cells
 
 
-def _coarseness(source: Covering) -> tuple[int, int, View]:
+def _coarseness(source: Region) -> tuple[int, int, View]:
     return -source.view.panes, sum(source.view.cuboid), source.view
 
 
-def _nearest(base: Covering, views: Sequence[Covering], first: int, end: int) -> list[Portion]:
+def _nearest(base: Region, views: Sequence[Region], first: int, end: int) -> list[Portion]:
     """Return the portions of one segment. The edges of a view with long panes come from the nearest of the others."""
     if first >= end:
         return []
-    least, best = base.closed.cells(first, end), None
+    least, best = base.cells(first, end), None
     for own in views:
         inner_first, inner_end = own.whole_panes(first, end)
         if inner_first < inner_end:
@@ -148,7 +151,7 @@ def _nearest(base: Covering, views: Sequence[Covering], first: int, end: int) ->
             if cost < least or (cost == least and best is None):
                 least, best = cost, own
     if best is None:
-        return [Portion(base, first, end)]
+        return [_whole(base, first, end)]
     inner_first, inner_end = best.whole_panes(first, end)
     others = [own for own in views if own is not best]
     before = _nearest(base, others, first, inner_first * best.view.panes)

@@ -9,6 +9,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.revisions import Unit
+from asc.operators.cube.view import View
 from broker.operators.cube.coverage import Coverage, Place
 from broker.operators.cube.gaps import NO_BATCH, Gap, bounded
 from broker.operators.cube.panes import Panes, StoredPiece
@@ -48,7 +49,8 @@ class CubeState:
     batch. ``parked``: the reason why the cube is parked; None if it is not. ``stopped``: the reason why it was parked,
     or that it is paused, until its next batch. ``windows``: the progress of its windows; None if it writes none.
     ``apart``: the pieces of late records that join no pane. ``views``: the views of its lattice that are materialised
-    beside the base cuboid.
+    beside the base cuboid. ``bands``: the bands of older panes, finest first, each with its pieces; the base pieces of
+    these panes are deleted. ``kept_from``: the first pane that is not deleted for its age; None if none is.
 
     Invariant: its pieces are the fold of the accepted records with a time at the offsets of ``coverage``.
     """
@@ -71,6 +73,8 @@ class CubeState:
     windows: WindowState | None = None
     apart: Panes = field(default_factory=Panes.none)
     views: tuple[StoredView, ...] = ()
+    bands: tuple[StoredView, ...] = ()
+    kept_from: int | None = None
 
     @property
     def time(self) -> str:
@@ -87,15 +91,20 @@ class CubeState:
     @property
     def cells(self) -> int:
         """Return the number of cells in all pieces."""
-        return self.panes.cells + self.apart.cells
+        return self.panes.cells + self.apart.cells + sum(band.panes.cells for band in self.bands)
 
     @property
     def size_bytes(self) -> int:
         """Return the bytes of the pieces, those of views among them, and of the data that windows keep for late
         records.
         """
-        windows = 0 if self.windows is None else self.windows.size_bytes
-        return self.panes.size_bytes + self.apart.size_bytes + windows + self.view_bytes
+        bands = sum(band.panes.size_bytes for band in self.bands)
+        return self.panes.size_bytes + self.apart.size_bytes + bands + self.window_bytes + self.view_bytes
+
+    @property
+    def window_bytes(self) -> int:
+        """Return the bytes of the data that windows keep for late records."""
+        return 0 if self.windows is None else self.windows.size_bytes
 
     @property
     def view_bytes(self) -> int:
@@ -110,7 +119,46 @@ class CubeState:
     @property
     def pane_count(self) -> int:
         """Return the number of panes. A pane counts twice if some of its late records are stored separately."""
-        return self.panes.count + self.apart.count
+        return self.panes.count + self.apart.count + sum(band.panes.count for band in self.bands)
+
+    @property
+    def base_from(self) -> int | None:
+        """Return the first pane that the base pieces keep. Return None if no pane has gone on to a band."""
+        return _latest(self.bands[0].end if self.bands else None, self.kept_from)
+
+    def firsts(self) -> Iterator[tuple[StoredView, int | None]]:
+        """Yield each band and view with the first of its own panes that is kept, None if there is no bound."""
+        coarser = [*(band.end for band in self.bands[1:]), None]
+        for band, end in zip(self.bands, coarser, strict=False):
+            first = _latest(end, self.kept_from)
+            yield band, None if first is None else first // band.view.panes
+        for view in self.views:
+            first = self.derived_from(view.view)
+            yield view, None if first is None else -(-first // view.view.panes)
+
+    def without_unkept(self) -> CubeState:
+        """Return the state without pieces that bands of older panes have replaced, or that are deleted for their age.
+        Their rows may still be in the store.
+        """
+        if self.base_from is None:
+            return self
+        kept = {
+            view.number: replace(view, panes=view.panes.kept_from(first))
+            for view, first in self.firsts()
+            if first is not None
+        }
+        return replace(
+            self,
+            panes=self.panes.kept_from(self.base_from),
+            apart=self.apart.kept_from(self.base_from),
+            views=tuple(kept.get(view.number, view) for view in self.views),
+            bands=tuple(kept.get(band.number, band) for band in self.bands),
+        )
+
+    def derived_from(self, view: View) -> int | None:
+        """Return the first pane for which a view can be computed from what is kept. Return None if there is none."""
+        coarser = [band.end for band in self.bands if not band.view.is_finer(view) and band.end is not None]
+        return max((*coarser, *([] if self.kept_from is None else [self.kept_from])), default=None)
 
     def view_of(self, piece: int) -> StoredView | None:
         """Return the view to which a piece belongs. Return None for a piece of the base cuboid, or an unknown one."""
@@ -122,9 +170,11 @@ class CubeState:
         return replace(self, views=tuple(view.emptied() if view.number in numbers else view for view in self.views))
 
     def pieces(self) -> Iterator[StoredPiece]:
-        """Yield all pieces of the base cuboid."""
+        """Yield all pieces except those of views: of the base cuboid, and of bands."""
         yield from self.panes.pieces()
         yield from self.apart.pieces()
+        for band in self.bands:
+            yield from band.panes.pieces()
 
     @property
     def accepted(self) -> int:
@@ -179,13 +229,15 @@ class CubeState:
         gone = set(numbers)
         damaged = [each for each in self.pieces() if each.number in gone]
         gaps, reason = list(self.gaps), self.parked
-        for pane in sorted({each.pane for each in damaged}):
-            first_us, end_us = pane * self.grain_us, (pane + 1) * self.grain_us
+        lengths = {own.number: band.view.panes for band in self.bands for own in band.panes.pieces() if own in damaged}
+        for pane, length in sorted({(each.pane, lengths.get(each.number, 1)) for each in damaged}):
+            first_us, end_us = (each * length * self.grain_us for each in (pane, pane + 1))
             detail = f"a piece of the pane of {instant_text(first_us)} is damaged"
             gaps.append(Gap(first_us, end_us, detail, next(gap_numbers)))
             reason = reason or detail
         panes, apart = self.panes.with_damage(damaged), self.apart.with_damage(damaged)
-        after = replace(self, panes=panes, apart=apart, gaps=bounded(gaps), parked=reason)
+        bands = tuple(replace(band, panes=band.panes.with_damage(damaged)) if lengths else band for band in self.bands)
+        after = replace(self, panes=panes, apart=apart, bands=bands, gaps=bounded(gaps), parked=reason)
         # The views have the cells of these pieces, and answers must not depend on the view that is read.
         return after.without_pieces_of(*self.views)
 
@@ -203,3 +255,8 @@ class CubeState:
         gaps = [Gap(*span, detail, next(gap_numbers)) for span in spans]
         windows = self.windows.without_change(gone, raised)
         return replace(self, windows=windows, gaps=bounded([*self.gaps, *gaps]), parked=self.parked or detail)
+
+
+def _latest(one: int | None, other: int | None) -> int | None:
+    """Return the later one of two panes, of which None means none."""
+    return max((pane for pane in (one, other) if pane is not None), default=None)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from asc.errors import CubeError
 from asc.operators.cube.definition import OP, CubeDefinition
+from asc.operators.cube.keep import Band, bands_of, plain_bands
 from asc.operators.cube.output import NO_OUTPUT, OUTPUT_FIELDS, Output
 from asc.operators.cube.pins import pins_of, plain_pins
 from asc.operators.cube.view import View
@@ -17,7 +18,7 @@ from broker.operators.expression import Expression
 from broker.operators.operator_fields import check_known, shown
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
-_LATER = ("keep", "cuboids", "cells", "from")
+_LATER = ("cuboids", "cells", "from")
 """Names of fields that this version refuses, because a later version may define them."""
 _NOT_NULL: Mapping[str, str] = MappingProxyType(
     {
@@ -26,13 +27,14 @@ _NOT_NULL: Mapping[str, str] = MappingProxyType(
         "emit": "all or changes",
         "late": "merge or apart",
         "materialise": 'a list of cuboids, as [["carrier"]]',
+        "keep": 'a list of bands, as ["1h:30d", "1d:2y"]',
     }
 )
 """The fields that may be omitted but must not be null, each with a description of its value for errors."""
 
 Late = Literal["merge", "apart"]
 LATES: tuple[Late, ...] = ("merge", "apart")
-STANDING_FIELDS = (*OUTPUT_FIELDS, "late", "materialise")
+STANDING_FIELDS = (*OUTPUT_FIELDS, "late", "materialise", "keep")
 """The fields that only standing cubes have, not cubes over files."""
 
 
@@ -41,7 +43,7 @@ class StandingCube:
     """The parameters of a standing cube. ``output``: the windows that it writes; None if it writes no windows.
 
     ``late``: whether records of closed panes join these panes or stay apart. ``pins``: the views that are materialised
-    in any case.
+    in any case. ``bands``: what is kept of older panes; without bands, everything is kept.
     """
 
     name: ClassVar[str] = OP
@@ -50,6 +52,7 @@ class StandingCube:
     output: Output | None = None
     late: Late = "merge"
     pins: tuple[View, ...] = ()
+    bands: tuple[Band, ...] = ()
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> StandingCube:
@@ -67,15 +70,16 @@ class StandingCube:
                 raise QueryError(f"operator.{name}", None, f"give {remedy}, or leave it out")
         try:
             cube = CubeDefinition.parse({name: value for name, value in plain.items() if name not in STANDING_FIELDS})
-            return cls(cube, Output.parse(plain, cube), late_of(plain), pins_of(plain.get("materialise"), cube))
+            output, late, pins = Output.parse(plain, cube), late_of(plain), pins_of(plain.get("materialise"), cube)
+            return cls(cube, output, late, pins, bands_with(plain.get("keep"), cube, output, late))
         except CubeError as error:
             raise refusal_of(error) from None
 
     def plain(self) -> dict[str, Any]:
         """Return the definition as a JSON object, with its name."""
         output = NO_OUTPUT if self.output is None else self.output.plain(self.cube)
-        pins = plain_pins(self.pins, self.cube)
-        return {**self.cube.plain(), **output, "late": self.late, "materialise": pins}
+        storage = {"materialise": plain_pins(self.pins, self.cube), "keep": plain_bands(self.bands, self.cube)}
+        return {**self.cube.plain(), **output, "late": self.late, **storage}
 
     def expressions(self) -> tuple[Expression, ...]:
         """Return the time, then the expressions of dimensions and measures, without repetition."""
@@ -92,7 +96,19 @@ class StandingCube:
         windows = "" if self.output is None else f", {self.output.summary()}"
         late = ", late records apart" if self.late == "apart" else ""
         pins = f", {len(self.pins)} pinned view{'s' * (len(self.pins) > 1)}" if self.pins else ""
-        return f"{self.cube.summary()}{windows}{late}{pins}"
+        keep = f", keeps {', '.join(plain_bands(self.bands, self.cube))}" if self.bands else ""
+        return f"{self.cube.summary()}{windows}{late}{pins}{keep}"
+
+
+def bands_with(plain: object, definition: CubeDefinition, output: Output | None, late: Late) -> tuple[Band, ...]:
+    """Return the bands of a cube (``keep``). Raise CubeError if they are refused.
+
+    Late records that stay apart are kept by the cube's own panes, so that such a cube has one band at most.
+    """
+    bands = bands_of(plain, definition, output)
+    if len(bands) > 1 and late == "apart":
+        raise CubeError("keep", plain, "has several bands, and late records stay apart: give one band, or late merge")
+    return bands
 
 
 def late_of(plain: Mapping[str, Any]) -> Late:

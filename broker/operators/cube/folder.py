@@ -14,6 +14,7 @@ from typing import Any
 
 from asc.errors import AscError
 from asc.operators.cube.cells import Cells
+from asc.operators.cube.keep import bands_of
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
 from asc.operators.cube.pins import pins_of
@@ -46,7 +47,7 @@ _PURGED_S = 0.5
 """The longest time that one call of :meth:`CubeFolder.tidy` spends on deleted cubes."""
 
 _FILLED_S = 0.5
-"""The longest time that one call of :meth:`CubeFolder.tidy` spends on filling views."""
+"""The longest time that one call of :meth:`CubeFolder.tidy` spends on ageing, and on filling views."""
 
 _PREPARED_MAX = 256
 """The most layouts of cubes that are cached."""
@@ -190,13 +191,14 @@ class CubeFolder:
             LOG.warning("the cubes of stream '%s' are not those that are registered: %s", self._stream.name, error)
 
     def tidy(self) -> None:
-        """Repeat the changes of cubes that failed in :meth:`set_registered`. Delete some data of deleted cubes, and
-        fill views from closed panes.
+        """Repeat the changes of cubes that failed in :meth:`set_registered`. Delete some data of deleted cubes, let
+        panes age, and fill views from closed panes.
         """
         with suppress(BrokerError):
             self._tidy()
             if (keeper := self._keeper) is not None:
                 keeper.purge(_PURGED_S)
+                keeper.bands.age(_FILLED_S)
                 keeper.views.fill(_FILLED_S)
 
     def _tidy(self) -> None:
@@ -361,11 +363,15 @@ class CubeFolder:
         otherwise None. Raise CubeStoreError if the file cannot be written.
         """
         try:
-            layout, own = self._layout(query), self._current(query)
-            output = Output.parse(own.definition.get("output", {}), layout.definition)
-            pins = pins_of(own.definition.get("materialise"), layout.definition)
+            layout, current = self._layout(query), self._current(query)
+            output = Output.parse(current.definition.get("output", {}), layout.definition)
+            pins = pins_of(current.definition.get("materialise"), layout.definition)
             names = {"since": query.since, "version": version}
-            self.keeper.define(cube_of(query), layout.definition, output, own.topic, pins=pins, **names)
+            bands = bands_of(current.definition.get("keep"), layout.definition, output)
+            keeper = self.keeper
+            keeper.define(cube_of(query), layout.definition, output, current.topic, pins=pins, **names)
+            if cube_of(query) in keeper.snapshot.cubes:
+                keeper.bands.define(cube_of(query), bands)
         except BrokerError:
             raise
         except AscError as error:

@@ -38,7 +38,7 @@ def folded_state(
         gap, ends = Gap(None, None, NO_BATCH), _begins(coverage)
     found = _with_gap(after, _needed(state), gap, ends, batch_time=batch_time, gap_numbers=gap_numbers)
     counters = Counter(state.counters)
-    counters.update(partial.counters(batch_time.open_before(state.grain_us)))
+    counters.update(partial.counters(batch_time.open_before(state.grain_us), state.kept_from))
     return replace(found, counters=MappingProxyType(counters))
 
 

@@ -20,6 +20,7 @@ from asc.operators.cube.view import View
 from asc.schema import Schema
 from broker.cancellation import Cancellation
 from broker.errors import QueryError
+from broker.operators.cube.band_keeping import BandKeeping
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.coverage import BatchInterval, Place
 from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
@@ -71,7 +72,9 @@ class Keeper:
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
         self._changes = count(saved.windows.last_number() + 1)
         self._current = CurrentSnapshot(store, saved, lateness_us, self._reader)
-        self.views = ViewFilling(self._current, saved, self._lock, self._merger, self.park_damaged)
+        shared = self._lock, self._merger, self.park_damaged
+        self.views = ViewFilling(self._current, saved, *shared)
+        self.bands = BandKeeping(self._current, saved, *shared, store=store)
 
     @staticmethod
     def open(
@@ -250,7 +253,8 @@ class Keeper:
                 raise QueryError("cube", cube.query, state.parked)
             gone = [piece.number for piece in state.pieces() if piece.is_damaged]
             panes, apart = state.panes.without_damage(), state.apart.without_damage()
-            after = replace(state, parked=None, stopped=state.parked, panes=panes, apart=apart)
+            bands = tuple(band.without_damage() for band in state.bands)
+            after = replace(state, parked=None, stopped=state.parked, panes=panes, apart=apart, bands=bands)
             # Readers of an older snapshot repeat their question, because they do not know that these pieces are
             # damaged.
             before.succeed(dict.fromkeys(gone))

@@ -10,6 +10,7 @@ import pyarrow as pa
 from asc.errors import CubeError
 from asc.keys.attribute import PAttribute
 from asc.operators.cube.definition import OP
+from asc.operators.cube.keep import plain_bands
 from asc.operators.cube.pins import plain_pins
 from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import Schema
@@ -93,6 +94,8 @@ class CubeKind:
             settings["output"] = definition.output.plain(definition.cube)
         if definition.late == "apart":
             settings["late"] = definition.late
+        if definition.bands:
+            settings["keep"] = plain_bands(definition.bands, definition.cube)
         if definition.pins:
             settings["materialise"] = plain_pins(definition.pins, definition.cube)
         return FoldDestination(OP, query.id, query.topic, time.sql, columns, settings)

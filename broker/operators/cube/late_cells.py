@@ -42,7 +42,14 @@ class LateCells:
         if windows is None or layout is None:
             return windows, NO_LATE_CHANGES
         bounds = windows.late_panes()
-        late = cells.slice(0, 0) if bounds is None else cells.between(*bounds)
+        late = cells.slice(0, 0)
+        if bounds is not None:
+            first, end = bounds
+            if state.base_from is not None:
+                # Windows with panes that are kept more coarsely, or not at all, are not written again.
+                kept = state.base_from + windows.output.sliding.window
+                first = kept if first is None else max(first, kept)
+            late = cells.between(first, end)
         if not late.count:
             return windows.touched(), NO_LATE_CHANGES
         former = FormerCells.of(layout, late, self._before(layout, late, state.panes))

@@ -45,13 +45,14 @@ class Merged:
     """The pieces of a cube after a batch: all pieces, the pieces to be written, and the cells of the pieces to be
     deleted.
 
-    ``apart``: the pieces of late records that join no pane. ``views``: the stored views. ``over``: the limit that the
-    pieces exceed; None if they exceed no limit.
+    ``apart``: the pieces of late records that join no pane. ``views``, ``bands``: the stored views and bands.
+    ``over``: the limit that the pieces exceed; None if they exceed no limit.
     """
 
     panes: Panes
     apart: Panes
     views: tuple[StoredView, ...]
+    bands: tuple[StoredView, ...]
     added: tuple[NewPiece, ...]
     gone: Mapping[int, Cells]
     over: str | None = None
@@ -66,11 +67,11 @@ class Merged:
             ended = {pane: held for pane, held in own.open.items() if open_from is not None and pane < open_from}
             return own.changed(ended, open_from)
 
-        return Merged(closed(state.panes), closed(state.apart), state.views, (), MappingProxyType({}))
+        return Merged(closed(state.panes), closed(state.apart), state.views, state.bands, (), MappingProxyType({}))
 
     def kept_by(self, state: CubeState) -> CubeState:
         """Return ``state`` with these pieces."""
-        return replace(state, panes=self.panes, apart=self.apart, views=self.views)
+        return replace(state, panes=self.panes, apart=self.apart, views=self.views, bands=self.bands)
 
 
 @dataclass(slots=True)
@@ -123,12 +124,14 @@ class PaneMerger:
         if layout is None:
             return Merged.unmerged(state, open_from)
         written = _Written()
-        panes = self._side(layout, state.panes, added, open_from, written, is_tight=is_tight)
+        # Cells of older panes join the bands that hold these.
+        base = None if added is None else added.between(state.base_from, None)
+        panes = self._side(layout, state.panes, base, open_from, written, is_tight=is_tight)
         apart = self._side(layout, state.apart, late, open_from, written, is_apart=True, is_tight=is_tight)
         after = replace(state, panes=panes, apart=apart)
         over = None if added is None else self._over(after, written)
         # Views do not count here: they stop growing at the limit, and park no cube.
-        size_bytes = panes.size_bytes + apart.size_bytes + window_bytes
+        size_bytes = after.size_bytes - after.window_bytes - after.view_bytes + window_bytes
         is_wide = size_bytes > self._limits.size_bytes
         if over is None and added is not None and is_wide:
             if not is_tight:
@@ -137,11 +140,12 @@ class PaneMerger:
             detail = _limit(state.id.query, "cube_bytes", self._limits.size_bytes, "leave dimensions out")
             over = f"it has {size_bytes:,} bytes{revisions}, and {detail}"
         if over is not None:
-            return Merged(panes, apart, state.views, tuple(written.new), MappingProxyType(written.gone), over)
+            new, gone = tuple(written.new), MappingProxyType(written.gone)
+            return Merged(panes, apart, state.views, state.bands, new, gone, over)
         fresh = {new.stored.number: new.cells for new in written.new if not new.is_apart}
         views = self.views.after(after, added, open_from, fresh)
         gone = MappingProxyType({**written.gone, **views.gone})
-        return Merged(panes, apart, views.views, (*written.new, *views.added), gone)
+        return Merged(panes, apart, views.views, views.bands, (*written.new, *views.added), gone)
 
     def _side(
         self,

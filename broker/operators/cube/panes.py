@@ -128,6 +128,20 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
             count += added
         return ClosedPanes._of((leaf for several in leaves for leaf in several), count)
 
+    @property
+    def first(self) -> int | None:
+        """Return the first pane. Return None if there is none."""
+        return self.leaves[0].first if self.leaves else None
+
+    def kept_from(self, pane: int) -> ClosedPanes:
+        """Return the panes from ``pane`` on. Cost: proportional to the leaf of the pane."""
+        if not self.leaves:
+            return self
+        place = self._place(pane)
+        kept = {each: own for each, own in self.leaves[place].panes.items() if each >= pane}
+        leaves = (*(_leaves(kept) if kept else ()), *self.leaves[place + 1 :])
+        return ClosedPanes._of(leaves, sum(len(leaf.panes) for leaf in leaves))
+
     def runs(self, first: int | None = None, end: int | None = None) -> Iterator[Run]:
         """Yield the runs that overlap the panes from ``first`` to before ``end``, ascending. None means no bound."""
         for leaf in islice(self.leaves, 0 if first is None else self._place(first), None):
@@ -251,6 +265,25 @@ class Panes:
             if pieces:
                 (closed if open_from is not None and pane < open_from else opened)[pane] = pieces
         return Panes(self.closed.changed(closed), MappingProxyType(opened), cells, size_bytes)
+
+    def kept_from(self, pane: int) -> Panes:
+        """Return the panes from ``pane`` on."""
+        closed = self.closed.kept_from(pane)
+        opened = MappingProxyType({each: own for each, own in self.open.items() if each >= pane})
+        cells, size_bytes = self.cells, self.size_bytes
+        for own in self.before(pane):
+            cells -= own.cells
+            size_bytes -= own.size_bytes
+        return Panes(closed, opened, cells, size_bytes)
+
+    def before(self, pane: int) -> Iterator[StoredPiece]:
+        """Yield the pieces of the panes before ``pane``."""
+        for held in (self.closed, self.open):
+            for each, pieces in held.items():
+                if each < pane:
+                    yield from pieces
+                elif held is self.closed:
+                    break
 
     def with_damage(self, pieces: Iterable[StoredPiece]) -> Panes:
         """Return the panes with some pieces marked as damaged."""

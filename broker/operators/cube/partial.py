@@ -33,27 +33,31 @@ class Partial:
     failed: str | None = None
     is_apart: bool = False
 
-    def parted(self, open_from: int | None) -> tuple[Cells, Cells | None]:
+    def parted(self, open_from: int | None, kept_from: int | None = None) -> tuple[Cells, Cells | None]:
         """Return the cells that join their panes, and the cells of late records that stay apart. The second value is
         None if no cells stay apart.
 
-        ``open_from``: the first pane that is open when the batch begins; None if all panes are open.
+        ``open_from``: the first pane that is open when the batch begins; None if all panes are open. ``kept_from``: the
+        first pane that is not deleted for its age; None if none is. Cells of deleted panes are in neither value.
         """
-        cells = self.cells
+        cells = self.cells if kept_from is None else self.cells.between(kept_from, None)
         late = int(np.searchsorted(cells.panes, open_from)) if self.is_apart and open_from is not None else 0
         if not late:
             return cells, None
         # A slice would be written with what the buffers hold of its neighbours.
         return cells.take(np.arange(late, cells.count)), cells.take(np.arange(late))
 
-    def counters(self, open_from: int | None) -> dict[str, int]:
-        """Return the increment of each counter. ``open_from``: as for :meth:`parted`."""
+    def counters(self, open_from: int | None, kept_from: int | None = None) -> dict[str, int]:
+        """Return the increment of each counter. ``open_from``, ``kept_from``: as for :meth:`parted`."""
+        expired = sum(count for pane, count in self.records.items() if kept_from is not None and pane < kept_from)
         late = sum(count for pane, count in self.records.items() if open_from is not None and pane < open_from)
+        late -= expired
         apart = late if self.is_apart else 0
         return {
-            "counted": sum(self.records.values()) - apart,
+            "counted": sum(self.records.values()) - apart - expired,
             "late": late - apart,
             "apart": apart,
+            "expired": expired,
             "time": self.time,
             "future_timestamp": self.future_timestamp,
             "too_large": self.too_large,

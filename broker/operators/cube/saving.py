@@ -27,7 +27,7 @@ from broker.operators.cube.window_saving import SavedWindows
 _TYPES = "its records have other types than its pieces: remove the query, and register it again"
 _UNREADABLE = CubeDefinition(Dimensions(()), (), time="")
 """The definition of a cube whose own definition is damaged. Such a cube is parked, and has no layout."""
-_CUBE = "number, query, generation, definition, types, since, version, watermark_us, batch, parked, stopped"
+_CUBE = "number, query, generation, definition, types, since, version, watermark_us, batch, parked, stopped, kept_from"
 
 
 class SavedCubes:
@@ -82,7 +82,7 @@ class SavedCubes:
         counters = _grouped(self._store.execute("SELECT cube, name, value FROM counters"))
         state_by_id = {}
         for row in rows:
-            number, query, generation, _, types, since, version, watermark_us, batch, parked, stopped = row
+            number, query, generation, _, types, since, version, watermark_us, batch, parked, stopped, kept_from = row
             definition = definitions.get(number, _UNREADABLE)
             assert definition.time is not None
             assert definition.grain_us is not None
@@ -108,8 +108,10 @@ class SavedCubes:
                 stopped,
                 windows.get(number),
                 Panes.of(sides[True], open_from),
-                views.get(number, ()),
-            )
+                tuple(view for view in views.get(number, ()) if view.role != "band"),
+                tuple(view for view in views.get(number, ()) if view.role == "band"),
+                kept_from,
+            ).without_unkept()
             if number in damaged:
                 state_by_id[state.id] = replace(state, parked=state.parked or damaged[number])
             else:
@@ -143,7 +145,7 @@ class SavedCubes:
                 for e in added
             ),
         )
-        self.views.save(before.views, after.views)
+        self.views.save((*before.views, *before.bands), (*after.views, *after.bands))
         self._save_coverage(number, False, before.coverage, after.coverage)
         self._save_coverage(number, True, before.missed, after.missed)
         kept = {own.number for own in after.gaps}
@@ -160,9 +162,9 @@ class SavedCubes:
             ((number, name, own) for name, own in after.counters.items() if own != before.counters.get(name)),
         )
         self.windows.save(number, before.windows, after.windows, after.definition)
-        row = (after.watermark_us, after.batch, after.parked, after.stopped)
-        if row != (before.watermark_us, before.batch, before.parked, before.stopped):
-            columns = "watermark_us = ?, batch = ?, parked = ?, stopped = ?"
+        row = (after.watermark_us, after.batch, after.parked, after.stopped, after.kept_from)
+        if row != (before.watermark_us, before.batch, before.parked, before.stopped, before.kept_from):
+            columns = "watermark_us = ?, batch = ?, parked = ?, stopped = ?, kept_from = ?"
             store.execute(f"UPDATE cubes SET {columns} WHERE number = ?", (*row, number))
 
     def clocks(self) -> dict[str, Clock]:
@@ -195,6 +197,23 @@ class SavedCubes:
     def delete_pieces(self, numbers: Iterable[int]) -> None:
         """Delete pieces. Call within a transaction."""
         self._store.execute_all("DELETE FROM pieces WHERE number = ?", ((each,) for each in numbers))
+
+    def purge_unkept(self, state: CubeState, most: int) -> int:
+        """Delete at most ``most`` pieces that a cube does not keep any more. Return their number. Call within a
+        transaction.
+
+        Cost: a search in an index for each view, and some 0.2 ms for each piece.
+        """
+        first = {0: state.base_from} | {view.number: own for view, own in state.firsts()}
+        deleted = 0
+        for view, pane in first.items():
+            if pane is not None and deleted < most:
+                some = "view = 0 AND cube = ? AND pane < ?" if not view else "view > 0 AND view = ? AND pane < ?"
+                sql = f"SELECT number FROM pieces WHERE {some} LIMIT ?"
+                values = (view or state.number, pane, most - deleted)
+                sql = f"DELETE FROM pieces WHERE number IN ({sql}) RETURNING number"
+                deleted += len(self._store.execute(sql, values))
+        return deleted
 
     def mark_damaged(self, numbers: Iterable[int]) -> None:
         """Mark pieces as damaged. Call within a transaction."""

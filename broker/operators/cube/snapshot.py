@@ -215,7 +215,7 @@ class Snapshot:
     def _portion(self, portion: Portion, layout: Layout, reserve: Reserve) -> Iterator[Part]:
         """Yield the cells of a portion. Their panes are numbered as those of the cube."""
         view = portion.source.view
-        read = self._read if portion.source.is_base else self._read_view
+        read = self._read if portion.source.is_kept else self._read_view
         for run in portion.source.closed.runs(portion.first, portion.end):
             cells = self._reader.run(layout, run, read, reserve).between(portion.first, portion.end)
             if view.panes > 1:

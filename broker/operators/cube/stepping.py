@@ -156,7 +156,7 @@ class BatchSteps:
         if outcome == "folded" and partial is not None:
             over = partial.failed
             if over is None:
-                cells, apart = partial.parted(batch_time.open_before(state.grain_us))
+                cells, apart = partial.parted(batch_time.open_before(state.grain_us), state.kept_from)
                 windows, late = self._late.after(state, cells)
                 window_bytes = 0 if windows is None else windows.size_bytes
                 merged = self._merger.merge(state, cells, batch_time, apart, window_bytes=window_bytes)

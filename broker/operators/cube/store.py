@@ -11,8 +11,8 @@ are:
   batch, and why it is parked;
 - ``pieces``: Arrow bytes by pane, with their CRC32, those of late records that stay apart and those of views among
   them. ``view`` is the number of the view, or 0;
-- ``views``: the materialised views of a cube: cuboid, panes of the cube in one pane of the view, and whether the
-  definition pins it. Also the pane before which the view is complete;
+- ``views``: the materialised views of a cube, and the bands of its older panes: cuboid, panes of the cube in one pane
+  of the view, and role. Also the pane before which the view is complete;
 - ``removed_views``: the numbers of views whose pieces up to the number ``until`` are deleted, but for some of them;
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
 - ``gaps``: intervals of event time with records missing, and why;
@@ -100,9 +100,11 @@ CREATE INDEX former_cells_of_cube ON former_cells (cube);
 _VIEW_TABLES = """
 CREATE TABLE views (
     number INTEGER PRIMARY KEY AUTOINCREMENT, cube INTEGER NOT NULL, cuboid TEXT NOT NULL, panes INTEGER NOT NULL,
-    is_pinned INTEGER NOT NULL, filled_to INTEGER);
+    role TEXT NOT NULL, filled_to INTEGER);
 CREATE TABLE removed_views (view INTEGER PRIMARY KEY, until INTEGER NOT NULL);
-CREATE INDEX pieces_of_view ON pieces (view) WHERE view > 0;
+CREATE INDEX pieces_of_view ON pieces (view, pane) WHERE view > 0;
+CREATE INDEX base_pieces ON pieces (cube, pane) WHERE view = 0;
+ALTER TABLE cubes ADD COLUMN kept_from INTEGER;
 CREATE INDEX views_of_cube ON views (cube);
 """
 _FROM_FORM_1 = "ALTER TABLE pieces ADD COLUMN view INTEGER NOT NULL DEFAULT 0;" + _VIEW_TABLES

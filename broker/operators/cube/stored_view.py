@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from asc.operators.cube.view import View
 from broker.operators.cube.panes import ClosedPanes, Panes, Pieces, StoredPiece
+
+Role = Literal["band", "pinned", "chosen"]
+"""The reason why a view is stored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -15,26 +19,27 @@ class StoredView:
 
     ``number``: its row in the store, which its pieces name. ``panes``: the pieces, all of closed panes, by the number
     of the view's own pane. ``filled_to``: the pane of the view before which it is complete; None if it is not
-    filled yet. ``is_pinned``: whether the definition of the cube asks for it; otherwise the optimiser has chosen it.
+    filled yet. ``role``: why it is stored. A ``band`` holds panes that have reached an age, in place of finer
+    ones. The definition of the cube asks for a ``pinned`` view. The optimiser has chosen a ``chosen`` one.
 
-    Invariant: below ``filled_to``, its pieces are the base pieces of the same event time, rolled up. Records that join
-    an older pane are merged into both in one transaction. Only closed base panes are rolled up.
+    Invariant: below ``filled_to``, its pieces are the kept pieces of the same event time, rolled up. Records that join
+    an older pane are merged into both in one transaction. Only closed panes are rolled up.
     """
 
     number: int
     view: View
-    is_pinned: bool
+    role: Role
     panes: Panes
     filled_to: int | None = None
 
     @staticmethod
     def of(
-        number: int, view: View, is_pinned: bool, pieces: Iterable[StoredPiece] = (), filled_to: int | None = None
+        number: int, view: View, role: Role, pieces: Iterable[StoredPiece] = (), filled_to: int | None = None
     ) -> StoredView:
         """Return a view with its pieces."""
         held = list(pieces)
         end = max((piece.pane for piece in held), default=0) + 1
-        return StoredView(number, view, is_pinned, Panes.of(held, end), filled_to)
+        return StoredView(number, view, role, Panes.of(held, end), filled_to)
 
     @property
     def closed(self) -> ClosedPanes:
@@ -50,6 +55,19 @@ class StoredView:
         """Return the view after a change. ``pieces``: the changed panes, each with all its pieces."""
         end = max(pieces, default=0) + 1
         return replace(self, panes=self.panes.changed(pieces, end), filled_to=filled_to)
+
+    def without_damage(self) -> StoredView:
+        """Return the view without damaged pieces."""
+        sound = [piece for piece in self.panes.pieces() if not piece.is_damaged]
+        if sum(piece.cells for piece in sound) == self.panes.cells:
+            return self
+        return StoredView.of(self.number, self.view, self.role, sound, self.filled_to)
+
+    def kept_from(self, pane: int) -> StoredView:
+        """Return the view without its panes that begin before the pane ``pane`` of the cube."""
+        first = -(-pane // self.view.panes)
+        following = self.closed.first
+        return self if following is None or following >= first else replace(self, panes=self.panes.kept_from(first))
 
     def emptied(self) -> StoredView:
         """Return the view without pieces, not filled yet."""

@@ -51,7 +51,7 @@ class ViewFilling:
         with self._lock:
             before = self._current.sure()
             state = before.cube(cube)
-            if {view.view for view in state.views if view.is_pinned} == set(pins):
+            if {view.view for view in state.views if view.role == "pinned"} == set(pins):
                 return
             with self._current.writing(before.commit + 1, before.batch):
                 after = self.with_pins(state, pins)
@@ -61,11 +61,11 @@ class ViewFilling:
         """Write the views of a cube with exactly the pinned views ``pins``, beside the chosen ones, and return the
         cube. Call within a transaction.
         """
-        views = [view for view in state.views if view.view in pins or not view.is_pinned]
-        kept = [replace(view, is_pinned=view.view in pins) for view in views]
+        views = [view for view in state.views if view.view in pins or view.role == "chosen"]
+        kept = [replace(view, role="pinned" if view.view in pins else "chosen") for view in views]
         known = {view.view for view in kept}
         self._saved.views.save(state.views, kept)
-        added = [self._saved.views.add(state.number, view, is_pinned=True) for view in pins if view not in known]
+        added = [self._saved.views.add(state.number, view, "pinned") for view in pins if view not in known]
         return replace(state, views=(*kept, *added))
 
     def fill(self, limit_s: float) -> None:

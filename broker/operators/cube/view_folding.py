@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
@@ -13,7 +13,8 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.view import View
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.new_piece import NewPiece
-from broker.operators.cube.panes import ClosedPanes, StoredPiece, sound
+from broker.operators.cube.panes import StoredPiece, sound
+from broker.operators.cube.region import Region, kept_regions
 from broker.operators.cube.stored_view import StoredView
 
 FOLDED_CELLS = 2_000_000
@@ -26,12 +27,13 @@ Read = Callable[[Layout, StoredPiece], Cells]
 
 @dataclass(slots=True)
 class FoldedViews:
-    """The views of a cube after a step: the views, the pieces to be written, and the cells of the pieces to be deleted.
+    """The views and bands of a cube after a step, the pieces to be written, and the cells of the pieces to be deleted.
 
     ``read_cells``: the number of cells that were read to extend views.
     """
 
     views: tuple[StoredView, ...]
+    bands: tuple[StoredView, ...]
     added: list[NewPiece] = field(default_factory=list)
     gone: dict[int, Cells] = field(default_factory=dict)
     read_cells: int = 0
@@ -39,14 +41,6 @@ class FoldedViews:
     def has_changed(self, before: tuple[StoredView, ...]) -> bool:
         """Return whether the views differ from those before the step."""
         return any(own is not former for own, former in zip(self.views, before, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """Pieces from which a view can be computed: those of a finer view."""
-
-    view: View
-    closed: ClosedPanes
 
 
 class ViewFolder:
@@ -81,24 +75,56 @@ class ViewFolder:
         to extend views. Raise DamagedPieceError if a piece is damaged.
         """
         layout = state.layout
-        result = FoldedViews(state.views)
-        if layout is None or not state.views:
+        result = FoldedViews(state.views, state.bands)
+        if layout is None or not (state.views or state.bands):
             return result
         step = _Step(layout, self._read, self._numbers, dict(fresh), result)
-        base = View.base(state.definition.dimensions)
-        sources = [_Source(base, state.panes.closed)]
+        regions = kept_regions(state, open_from)
+        if added is not None:
+            firsts = {region.view: region.first for region in regions}
+            result.bands = tuple(step.with_late(band, added, firsts.get(band.view)) for band in state.bands)
+        sources: list[Region] = []
         by_number: dict[int, StoredView] = {}
         for view in sorted(state.views, key=_fineness):
-            changed = view if added is None else step.with_late(view, added)
+            first = state.derived_from(view.view)
+            changed = view if added is None else step.with_late(view, added, first)
             target = None if open_from is None else open_from // view.view.panes
             is_full = state.size_bytes + sum(new.stored.size_bytes for new in result.added) > self._size_bytes_max
             if target is not None and not is_full and result.read_cells < cells_max:
-                changed = step.extended(changed, sources, target, cells_max)
+                changed = step.extended(changed, [*regions, *sources], first, target, cells_max)
             by_number[view.number] = changed
-            if target is not None and changed.filled_to is not None and changed.filled_to >= target:
-                sources.append(_Source(changed.view, changed.closed))
+            sources.append(
+                Region(changed.view, changed.closed, first, changed.end if changed.end is not None else first)
+            )
         result.views = tuple(by_number[view.number] for view in state.views)
         return result
+
+    def with_pane(
+        self, layout: Layout, view: StoredView, source: Region, pane: int
+    ) -> tuple[StoredView, Sequence[NewPiece]]:
+        """Return a view with one more pane, which is computed from finer pieces, and the piece to be written. The view
+        is complete up to the end of this pane.
+        """
+        result = FoldedViews((), ())
+        step = _Step(layout, self._read, self._numbers, {}, result)
+        begin = replace(view, filled_to=pane)
+        kept = replace(source, is_kept=True)
+        return step.extended(begin, [kept], None, pane + 1, FOLDED_CELLS), result.added
+
+
+@dataclass(slots=True)
+class _Growing:
+    """Cells that are collected until they are merged."""
+
+    parts: list[Cells] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, cells: Cells) -> None:
+        self.parts.append(cells)
+        self.count += cells.count
+
+    def replace(self, parts: list[Cells]) -> None:
+        self.parts, self.count = parts, sum(part.count for part in parts)
 
 
 class _Step:
@@ -113,56 +139,50 @@ class _Step:
         self._fresh = fresh
         self._result = result
 
-    def with_late(self, view: StoredView, added: Cells) -> StoredView:
-        """Return a view after cells were added to panes that it has folded before."""
-        late = added.between(None, view.end) if view.end is not None else added.slice(0, 0)
+    def with_late(self, view: StoredView, added: Cells, first: int | None) -> StoredView:
+        """Return a view after cells were added to panes that it holds: from the pane ``first`` of the cube on."""
+        late = added.between(first, view.end) if view.end is not None else added.slice(0, 0)
         if not late.count:
             return view
         changed: dict[int, tuple[StoredPiece, ...]] = {}
         delta = merged(self._layout, [self._rolled_up(late, View.base(self._dimensions), view.view)])
         for piece in delta.pieces(self._layout):
-            former = view.panes.pane(piece.pane)
+            former = sound(view.panes.pane(piece.pane))
             parts = [self._cells(own) for own in former]
             self._result.gone |= {own.number: cells for own, cells in zip(former, parts, strict=True)}
             whole = merged(self._layout, [*parts, Cells.of_piece(self._layout, piece)])
             changed[piece.pane] = self._new(view, whole)[piece.pane]
         return view.with_pieces(changed, view.filled_to)
 
-    def extended(self, view: StoredView, sources: list[_Source], target: int, cells_max: int) -> StoredView:
-        """Return a view filled up to the pane ``target``, or as far as ``cells_max`` allows."""
+    def extended(
+        self, view: StoredView, regions: Sequence[Region], least: int | None, target: int, cells_max: int
+    ) -> StoredView:
+        """Return a view filled up to its pane ``target``, or as far as ``cells_max`` allows.
+
+        ``regions``: the pieces from which it is computed, oldest first, and then other views. ``least``: the first pane
+        of the cube for which it can be computed; None if there is no bound.
+        """
         panes = view.view.panes
-        first = view.filled_to
-        if first is None:
-            following = sources[0].closed.following(None)
-            first = target if following is None else min(target, following // panes)
-        if first >= target:
+        first = _begin(view, regions, least)
+        if first is None or first >= target:
             return view if view.filled_to is not None else replace(view, filled_to=target)
-        source = min(
-            (own for own in sources if own.view.is_finer(view.view)),
-            key=lambda own: own.closed.cells(first * panes // own.view.panes, target * panes // own.view.panes),
-        )
         changed: dict[int, tuple[StoredPiece, ...]] = {}
-        ratio = panes // source.view.panes
-        parts: list[Cells] = []
-        held = 0
-        pane = source.closed.following(first * ratio)
+        growing = _Growing()
         current = None
-        while pane is not None and pane < target * ratio:
-            if pane // ratio != current:
+        for source, pane in _pieces_of(view.view, regions, first * panes, target * panes):
+            place = pane * source.view.panes // panes
+            if place != current:
                 if current is not None and self._result.read_cells >= cells_max:
-                    target = pane // ratio
+                    target = place
                     break
-                current = pane // ratio
-            if held > _TOGETHER_CELLS:
-                parts = self._flushed(view, parts, current, changed)
-                held = sum(part.count for part in parts)
+                current = place
+            if growing.count > _TOGETHER_CELLS:
+                growing.replace(self._flushed(view, growing.parts, place, changed))
             for piece in sound(source.closed[pane]):
                 cells = self._cells(piece)
-                parts.append(self._rolled_up(cells, source.view, view.view))
-                held += cells.count
+                growing.add(self._rolled_up(cells, source.view, view.view))
                 self._result.read_cells += cells.count
-            pane = source.closed.following(pane + 1)
-        self._flushed(view, parts, target, changed)
+        self._flushed(view, growing.parts, target, changed)
         return view.with_pieces(changed, target)
 
     def _flushed(
@@ -203,6 +223,45 @@ class _Step:
     @property
     def _dimensions(self) -> Dimensions:
         return self._layout.definition.dimensions
+
+
+def _begin(view: StoredView, regions: Sequence[Region], least: int | None) -> int | None:
+    """Return the first pane of a view that is to be filled. Return None if there are no pieces to fill it from."""
+    panes = view.view.panes
+    least_pane = None if least is None else -(-least // panes)
+    if view.filled_to is not None:
+        return view.filled_to if least_pane is None else max(view.filled_to, least_pane)
+    firsts = (
+        own.closed.first * own.view.panes // panes
+        for own in regions
+        if own.is_kept and own.closed.first is not None and own.view.is_finer(view.view)
+    )
+    oldest = min(firsts, default=None)
+    return oldest if oldest is None or least_pane is None else max(oldest, least_pane)
+
+
+def _pieces_of(view: View, regions: Sequence[Region], first: int, end: int) -> Iterator[tuple[Region, int]]:
+    """Yield the panes from which a view is computed, ascending, each with its region and by its number there.
+
+    ``first``, ``end``: panes of the cube. In each kept region, the finer view with the fewest cells is read.
+    """
+    others = [own for own in regions if not own.is_kept and own.view.is_finer(view)]
+    for kept in (own for own in regions if own.is_kept and own.view.is_finer(view)):
+        own_first, own_end = kept.within(first, end)
+        if own_first >= own_end:
+            continue
+        complete = [own for own in others if _holds(own, own_first, own_end)]
+        source = min([kept, *complete], key=lambda own: own.cells(own_first, own_end))
+        panes = source.view.panes
+        pane = source.closed.following(own_first // panes)
+        while pane is not None and pane < own_end // panes:
+            yield source, pane
+            pane = source.closed.following(pane + 1)
+
+
+def _holds(region: Region, first: int, end: int) -> bool:
+    is_aligned = first % region.view.panes == 0 == end % region.view.panes
+    return is_aligned and region.within(first, end) == (first, end)
 
 
 def _fineness(view: StoredView) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from asc.operators.cube.view import View
 from broker.operators.cube.panes import StoredPiece
 from broker.operators.cube.store import Store
-from broker.operators.cube.stored_view import StoredView
+from broker.operators.cube.stored_view import Role, StoredView
 
 
 class SavedViews:
@@ -18,8 +18,8 @@ class SavedViews:
         self._store = store
 
     def states(self) -> dict[int, tuple[StoredView, ...]]:
-        """Return the views by the number of their cube, in the order in which they were added. Cost: one row for each
-        piece of a view.
+        """Return the views and bands by the number of their cube, finest first. Cost: one row
+        for each piece of a view.
         """
         removed: dict[int, int] = dict(self._store.execute("SELECT view, until FROM removed_views"))
         pieces: dict[int, list[StoredPiece]] = {}
@@ -30,19 +30,19 @@ class SavedViews:
                 piece = StoredPiece(number, pane, cells, size_bytes, crc, bool(is_damaged))
                 pieces.setdefault(of, []).append(piece)
         views: dict[int, list[StoredView]] = {}
-        columns = "cube, number, cuboid, panes, is_pinned, filled_to"
-        rows = self._store.execute(f"SELECT {columns} FROM views ORDER BY number")
-        for cube, number, cuboid, panes, is_pinned, filled_to in rows:
+        columns = "cube, number, cuboid, panes, role, filled_to"
+        rows = self._store.execute(f"SELECT {columns} FROM views ORDER BY panes, number")
+        for cube, number, cuboid, panes, role, filled_to in rows:
             view = View(tuple(json.loads(cuboid)), panes)
-            own = StoredView.of(number, view, bool(is_pinned), pieces.get(number, ()), filled_to)
+            own = StoredView.of(number, view, role, pieces.get(number, ()), filled_to)
             views.setdefault(cube, []).append(own)
         return {cube: tuple(several) for cube, several in views.items()}
 
-    def add(self, cube: int, view: View, *, is_pinned: bool) -> StoredView:
+    def add(self, cube: int, view: View, role: Role) -> StoredView:
         """Write a view that begins empty, and return it. Call within a transaction."""
-        values = (cube, json.dumps(view.cuboid), view.panes, is_pinned)
-        sql = "INSERT INTO views (cube, cuboid, panes, is_pinned) VALUES (?, ?, ?, ?) RETURNING number"
-        return StoredView.of(self._store.execute(sql, values)[0][0], view, is_pinned)
+        values = (cube, json.dumps(view.cuboid), view.panes, role)
+        sql = "INSERT INTO views (cube, cuboid, panes, role) VALUES (?, ?, ?, ?) RETURNING number"
+        return StoredView.of(self._store.execute(sql, values)[0][0], view, role)
 
     def save(self, before: Sequence[StoredView], after: Sequence[StoredView]) -> None:
         """Write the differences between the views of a cube, except new views and new pieces. Call within a
@@ -57,9 +57,9 @@ class SavedViews:
             now = kept.get(view.number)
             if now is None:
                 self._store.execute("DELETE FROM views WHERE number = ?", (view.number,))
-            elif (now.filled_to, now.is_pinned) != (view.filled_to, view.is_pinned):
-                sql = "UPDATE views SET filled_to = ?, is_pinned = ? WHERE number = ?"
-                self._store.execute(sql, (now.filled_to, now.is_pinned, view.number))
+            elif (now.filled_to, now.role) != (view.filled_to, view.role):
+                sql = "UPDATE views SET filled_to = ?, role = ? WHERE number = ?"
+                self._store.execute(sql, (now.filled_to, now.role, view.number))
             if now is None or (now.filled_to is None and view.filled_to is not None):
                 until = self._store.execute("SELECT coalesce(max(number), 0) FROM pieces")[0][0]
                 sql = "INSERT OR REPLACE INTO removed_views (view, until) VALUES (?, ?)"

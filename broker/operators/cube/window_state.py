@@ -142,6 +142,15 @@ class WindowState:
         first_pane = None if self.first_window is None else sliding.panes(self.first_window)[0]
         return first_pane, sliding.panes(self.written)[1]
 
+    def needed_from(self) -> int | None:
+        """Return the first pane that windows need which are still to be written, or written again. Return None until
+        the first window is written, because all panes are needed until then.
+        """
+        if self.written is None:
+            return None
+        windows = [self.written, *(change.first for change in self.changes)]
+        return self.output.sliding.panes(min(windows))[0]
+
     def touched(self) -> WindowState:
         """Return the state after the commit of a batch without late records."""
         is_same = not self.is_behind and self.is_due >= bool(self.changes)

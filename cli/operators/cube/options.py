@@ -131,17 +131,25 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options about what a cube stores. Their values become a part of ``operator``."""
 
     @wraps(command)
-    def with_storage(*, operator: Json, materialise: str | None, **others: Any) -> Any:
+    def with_storage(*, operator: Json, materialise: str | None, keep: str | None, **others: Any) -> Any:
         pins = None if materialise is None else [_pin(text) for text in divided(materialise, ";")]
-        return command(operator=operator if pins is None else {**operator, "materialise": pins}, **others)
+        bands = None if keep is None else [text.strip() for text in keep.split(",")]
+        given = {name: own for name, own in (("materialise", pins), ("keep", bands)) if own is not None}
+        return command(operator={**operator, **given}, **others)
 
+    keep_option = click.option(
+        "--keep",
+        metavar="BANDS",
+        help="How long panes are kept, as grain:age: '1h:30d, 1d:2y' keeps hours for 30 days, then days until they are "
+        "two years old; '1d:2y origin:1' keeps one level of the dimension origin. By default everything.",
+    )
     option = click.option(
         "--materialise",
         metavar="VIEWS",
         help="Store these cuboids too, for fast answers: their dimensions, separated by commas, and the cuboids by "
         "semicolons; '() at 1d' has panes of a day: 'carrier; origin, carrier at 1d'.",
     )
-    return with_options(with_storage, (option,))
+    return with_options(with_storage, (keep_option, option))
 
 
 def _pin(text: str) -> list[str] | Json:

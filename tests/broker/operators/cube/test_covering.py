@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from asc.errors import CubeError
 from asc.operators.cube.view import View
-from broker.operators.cube.covering import Covering, Portion, covered
+from broker.operators.cube.covering import Portion, covered
 from broker.operators.cube.panes import ClosedPanes, StoredPiece
+from broker.operators.cube.region import Region
 from tests.broker.operators.cube.kept_stream import (
     minute,
 )
@@ -47,9 +48,9 @@ def test_a_view_that_is_not_there_and_one_that_is_no_ancestor_are_refused(tmp_pa
             answer(keeper, by=[], answer_from=refused)
 
 
-def covering(view: View, cells_by_pane: dict[int, int], end: int | None = None) -> Covering:
+def covering(view: View, cells_by_pane: dict[int, int], end: int | None = None) -> Region:
     pieces = {pane: (StoredPiece(pane + 1, pane, count, 8, 0),) for pane, count in cells_by_pane.items()}
-    return Covering(view, ClosedPanes().changed(pieces), end=end)
+    return Region(view, ClosedPanes().changed(pieces), end=end)
 
 
 def read_cells_of(portions: list[Portion]) -> int:

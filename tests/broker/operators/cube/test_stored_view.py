@@ -9,7 +9,7 @@ from broker.operators.cube.stored_view import StoredView
 
 def test_all_its_pieces_are_of_closed_panes() -> None:
     pieces = [StoredPiece(7, -3, 4, 100, 0), StoredPiece(8, 2, 5, 100, 0)]
-    view = StoredView.of(1, View((1,), 24), is_pinned=True, pieces=pieces, filled_to=3)
+    view = StoredView.of(1, View((1,), 24), "pinned", pieces, 3)
     assert (list(view.closed), view.panes.open, view.end) == ([-3, 2], {}, 72)
     assert (view.has(7), view.has(9)) == (True, False)
     later = view.with_pieces({2: (StoredPiece(9, 2, 6, 90, 0),), 5: (StoredPiece(10, 5, 1, 10, 0),)}, 6)

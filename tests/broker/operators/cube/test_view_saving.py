@@ -22,7 +22,13 @@ def test_a_file_without_views_is_read(tmp_path: Path) -> None:
     store = keeper._store
     with store.transaction():
         for statement in (
-            *("DROP INDEX pieces_of_view", "DROP TABLE views", "DROP TABLE removed_views"),
+            *(
+                "DROP INDEX pieces_of_view",
+                "DROP INDEX base_pieces",
+                "ALTER TABLE cubes DROP COLUMN kept_from",
+                "DROP TABLE views",
+                "DROP TABLE removed_views",
+            ),
             *("ALTER TABLE pieces DROP COLUMN view", "PRAGMA user_version = 1"),
         ):
             store.execute(statement)

@@ -13,6 +13,7 @@ import pytest
 from asc.operators.cube.answer import answer
 from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.operators.cube.task_fold import CubeFold, CubePartial
 from asc.schema import Schema
@@ -59,7 +60,7 @@ def test_a_text_that_is_not_utf_8_is_that_of_a_standing_cube() -> None:
     state.fold(fold.columns(batch.rename_columns(names)), np.arange(3))
     cells = CubePartial.of_bytes(layout, state.to_bytes()).cells
     assert [own.to_bytes() for own in cells.pieces(layout)] == [piece]
-    rows = answer(layout, [cells], Question.parse({"by": ["upper(s)"]}, definition))["rows"]
+    rows = answer(layout, [Part.base(layout, cells)], Question.parse({"by": ["upper(s)"]}, definition))["rows"]
     assert [row["group"]["upper(s)"] for row in rows] == [None, "A", "\ufffd"]
 
 

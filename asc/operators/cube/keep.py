@@ -1,0 +1,147 @@
+"""Retention of a cube: the bands of ages, each with the grain and the levels that its panes keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from asc.errors import CubeError
+from asc.operators.cube.cuboid import Dimensions
+from asc.operators.cube.definition import DAY_HOURS, HOUR_S, CubeDefinition
+from asc.operators.cube.output import Output
+from asc.operators.cube.view import View, grain_text
+from asc.spark_types import folded
+
+BANDS_MAX = 8
+"""The most bands of a cube."""
+AGE_S_MAX = 10_000 * 365 * DAY_HOURS * HOUR_S
+"""The longest age of a band in seconds."""
+
+_DAY_S = DAY_HOURS * HOUR_S
+_UNITS_S = {"s": 1, "min": 60, "h": HOUR_S, "d": _DAY_S, "w": 7 * _DAY_S, "y": 365 * _DAY_S}
+_LENGTH = re.compile(r"([1-9][0-9]{0,11})(s|min|h|d|w|y)", re.ASCII)
+_LEVEL = re.compile(r"\s+(`[^`]+`|[^\s:`]+):([0-9]{1,2})", re.ASCII)
+_REMEDY = 'give bands of grain:age, and what they roll up, as ["1h:30d", "1d:2y origin:1"]'
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A band of ages of panes.
+
+    ``view``: the cuboid and the panes that it keeps. ``age_s``: the age at which its panes go on to the next band, or
+    are deleted if it is the last one. The age of a pane is the time from its end to the watermark.
+    """
+
+    view: View
+    age_s: int
+
+    def text(self, definition: CubeDefinition) -> str:
+        """Return the band as the text that :func:`bands_of` reads.
+
+        >>> definition = CubeDefinition.parse({"dimensions": [["a", "b"]], "measures": ["count(*)"], "grain_s": 3600})
+        >>> [band.text(definition) for band in bands_of(["1h:30d", "1d:2y a:1"], definition)]
+        ['1h:30d', '1d:730d a:1']
+        """
+        assert definition.grain_s is not None
+        dimensions = definition.dimensions
+        levels = zip(dimensions.hierarchies, self.view.cuboid, strict=True)
+        rolled_up = [f" {_quoted(names[0])}:{level}" for names, level in levels if level < len(names)]
+        return f"{grain_text(self.view.panes * definition.grain_s)}:{grain_text(self.age_s)}{''.join(rolled_up)}"
+
+
+def bands_of(plain: object, definition: CubeDefinition, output: Output | None = None) -> tuple[Band, ...]:
+    """Return the bands in a JSON list of texts. Raise CubeError if they are refused. An empty list keeps everything.
+
+    ``output``: the windows of the cube. A text is ``grain:age``, and for each dimension that is rolled up its coarsest
+    level and the number of levels kept. The first band has the grain of the cube and all levels. Each other band has
+    panes of several panes of the band before it, is as coarse in each dimension, and older.
+    """
+    if plain is None:
+        return ()
+    if not isinstance(plain, Sequence) or isinstance(plain, str):
+        raise CubeError("keep", plain, _REMEDY)
+    if len(plain) > BANDS_MAX:
+        raise CubeError("keep", len(plain), f"a cube has at most {BANDS_MAX} bands: leave some out")
+    if plain and definition.grain_s is None:
+        raise CubeError("keep", plain, "has no ages without a time: leave it out, or define the cube with a time")
+    bands = tuple(_band(text, definition) for text in plain)
+    if bands and bands[0].view != View.base(definition.dimensions):
+        assert definition.grain_s is not None
+        remedy = (
+            f"keeps other panes than the cube: begin with a band of {grain_text(definition.grain_s)}, without levels"
+        )
+        raise CubeError("keep", plain[0], remedy)
+    for (finer, coarser), text in zip(pairwise(bands), plain[1:], strict=True):
+        if not finer.view.is_finer(coarser.view) or finer.view == coarser.view:
+            remedy = "is not computed from the band before it: give a multiple of its grain, and no finer levels"
+            raise CubeError("keep", text, remedy)
+        if coarser.age_s <= finer.age_s:
+            raise CubeError("keep", text, "ends no later than the band before it: give a longer age")
+    if bands and output is not None and bands[0].age_s < output.window_s:
+        remedy = f"is shorter than the window of {output.window_s} s: give a longer age"
+        raise CubeError("keep", plain[0], remedy)
+    return bands
+
+
+def plain_bands(bands: Sequence[Band], definition: CubeDefinition) -> list[str]:
+    """Return bands as a JSON list that :func:`bands_of` accepts."""
+    return [band.text(definition) for band in bands]
+
+
+def _band(text: object, definition: CubeDefinition) -> Band:
+    if not isinstance(text, str):
+        raise CubeError("keep", text, _REMEDY)
+    lengths, *levels = text.strip().split(maxsplit=1)[:2] or [""]
+    grain, has_age, age = lengths.partition(":")
+    if not has_age:
+        raise CubeError("keep", text, _REMEDY)
+    grain_s, age_s = _seconds(text, grain), _seconds(text, age)
+    assert definition.grain_s is not None
+    panes, rest = divmod(grain_s, definition.grain_s)
+    if rest or not _is_grain(grain_s):
+        remedy = (
+            f"has a grain that is no multiple of {grain_text(definition.grain_s)} that divides a day or is whole days"
+        )
+        raise CubeError("keep", text, f"{remedy}: give one, as 1h or 1d")
+    if age_s % definition.grain_s or age_s > AGE_S_MAX:
+        remedy = f"has an age that is no multiple of {grain_text(definition.grain_s)} up to {grain_text(AGE_S_MAX)}"
+        raise CubeError("keep", text, f"{remedy}: give one, as 30d")
+    return Band(View(_cuboid(text, levels[0] if levels else "", definition.dimensions), panes), age_s)
+
+
+def _is_grain(grain_s: int) -> bool:
+    return _DAY_S % grain_s == 0 or grain_s % _DAY_S == 0
+
+
+def _seconds(text: str, length: str) -> int:
+    found = _LENGTH.fullmatch(length)
+    if found is None:
+        raise CubeError("keep", text, _REMEDY)
+    return int(found[1]) * _UNITS_S[found[2]]
+
+
+def _cuboid(text: str, levels: str, dimensions: Dimensions) -> tuple[int, ...]:
+    cuboid = list(dimensions.base)
+    rest = f" {levels}" if levels else ""
+    by_name = {folded(name): place for place, names in enumerate(dimensions.hierarchies) for name in names}
+    while rest.strip():
+        level = _LEVEL.match(rest)
+        if level is None:
+            raise CubeError("keep", text, _REMEDY)
+        place = by_name.get(folded(level[1].strip("`")))
+        if place is None:
+            raise CubeError(
+                "keep", text, f"names {level[1]}, which is no dimension: name some of {', '.join(dimensions.names)}"
+            )
+        if int(level[2]) > len(dimensions.hierarchies[place]):
+            most = len(dimensions.hierarchies[place])
+            raise CubeError("keep", text, f"keeps {level[2]} levels of {level[1]}, which has {most}: give fewer")
+        cuboid[place] = int(level[2])
+        rest = rest[level.end() :]
+    return tuple(cuboid)
+
+
+def _quoted(name: str) -> str:
+    return name if re.fullmatch(r"[^\s:`]+", name) else f"`{name}`"

@@ -1,0 +1,71 @@
+"""Bands that a definition changes, and panes that age with windows or damage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from asc.operators.cube.keep import bands_of
+from asc.operators.cube.output import Output
+from tests.broker.operators.cube.kept_stream import at, batch, minute, opened, topic_of
+from tests.broker.operators.cube.test_ageing import MINUTE, aged
+from tests.broker.operators.cube.view_rig import CUBE, OWN, answer, state_of
+
+
+def test_a_band_between_others_begins_empty(tmp_path: Path) -> None:
+    keeper, topic = aged(tmp_path, "1min:60min", "60min:600min")
+    keeper.bands.define(CUBE, bands_of(["1min:60min", "10min:120min", "60min:600min"], OWN))
+    keeper.bands.age(10)
+    assert [band.end for band in state_of(keeper).bands] == [MINUTE + 180, MINUTE + 180]
+    topic.partitions[0] += [at(400)]
+    topic.commit(keeper, batch(482, 483), {CUBE: OWN})
+    keeper.bands.age(10)
+    assert [band.end for band in state_of(keeper).bands] == [MINUTE + 340, MINUTE + 240]
+    assert answer(keeper, by=[])["rows"][0]["n"] == 482
+
+
+def test_a_band_that_is_named_no_more_goes_on_to_the_next(tmp_path: Path) -> None:
+    keeper, _ = aged(tmp_path, "1min:60min", "10min:120min", "30min:600min")
+    keeper.bands.define(CUBE, bands_of(["1min:60min", "30min:600min"], OWN))
+    keeper.bands.age(10)
+    state = state_of(keeper)
+    assert [band.panes.count for band in state.bands] == [0, 6]
+    assert answer(keeper, by=[])["rows"][0]["n"] == 480
+
+
+def test_bands_in_no_order_are_kept_and_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    keeper, _ = aged(tmp_path, "1min:60min", "10min:120min carrier:0")
+    keeper.bands.define(CUBE, bands_of(["1min:60min", "10min:90min dest:0"], OWN))
+    keeper.bands.age(10)
+    assert [band.view.cuboid for band in state_of(keeper).bands] == [(0, 1)]
+    assert "the bands of cube q are kept" in caplog.text
+    assert answer(keeper, by=[])["rows"][0]["n"] == 240
+
+
+def test_panes_that_windows_need_do_not_age(tmp_path: Path) -> None:
+    output = Output.parse({"output": [[]], "window_s": 1_800, "slide_s": 600}, OWN)
+    keeper = opened(tmp_path)
+    keeper.define(CUBE, OWN, output, "topic")
+    keeper.bands.define(CUBE, bands_of(["1min:30min", "10min:600min"], OWN))
+    topic = topic_of(*(at(each) for each in range(241)))
+    topic.commit(keeper, batch(0, 241), {CUBE: OWN})
+    keeper.bands.age(10)
+    # No window is written yet, so that all panes are needed.
+    assert state_of(keeper).base_from is None
+
+
+def test_a_damaged_piece_of_a_band_parks_the_cube_with_a_gap_of_its_pane(tmp_path: Path) -> None:
+    keeper, _ = aged(tmp_path, "1min:60min", "10min:120min")
+    ((number,),) = keeper._store.execute("SELECT min(number) FROM pieces WHERE view > 0")
+    with keeper._store.transaction():
+        keeper._store.execute("UPDATE pieces SET data = zeroblob(length(data)) WHERE number = ?", (number,))
+    keeper.close()
+    keeper = opened(tmp_path)
+    found = answer(keeper, by=[])
+    assert (found["rows"][0]["n"], found["whole"]) == (220, False)
+    assert (found["gaps"][0]["from"], found["gaps"][0]["to"]) == (minute(120), minute(130))
+    assert state_of(keeper).parked is not None
+    keeper.resume(CUBE)
+    assert state_of(keeper).parked is None
+    assert answer(keeper, by=[])["rows"][0]["n"] == 220
