@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlparse
 
 from broker.errors import InputError
 from broker.files.decoding import Decoding
-from broker.files.file_rows import FILE, REASON, ROW, read_rows
+from broker.files.file_rows import read_rows
+from broker.files.row_columns import FILE, REASON, ROW
 from broker.runtime.progress import Progress, print_to_stderr
 
 if TYPE_CHECKING:

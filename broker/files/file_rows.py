@@ -5,24 +5,19 @@ undecodable.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from broker.files.decoding import Decoding
 from broker.files.input_checks import csv_columns
+from broker.files.row_columns import FILE, REASON, ROW, attributes, quoted
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-    from asc.schema import Schema
-    from broker.formats.decoder import RecordDecoder
-
-REASON, FILE, ROW = "__asc_reason", "__asc_file", "__asc_row"
-"""Columns beside those of the schema: the reason why a row is undecodable (NULL if it is decodable); the row's file;
-the row itself as BINARY if it is undecodable.
-"""
+    from broker.formats.record_decoder import RecordDecoder
 
 _IS_FIRST = "__asc_is_first"
 _ROW_OF_PARTITION = (1 << 33) - 1
@@ -66,23 +61,6 @@ def decoder_of(path: Path, format_name: str, decoding: Decoding) -> RecordDecode
     return format_.decoder(stream.fields(), stream.options, decoding.time_zone, Given())
 
 
-def attributes(columns: Mapping[str, Column], schema: Schema) -> list[Column]:
-    """Return the columns of the schema, in its order and types. ``columns``: the columns of a frame by name in lower
-    case.
-    """
-    from pyspark.sql import functions as sf
-
-    from asc.spark_types import ddl_of_type
-
-    nothing = sf.lit(None)
-    return [columns.get(f.name.lower(), nothing).cast(ddl_of_type(f.type)).alias(f.name) for f in schema.arrow]
-
-
-def quoted(name: str) -> str:
-    """Return the name of a column in backquotes."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def _csv(spark: SparkSession, path: Path, format_name: str, decoding: Decoding) -> DataFrame:
     lines = _lines(spark, [path])
     return _decoded(lines.filter(~lines[_IS_FIRST]), decoder_of(path, format_name, decoding), decoding)
@@ -115,7 +93,7 @@ def _decoded(lines: DataFrame, decoder: RecordDecoder, decoding: Decoding) -> Da
     columns = {name: decoded[number] for name, number in zip(names, numbered, strict=False)}
     value, reason = decoded[RECORD]["value"], decoded[ERROR]
     quote = decoding.options.get("quote", '"')
-    if decoder.record_format.name == "csv" and quote and decoding.options.get("escape", quote) == quote:
+    if decoder.parser.name == "csv" and quote and decoding.options.get("escape", quote) == quote:
         halved = sf.regexp_count(value.cast("string"), sf.lit(re.escape(quote))) % 2 == 1
         reason = sf.when(halved, "line ends inside a quoted field, or begins there").otherwise(reason)
     return decoded.select(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from broker.errors import InputError
 from broker.files.decoding import Decoding
-from broker.files.file_rows import FILE, REASON, ROW, attributes, quoted
 from broker.files.input_files import parquet_files, stored_schema
+from broker.files.row_columns import FILE, REASON, ROW, attributes, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa

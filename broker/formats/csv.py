@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from broker.formats.plain_text import plain_text
-from broker.formats.record_format import Encoder
+from broker.formats.record_parser import Encoder
 from broker.formats.spelling import respelling, spelled
 from broker.formats.text_columns import ColumnEncoder, joined, mapped_unless
 from broker.formats.text_format import TextFormat

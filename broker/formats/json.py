@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from asc.spark_types import quoted_name
 from broker.formats.plain_text import json_text, quoted
-from broker.formats.record_format import Encoder
+from broker.formats.record_parser import Encoder
 from broker.formats.spelling import respelling, spelled
 from broker.formats.text_columns import ColumnEncoder, holds_any, joined, mapped, mapped_unless
 from broker.formats.text_format import TextFormat

@@ -1,22 +1,19 @@
-"""Interface of a record format that Spark parses: decoding, checks of options, a sample, and encoding for
-publication.
-"""
+"""Interface of a record format that Spark parses: decoding, checks of options, and encoding for publication."""
 
 from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from broker.formats.format import Format, Given
+from broker.formats.record_decoder import RecordDecoder
+from broker.formats.record_parser import Encoder, RecordParser
 from broker.formats.text_columns import ColumnEncoder
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-
     from asc.schema import Schema
-    from broker.formats.decoder import RecordDecoder
 
 DATE_PATTERNS = {"dateFormat": "to_date", "timestampFormat": "to_timestamp", "timestampNTZFormat": "to_timestamp_ntz"}
 """Options whose values are patterns, each with the Spark function that parses with the pattern."""
@@ -26,11 +23,8 @@ _PATTERN_LETTERS = frozenset("yMLdDgGHhKkmsSazvVOXxZ")
 
 _LOCALE = re.compile("[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
-Encoder = Callable[[Mapping[str, Any]], bytes]
-"""A function from a row, as values by column, to the value of a record."""
 
-
-class RecordFormat(Format):
+class RecordFormat(RecordParser, Format):
     """Decoding of a record's value to columns by a parser of Spark, and encoding of rows to such values.
 
     To add a format of this kind, add a module with such a class, and list it in ``registry.RECORD_FORMATS``. Stateless.
@@ -53,41 +47,7 @@ class RecordFormat(Format):
 
     def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, inputs: Given) -> RecordDecoder:
         """See :class:`Format`."""
-        from broker.formats.decoder import RecordDecoder
-
         return RecordDecoder(self, fields, options, time_zone)
-
-    @abstractmethod
-    def unparsed(self, value: Column, fields: Schema, options: Mapping[str, str]) -> Column:
-        """Return the column of the reason why a value (BINARY, not NULL) must not be parsed. It is NULL if the value
-        may be parsed.
-
-        It excludes values for which the parser would throw or never end.
-        """
-
-    @abstractmethod
-    def unparsed_reasons(self, fields: Schema, options: Mapping[str, str]) -> tuple[str, ...]:
-        """Return all values that :meth:`unparsed` may have."""
-
-    @abstractmethod
-    def misshapen(self, fields: Schema) -> str:
-        """Return the reason for a value that cannot be parsed as a record even if all fields are texts."""
-
-    @abstractmethod
-    def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
-        """Return a struct, parsed from a value, that contains the fields in ``ddl`` (see :meth:`record_in`).
-
-        It is NULL if the value is NULL. If the value is no such record, it is NULL or contains the column that the
-        option ``columnNameOfCorruptRecord`` names.
-        """
-
-    def record_in(self, parsed: Column, options: Mapping[str, str]) -> Column:
-        """Return the struct of the fields within the result of :meth:`parsed`."""
-        return parsed
-
-    @abstractmethod
-    def sample(self, names: Sequence[str], options: Mapping[str, str]) -> bytes:
-        """Return a value in which each field is 1, which shows whether Spark can parse with the options."""
 
     @abstractmethod
     def encoder(self, schema: Schema) -> Encoder:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from broker.interpreter import own_interpreter
 from broker.operators.headers import event_headers
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.state import GroupState
 
-PartFunction = Callable[[Any, "Iterable[pd.DataFrame]", "GroupState"], "Iterator[pd.DataFrame]"]
-"""A function for ``applyInPandasWithState``, as :func:`broker.operators.feed_task.part_task` returns it."""
+    from broker.operators.feed_task import PartFunction
 
 
 def outputs_of(feed: DataFrame, function: PartFunction, ddl: str) -> DataFrame:

@@ -15,7 +15,6 @@ from pyspark.accumulators import AccumulatorParam
 
 from asc.operators.exclusions import FeedCounts
 from asc.operators.feed import Kind
-from broker.operators.feed_outputs import PartFunction
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +37,9 @@ PACKED_DDL = "bucket INT, messages ARRAY<BINARY>"
 STATE_DDL = "bucket BINARY"
 """The state of a part in Spark's state store, as bytes."""
 
+
+PartFunction = Callable[[Any, "Iterable[pd.DataFrame]", "GroupState"], "Iterator[pd.DataFrame]"]
+"""A function for ``applyInPandasWithState``, as :func:`part_task` returns it."""
 
 Figures = Mapping[int, Mapping[str, Mapping[str, Any]]]
 """By part of the feed, the figures of the last output of each query of the part."""

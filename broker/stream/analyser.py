@@ -25,7 +25,9 @@ from broker.errors import BrokerError, ConfigError, QueryError
 from broker.failure import one_line, root_cause
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, Decoder
+from broker.formats.format import Given
 from broker.formats.record_format import DATE_PATTERNS
+from broker.formats.registry import RECORD_FORMATS
 from broker.kafka.source_record import SourceRecord
 from broker.matching.expressions import Analysis, analyse, countable_errors
 from broker.matching.parsing import NOT_PARSED, differences, pieces
@@ -342,10 +344,14 @@ class StreamAnalyser:
         Raise QueryError if the text is not a JSON object of the schema, or if the evaluation takes too long.
         """
         subject = "tuple", value.decode("utf-8", "replace")[:200]
-        found = self._values(self._decoder.of_json(), self._records(value), list(attributes), subject)
+        found = self._values(self._json_decoder(), self._records(value), list(attributes), subject)
         if found.reason is not None:
             raise QueryError(*subject, f"the {found.reason.text}")
         return found
+
+    def _json_decoder(self) -> Decoder:
+        """Return the decoder from JSON objects to the fields of the stream."""
+        return RECORD_FORMATS["json"].decoder(self._decoder.fields, {}, self._decoder.time_zone, Given())
 
     def record_values(self, record: SourceRecord, attributes: Iterable[PAttribute]) -> RecordValues:
         """Return the values of p-attributes for a record, which is decoded like the stream's records.

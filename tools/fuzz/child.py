@@ -5,9 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-FOUND = 3
-"""The exit code of a process that found a failing input."""
-
 
 def main(name: str, journal_path: str, seconds: str, seed: str) -> None:
     """Try inputs on a target for the given seconds. Exit with FOUND if one fails."""
@@ -17,7 +14,7 @@ def main(name: str, journal_path: str, seconds: str, seed: str) -> None:
 
         follow(Path(journal_path), float(seconds), int(seed))
         return
-    from tools.fuzz.journal import Journal
+    from tools.fuzz.journal import FOUND, Journal
     from tools.fuzz.targets import target_named
     from tools.fuzz.trials import Trials, generate, one_line
 

@@ -23,8 +23,7 @@ def follow(journal_path: Path, seconds: float, seed: int) -> None:
 
     with atheris.instrument_imports(include=["asc"], exclude=_compiled(), enable_loader_override=False):
         from tools.fuzz.parser import ParserTarget, encoded
-    from tools.fuzz.child import FOUND
-    from tools.fuzz.journal import Journal
+    from tools.fuzz.journal import FOUND, Journal
     from tools.fuzz.predicate_texts import seeds, tokens
     from tools.fuzz.trials import Trials
 

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+FOUND = 3
+"""The exit code of a process that found a failing input."""
+
 _HEAD = struct.Struct("<QQQQ4Q")
 _CAPACITY_BYTES = 8 << 20
 _PIDS_MAX = 4

@@ -14,8 +14,7 @@ from pyspark.core.broadcast import Broadcast
 from asc.operators.dbscan.records import DbscanOutput
 from asc.operators.dbscan.warm_up import warm_up
 from broker.operators.dbscan.worker_parts import WorkerPart, WorkerParts
-from broker.operators.feed_outputs import PartFunction
-from broker.operators.feed_task import FeedTally, part_task
+from broker.operators.feed_task import FeedTally, PartFunction, part_task
 
 RECORDS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING"
 """The columns of output records, as in :class:`asc.operators.dbscan.records.DbscanOutput`."""

@@ -6,8 +6,7 @@ import pandas as pd
 from pyspark import Accumulator
 
 from asc.operators.events.bucket import Bucket, Event
-from broker.operators.feed_outputs import PartFunction
-from broker.operators.feed_task import FeedTally, part_task
+from broker.operators.feed_task import FeedTally, PartFunction, part_task
 
 EVENTS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING"
 """The columns of events, as in :class:`asc.operators.events.bucket.Event`."""

@@ -7,8 +7,7 @@ from pyspark import Accumulator
 
 from asc.operators.near.pair_tick import PairEvent
 from asc.operators.near.ticks import Ticks
-from broker.operators.feed_outputs import PartFunction
-from broker.operators.feed_task import FeedTally, part_task
+from broker.operators.feed_task import FeedTally, PartFunction, part_task
 
 PAIRS_DDL = (
     "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING, "

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from broker.files.file_rows import quoted
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -78,8 +76,3 @@ def test_only_the_first_line_of_a_file_is_its_header(files: Files) -> None:
     (files / "more.csv").write_text("extra,dest\n" + "extra,dest\n" * 15, encoding="utf-8")
     found = files.match_json(files / "texts.csv", files / "more.csv")
     assert (found["rows"], found["queries"]) == (59 + 15, {"again": 39 + 15, "other": 20})
-
-
-def test_a_column_name_is_quoted(spark: SparkSession) -> None:
-    name = "a`b.c d"
-    assert spark.sql("SELECT 1").toDF(name).selectExpr(quoted(name)).columns == [name]

@@ -15,8 +15,9 @@ import pytest
 
 from asc.schema import Schema
 from broker.files.decoding import Decoding
-from broker.files.file_rows import REASON, read_rows
+from broker.files.file_rows import read_rows
 from broker.files.plain_rows import DoubtError, plain_tables
+from broker.files.row_columns import REASON
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from asc.schema import Schema
-from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
+from broker.formats.decoder import ERROR, KAFKA_FIELDS
+from broker.formats.record_decoder import RecordDecoder
 from broker.formats.record_format import RecordFormat, wrong_pattern
 from broker.formats.registry import RECORD_FORMATS
 

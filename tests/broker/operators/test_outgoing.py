@@ -9,7 +9,7 @@ import pytest
 
 from broker.config.sections import REQUEST_BYTES, KafkaConfig
 from broker.config.streams import StreamConfig
-from broker.formats.decoder import RecordDecoder
+from broker.formats.record_decoder import RecordDecoder
 from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.operators.outgoing import outgoing as projections
 

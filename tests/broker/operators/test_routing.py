@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from broker.config.streams import StreamConfig
-from broker.formats.decoder import RecordDecoder
+from broker.formats.record_decoder import RecordDecoder
 from broker.matching.matches_text import AFTER_SHAPES, AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.operators.outgoing import outgoing as projections
 

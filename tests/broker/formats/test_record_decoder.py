@@ -9,7 +9,8 @@ import pytest
 
 from broker.config.streams import StreamConfig
 from broker.formats.csv import _COLUMNS_MAX
-from broker.formats.decoder import ERROR, NAMED_COLUMNS_MAX, RecordDecoder
+from broker.formats.decoder import ERROR, NAMED_COLUMNS_MAX
+from broker.formats.record_decoder import RecordDecoder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
