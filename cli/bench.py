@@ -231,11 +231,11 @@ def registration() -> None:
 
 
 @benchmark(
-    "bench.judging",
-    "asc bench judging",
-    "asc bench judging --quick --output /tmp/results",
+    "bench.validation",
+    "asc bench validation",
+    "asc bench validation --quick --output /tmp/results",
 )
-def judging() -> None:
+def validation() -> None:
     """Measure how long the API takes to validate each of 10,000 predicates that are as heavy as the limits allow."""
 
 

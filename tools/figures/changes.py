@@ -70,8 +70,8 @@ _JUDGING = (
 )
 
 
-def _judging(results: Results) -> str:
-    result = results["judging"]
+def _validation(results: Results) -> str:
+    result = results["validation"]
     rows = [{**row, "verdict": verdict} for verdict, row in result["results"].items()]
     first = {"verdict": "the first fifty requests, which no other row counts", "worst_s": result["first_worst_s"]}
     return table(_JUDGING, [*rows, first])
@@ -80,5 +80,5 @@ def _judging(results: Results) -> str:
 TABLES: Mapping[str, Callable[[Results], str]] = {
     "registration": _registration,
     "standing": _standing,
-    "judging": _judging,
+    "validation": _validation,
 }

@@ -138,7 +138,7 @@ def _standing(result: Result) -> Iterator[Line]:
     yield "start with 1,000,000 queries", figures
 
 
-def _judging(result: Result) -> Iterator[Line]:
+def _validation(result: Result) -> Iterator[Line]:
     row = result["results"]["all"]
     figures = (
         f"median {row['median_s'] * 1e3:.0f} ms; 99 % within {row['p99_s'] * 1e3:.0f} ms; "
@@ -188,7 +188,7 @@ _SECTIONS: Mapping[str, tuple[str, Lines]] = {
     "monitor": ("[monitor](#the-monitor-asc-bench-monitor)", _monitor),
     "registration": ("[registration](#registration-asc-bench-registration)", _registration),
     "standing": ("[many standing queries](#many-standing-queries-asc-bench-standing)", _standing),
-    "judging": ("[validation](#validation-of-predicates-asc-bench-judging)", _judging),
+    "validation": ("[validation](#validation-of-predicates-asc-bench-validation)", _validation),
     "events": ("[events](#events-asc-bench-events)", _events),
     "near": ("[pairs](#pairs-of-near-objects-asc-bench-near)", _near),
     "cube": ("[cubes](#cubes-asc-bench-cube)", _cube),

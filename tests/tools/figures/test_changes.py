@@ -13,7 +13,7 @@ def test_a_change_has_its_runs() -> None:
 
 def test_the_warm_up_of_validation_is_a_row() -> None:
     row = {"count": 4_775, "median_s": 0.049, "p99_s": 0.21, "worst_s": 0.348}
-    table = TABLES["judging"]({"judging": {"results": {"accepted": row}, "first_worst_s": 0.64}})
+    table = TABLES["validation"]({"validation": {"results": {"accepted": row}, "first_worst_s": 0.64}})
     assert table.splitlines()[2:] == [
         "| accepted | 4,775 | 49 ms | 210 ms | 348 ms |",
         "| the first fifty requests, which no other row counts | - | - | - | 640 ms |",

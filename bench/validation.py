@@ -28,19 +28,19 @@ _CHECKED = {True: "accepted", False: "refused"}
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Let a daemon check predicates, write ``judging.json`` into the folder, and return the content of the file.
+    """Let a daemon check predicates, write ``validation.json`` into the folder, and return the content of the file.
 
     Each predicate is posted to ``/v1/check``, one after the other, and validated like a registration. The first
     predicates, while Java's compilers warm up, are reported separately. Raises RuntimeError for an answer that is
     neither a verdict nor a refusal.
     """
-    spark = spark_session(app_name="asc-bench-judging")
+    spark = spark_session(app_name="asc-bench-validation")
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
-        runs = _judged(spark, Path(folder), QUICK if quick else FULL)
+        runs = _validated(spark, Path(folder), QUICK if quick else FULL)
     warm = runs[min(_WARM_UP, len(runs) // 2) :]
     slowest = sorted(warm, key=lambda each: -each["seconds"])[:_SLOWEST]
     result = {
-        "benchmark": "judging",
+        "benchmark": "validation",
         "quick": quick,
         "machine": {**machine(), "java": find_java().version},
         "predicates": f"heavy_predicates(seed={_SEED})",
@@ -56,7 +56,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         "refusals": dict(Counter(each["reason"] for each in warm if each["reason"]).most_common(12)),
         "slowest": slowest,
     }
-    write_result(output_dir, "judging", result)
+    write_result(output_dir, "validation", result)
     return result
 
 
@@ -74,7 +74,7 @@ def table(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _judged(spark: SparkSession, folder: Path, count: int) -> list[dict[str, Any]]:
+def _validated(spark: SparkSession, folder: Path, count: int) -> list[dict[str, Any]]:
     schema_file = folder / "heavy.ddl"
     schema_file.write_text(HEAVY_DDL, "utf-8")
     runs = []

@@ -1,4 +1,4 @@
-"""The benchmark of judging, once at a size that measures nothing: every heavy predicate gets a verdict."""
+"""The benchmark of validation, once at a size that measures nothing: every heavy predicate gets a verdict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import bench.judging
+import bench.validation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,11 +19,11 @@ pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.kafka, pytest.
 def test_every_heavy_predicate_gets_a_verdict(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench.judging, "QUICK", 80)
-    result = bench.judging.run(quick=True, output_dir=tmp_path)
-    assert result == json.loads((tmp_path / "judging.json").read_text("utf-8"))
+    monkeypatch.setattr(bench.validation, "QUICK", 80)
+    result = bench.validation.run(quick=True, output_dir=tmp_path)
+    assert result == json.loads((tmp_path / "validation.json").read_text("utf-8"))
     of = result["results"]
     assert of["accepted"]["count"] + of["refused"]["count"] == of["all"]["count"] == result["runs"]
     assert min(of["accepted"]["count"], of["refused"]["count"]) > 5
     assert "did not make it out" not in json.dumps(result["refusals"])
-    assert "the slowest:" in bench.judging.table(result)
+    assert "the slowest:" in bench.validation.table(result)
