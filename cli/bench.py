@@ -341,10 +341,11 @@ _ROWS = click.option(
 def cube() -> None:
     """Measure standing cubes beside DuckDB, Polars and Spark, each on one thread.
 
-    fold: twenty cubes over a million records. answers: five cuboids over sixty panes. pair: a cube beside a topic
-    whose records are inserted into DuckDB. stream: a backlog with and without cubes. commit: a batch into the file.
-    register: three cubes more on a running stream. http: questions while records flow. The answers of all are compared
-    before a figure is printed. Needs the packages duckdb and polars. Takes about half an hour.
+    Row 'fold' folds a million records into twenty cubes, and row 'answers' asks for five cuboids over sixty panes. Row
+    'pair' compares a cube with a topic whose records are inserted into DuckDB. Row 'stream' reads a backlog with and
+    without cubes, and row 'commit' commits a batch to the file. Row 'register' adds three cubes to a running stream,
+    and row 'http' asks questions while records arrive. The answers of all systems are compared before a figure is
+    printed. Needs the packages duckdb and polars. Takes about half an hour.
     """
 
 
@@ -361,11 +362,11 @@ _DBSCAN_PART = click.option("--part", type=click.Choice(["ratios", "paper", "ser
 def dbscan() -> None:
     """Measure standing DBSCAN queries beside scikit-learn, dbscan, hdbscan, incdbscan and Extra-N, each on one thread.
 
-    ratios: the cost of a slide of one query and of a thousand. paper: figures 18 to 32 of the paper, and its claims,
-    confirmed or refuted. served: a backlog through a daemon with a thousand queries. Each figure has its goal beside
-    it, met or missed. Labels of all are compared before a figure is printed. A peer that is not installed is not
-    measured, and its goals say so. Points are aircraft, recorded ones of the folder or simulated ones, and generated
-    heaps. Takes about forty minutes.
+    Part 'ratios' compares the cost of a slide of one query with that of a thousand queries. Part 'paper' measures
+    figures 18 to 32 of the paper, and says which of its claims are confirmed. Part 'served' reads a backlog through a
+    daemon with a thousand queries. Each figure has its goal beside it, met or missed. The labels of all systems are
+    compared before a figure is printed. A peer that is not installed is not measured, and its goals say so. Points are
+    recorded aircraft of the folder, or simulated aircraft, and generated heaps. Takes about forty minutes.
     """
 
 

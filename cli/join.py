@@ -31,11 +31,10 @@ _where_option = click.option(
     epilog=examples(_ADD, "asc query list --layer countries", "asc query show over", "asc query remove over"),
 )
 def join() -> None:
-    """Predicates over a stream and the shapes of a layer.
+    """Register and check predicates over a stream and the shapes of a layer.
 
-    A join is one predicate for each shape, with the values of the shape's row as constants. Shapes that are put,
-    changed and removed later take effect at once. It is a query: 'asc query' lists, shows, pauses, resumes and removes
-    it.
+    A join is one predicate for each shape, with the values of the shape's row as constants. A later change of the
+    shapes takes effect at once. A join is a query: 'asc query' lists, shows, pauses, resumes and removes it.
     """
 
 

@@ -44,10 +44,11 @@ _BECAME = ("added", "changed", "unchanged")
     ),
 )
 def layer() -> None:
-    """Shapes that predicates name as shape('layer', 'id').
+    """List, show, change and remove the shapes of a layer.
 
-    A layer is a compacted Kafka topic of GeoJSON Features that [layers.NAME] of the configuration names. A shape
-    that is put holds from the next batch on, for every predicate that names it.
+    A predicate names a shape as shape('layer', 'id'). A layer is a compacted Kafka topic of GeoJSON Features. The table
+    [layers.NAME] of the configuration names the topic. A change of a shape takes effect from the next batch on, in
+    every predicate that names the shape.
     """
 
 

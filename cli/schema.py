@@ -15,7 +15,7 @@ ROWS = 10_000
 
 @click.group(cls=Group, epilog=examples("asc schema infer flights.csv.gz > flights.ddl"))
 def schema() -> None:
-    """Schemas of streams, without a daemon."""
+    """Infer the schema of a stream from a file of records, without a daemon."""
 
 
 @schema.command(

@@ -302,11 +302,13 @@ class SparkConfig(Section):
 
 
 class LimitsConfig(Section):
-    """Bounds on what a query may ask (``asc.predicate.Limits``), on expressions that Spark computes for a stream, on
-    its events and pairs (ways to tell objects apart, queries that want them, objects that are held), on its DBSCAN
-    queries (how many, points of a window), on its cubes (queries, bytes of the states that the tasks of one batch fill,
-    cells of a pane, bytes and panes of all, seconds of an answer), on layers (vertices of a shape, rows of a layer) and
-    on joins: the shapes that all of a stream have together.
+    """Bounds on queries, streams and layers.
+
+    Queries: the costs of a predicate (``asc.predicate.Limits``), and the expressions that Spark computes for a stream.
+    Events and pairs of a stream: the number of tracks, of queries, and of objects in the state. DBSCAN: the number of
+    queries, and the points of a window. Cubes: the number of queries, the bytes of the states of one batch, and the
+    cells of a pane. All cubes together: their bytes and their panes; the seconds of an answer. Layers: the vertices of
+    a shape, and the rows of a layer. Joins: the shapes of all joins of a stream together.
     """
 
     length_chars: int = Field(default=Limits.length_chars, ge=1, strict=True)

@@ -1,4 +1,4 @@
-"""The columns of rows that Spark reads from files: those of the schema, and those that say where a row stands."""
+"""The columns of rows that Spark reads from files: those of the schema, and a row's file and fault."""
 
 from __future__ import annotations
 

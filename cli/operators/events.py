@@ -86,9 +86,10 @@ def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ),
 )
 def events() -> None:
-    """Objects that a query begins to accept, and those that it no longer accepts.
+    """Register and check event queries, which write when an object enters or exits.
 
-    An event query writes enter, exit and lost of each object, in place of the records that it accepts. It is a query:
+    An object enters when the query begins to accept it, and exits when the query ceases to accept it. An event
+    query writes the events enter, exit and lost of each object, instead of the records that it accepts. It is a query:
     'asc query' lists, shows, pauses, resumes and removes it.
     """
 

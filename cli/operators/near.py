@@ -117,10 +117,10 @@ def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ),
 )
 def near() -> None:
-    """Pairs of objects within a distance of each other.
+    """Register and check near queries: pairs of objects within a distance of each other.
 
-    A near query compares, at every tick of event time, the last positions of the objects that it accepts. It is a
-    query: 'asc query' lists, shows, pauses, resumes and removes it.
+    At every tick of event time, a near query compares the last positions of the objects that it accepts. It is a query:
+    'asc query' lists, shows, pauses, resumes and removes it.
     """
 
 

@@ -120,17 +120,18 @@ def apply(
 ) -> None:
     """Register the predicates of a file, or of all files in a folder.
 
-    FILE (- for stdin) holds objects with the keys id and where and, if wanted, stream, topic, labels, paused,
-    expires_at, join and operator, as the API has them. It has one a line (NDJSON), a JSON list of them, or, in JSON and
-    TOML, a mapping of ids to them or to predicates. 'asc query list' prints such a file with --json or --format; fields
-    that only the daemon sets are ignored. Of DIR, all files that end in .toml, .json, .ndjson or .jsonl are
-    read, those in folders within it too.
+    FILE (- for stdin) has an object for each query, with the keys id and where. The keys stream, topic, labels, paused,
+    expires_at, join and operator are optional, as in the API. The file has one object on each line (NDJSON), or a JSON
+    list of objects. A file of JSON or TOML may also be a mapping from ids to objects or to predicates. With --json or
+    --format, 'asc query list' prints such a file; fields that only the daemon sets are ignored. In DIR and the folders
+    in it, the command reads all files that end in .toml, .json, .ndjson or .jsonl.
 
-    All is made in one step, removals included; where one is refused, nothing is. A predicate that is equal is
-    left as it is. Ends with 1 when one was refused.
+    All changes, removals included, are made in one step. If one is refused, no change is made, and the command ends
+    with 1. A query that is registered as in the file is left unchanged.
 
-    With --prune, a query that is in no file is removed, if it is one of those that the files manage. --prefix, --label
-    (both: those that fit both) or --all says which. A query in a file that is none of these is an error.
+    With --prune, the command removes each query that the files manage but that is in no file. The files manage the
+    queries that --prefix and --label select, or all queries with --all. A query in a file that is not selected is an
+    error.
     """
     selector = _selector(prune=prune, prefix=prefix, label=label, whole=whole, keep_going=keep_going, replaces=replaces)
     if tells and not dry_run:

@@ -171,10 +171,10 @@ def explain(
 ) -> None:
     """Show how a registered predicate is evaluated, or why it accepts a record.
 
-    Without a record it shows the constructs and their sequence; --html draws them, with all of the predicate's block.
-    With --tuple, or --source for one of the source topic, it shows whether the record is accepted, and which terms of
-    the predicate hold. --all adds the record's path through the constructs of all predicates, which --html draws.
-    'asc trace' asks the same of all queries of a stream.
+    Without a record, the command shows the constructs and their sequence; --html draws the whole block of the
+    predicate. Give a record with --tuple, or name a record of the source topic with --source. The command then shows
+    whether the predicate accepts the record, and which terms of the predicate hold. With --all it adds the record's
+    path through the constructs of all predicates, which --html draws. Use 'asc trace' to ask all queries of a stream.
     """
     if tuple_text is not None and source is not None:
         raise click.UsageError("give --tuple or --source, not both")

@@ -34,13 +34,14 @@ _CHECK = f"asc dbscan check crowds {_OPTIONS}"
     ),
 )
 def dbscan() -> None:
-    """Density-based clusters of sliding windows.
+    """Register, check and run DBSCAN queries: density-based clusters of sliding windows.
 
-    A cluster is made of core points within eps of each other, with the points within eps of these. A point is core with
-    at least min_samples points within eps, itself included; so a cluster may have fewer points than min_samples. The
-    labels are those of scikit-learn's DBSCAN.
+    A core point has at least min_samples points within the distance eps, itself included. A cluster consists of core
+    points that are connected by steps of at most eps, and of the other points within eps of one of them. A point near
+    two clusters is in only one of them, so a cluster may have fewer points than min_samples. The labels are those of
+    scikit-learn's DBSCAN.
 
-    It is a query: 'asc query' lists, shows, pauses, resumes and removes it.
+    A DBSCAN query is a query: 'asc query' lists, shows, pauses, resumes and removes it.
     """
 
 
@@ -72,12 +73,12 @@ def add(
 ) -> None:
     """Register a DBSCAN query, or replace the query of that ID.
 
-    When the watermark of the stream has reached the end of a window, its topic gets a record for each cluster of the
-    window, then its members where --members asks for them, and one record that closes it. Clusters keep their ids from
-    window to window.
+    The daemon writes the records of a window when the watermark of the stream has reached the end of the window. These
+    are a record for each cluster, the members if --members asks for them, and one record that closes the window.
+    Clusters keep their ids from window to window.
 
-    Several values of --eps or --min-samples register a query for each combination, as ID.1 and ID.2, to one topic: all
-    of them or none, and in place of no other query.
+    With several values of --eps or --min-samples, the command registers a query for each combination, as ID.1 and ID.2.
+    All of them write to one topic. Either all are registered or none, and they replace no other query.
     """
     body = {"id": query_id, "where": where, "operator": operator}
     if any(isinstance(operator[name], list) for name in ("eps", "min_samples")):
