@@ -74,15 +74,16 @@ class _Object:
 class _Track:
     """The objects of one track, by key, and the queries that watch them, of which there is at least one.
 
-    ``time``: the name of its event time. ``watching``: the queries of each selection. ``shortest_us`` and
-    ``longest_us``: the shortest and the longest ``lost_after_us`` of these queries. ``due_us``: the time before which
-    no run can be closed and no object forgotten.
+    ``time``: the name of its event time. ``watching``: the queries of each selection. ``inside``: the number of runs of
+    each query that are inside. ``shortest_us`` and ``longest_us``: the shortest and the longest ``lost_after_us`` of
+    these queries. ``due_us``: the time before which no run can be closed and no object forgotten.
     """
 
     queries: dict[str, EventQuery]
     time: str = ""
     watching: dict[str, list[str]] = field(default_factory=dict)
     objects: dict[str, _Object] = field(default_factory=dict)
+    inside: Counter[str] = field(default_factory=Counter)
     watermark_us: int = FIRST_US
     due_us: int = FIRST_US
     shortest_us: int = 0
@@ -100,6 +101,7 @@ class _Track:
         self.longest_us = max(query.lost_after_us for query in queries.values())
         for known in self.objects.values():
             known.runs = {name: run for name, run in known.runs.items() if _query_of(name) in queries}
+        self.inside = Counter({query_id: count for query_id, count in self.inside.items() if query_id in queries})
 
     def names_of(self, selections: Iterable[str]) -> list[str]:
         """Return the queries that accept a record with these selections. For a join, the name includes the shape, as
@@ -110,6 +112,11 @@ class _Track:
             selection, of_shape, shape = selected.partition(OF_SHAPE)
             found += [f"{query_id}{of_shape}{shape}" for query_id in self.watching.get(selection, ())]
         return found
+
+    def count_inside(self) -> None:
+        """Count the runs that are inside, by a walk over all objects."""
+        runs = (item for known in self.objects.values() for item in known.runs.items())
+        self.inside = Counter(_query_of(name) for name, run in runs if run.is_inside)
 
     def due_of(self, known: _Object) -> int:
         """Return the first time at which a run of the object must be closed, or at which the object must be
@@ -162,15 +169,13 @@ class Bucket:
 
     def _inside(self) -> dict[str, dict[str, int]]:
         """Return the number of objects inside each query. Return nothing if there are too many queries."""
-        queries = [query_id for track in self._tracks.values() for query_id in track.queries]
-        if len(queries) > _QUERIES_COUNTED:
+        if sum(len(track.queries) for track in self._tracks.values()) > _QUERIES_COUNTED:
             return {}
-        objects = [known.runs for track in self._tracks.values() for known in track.objects.values() if known.runs]
-        by_name = Counter([name for runs in objects for name, run in runs.items() if run.is_inside])
-        inside: Counter[str] = Counter()
-        for name, count in by_name.items():
-            inside[_query_of(name)] += count
-        return {query_id: {"objects_inside": inside[query_id]} for query_id in queries}
+        return {
+            query_id: {"objects_inside": track.inside[query_id]}
+            for track in self._tracks.values()
+            for query_id in track.queries
+        }
 
     # -- settings
 
@@ -216,6 +221,8 @@ class Bucket:
         for name in names:
             query = track.queries[_query_of(name)]
             kind, since_us = _stepped(known.runs, name, name in inside, seen.time_us, query.dwell_us)
+            if kind is not None:
+                track.inside[query.id] += 1 if kind == "enter" else -1
             if kind is not None and kind in query.kinds:
                 yield self._event(query, name, kind, key=seen.key, known=known, since_us=since_us)
 
@@ -255,7 +262,10 @@ class Bucket:
             if track.watermark_us < known.newest_us + query.lost_after_us:
                 continue
             run = known.runs.pop(name)
-            if run.is_inside and "lost" in query.kinds:
+            if not run.is_inside:
+                continue
+            track.inside[query.id] -= 1
+            if "lost" in query.kinds:
                 yield self._event(query, name, "lost", key=key, known=known, since_us=run.since_us)
 
     # -- events
@@ -280,12 +290,15 @@ class Bucket:
     # -- the state
 
     def to_bytes(self) -> bytes:
-        """Return the state as bytes, for :meth:`of_bytes`."""
+        """Return the state as bytes, for :meth:`of_bytes`. The numbers of runs that are inside have a separate member,
+        which an earlier version does not read.
+        """
         tracks = {
             name: [track.watermark_us, {key: _plain_object(known) for key, known in track.objects.items()}]
             for name, track in self._tracks.items()
         }
         plain = {"form": _FORM, "writer": self._feed.writer, "settings": self._settings.plain(), "tracks": tracks}
+        plain["inside"] = {name: _plain_counts(track) for name, track in self._tracks.items()}
         return json.dumps(plain, separators=(",", ":")).encode()
 
     @staticmethod
@@ -307,6 +320,10 @@ class Bucket:
             track = bucket._tracks[name]
             track.watermark_us = watermark_us if is_watermark(watermark_us) else FIRST_US
             track.objects = {key: _object_of(found) for key, found in objects.items()}
+            if "inside" in plain:
+                track.inside = Counter(plain["inside"][name])
+            else:  # An earlier version wrote the state.
+                track.count_inside()
         return bucket
 
 
@@ -338,6 +355,10 @@ def _query_of(name: str) -> str:
 def _plain_object(known: _Object) -> list[Any]:
     runs = {name: [run.is_inside, run.is_accepted, run.since_us] for name, run in known.runs.items()}
     return [known.partition, known.offset, known.newest_us, known.position, runs]
+
+
+def _plain_counts(track: _Track) -> dict[str, int]:
+    return {query_id: track.inside[query_id] for query_id in track.queries if track.inside[query_id]}
 
 
 def _object_of(plain: list[Any]) -> _Object:
