@@ -35,12 +35,13 @@ def shared_topics(
     accepted = [(i, one.query) for i, one in enumerate(candidates) if i not in refused]
     replaced = {query.id for _, query in accepted}
     owners = {query.topic for query in owning_queries if query.id not in replaced}
-    claimed = {query.topic for _, query in accepted if owns_topic(query) and not _keeps_topic(query, standing)}
+    keeping = {i for i, query in accepted if _keeps_topic(query, standing)}
+    claimed = {query.topic for i, query in accepted if owns_topic(query) and i not in keeping}
     others = standing if claimed else ()
     used = {query.topic for query in others if query.topic in claimed and query.id not in replaced}
     errors: dict[int, AscError] = {}
     # First the owners that keep their topics, so that no other change in the same step takes the topic.
-    for position, query in sorted(accepted, key=lambda each: not _keeps_topic(each[1], standing)):
+    for position, query in sorted(accepted, key=lambda each: each[0] not in keeping):
         if query.topic in owners:
             errors[position] = QueryError(
                 "destination topic", query.topic, "belongs to one query alone: choose another"
