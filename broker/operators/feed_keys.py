@@ -16,9 +16,9 @@ class FeedKeys:
     """The assignment of a feed's messages to its readers, by the Kafka keys of the messages.
 
     A reader reads the messages with the tag of its kind, watermarks, and messages without a key, which have form 1. Of
-    the messages with unknown keys each is read by one reader alone, which counts it as ``unreadable``. This is the
-    first reader that starts, for as long as the daemon runs: a stream need not have queries of any particular kind.
-    Thread-safe.
+    the messages with unknown keys each is read by one reader alone, which counts it as ``unreadable``: the first that
+    was wanted. A stream wants its readers in the order of the table of kinds, and need not want any particular one. So
+    the reader follows from the queries, and not from the threads that start readers. Thread-safe.
     """
 
     def __init__(self, kinds: Iterable[str]) -> None:
@@ -27,17 +27,18 @@ class FeedKeys:
         self._lock = threading.Lock()
         self._first: str | None = None
 
+    def want(self, name: str) -> None:
+        """Note that the stream wants a reader. ``name``: the tag of the reader's kind."""
+        with self._lock:
+            self._first = self._first or name
+
     def is_read_by(self, name: str) -> Column:
         """Return the condition over the column ``key`` that holds for the messages that a reader reads. ``name``: the
-        tag of the reader's kind. To be called when the reader starts.
+        tag of the reader's kind, which must be wanted.
         """
         from pyspark.sql import functions as sf
 
-        with self._lock:
-            if self._first is None:
-                self._first = name
-            reads_unknown = self._first == name
         key = sf.coalesce(sf.col("key").cast("string"), sf.lit(""))
-        if reads_unknown:
+        if self._first == name:
             return ~key.isin(*sorted(self._kinds - {name}))
         return key.isin(name, TIME_KEY, "")

@@ -181,6 +181,7 @@ class StatefulQuery:
         """Let the query start, now that there are queries of its kind."""
         self._wanted.set()
 
+        self._keys.want(self._name)
     def ask_to_stop(self) -> None:
         """Prevent further starts."""
         self._stopping.set()

@@ -275,10 +275,12 @@ class Stream:
 
     def _begin_feed_queries(self, destinations: Sequence[FeedDestination]) -> None:
         """Start the readers of the feed that a batch's queries need."""
-        for op in {each.track.op for each in destinations}:
+        used = {each.track.op for each in destinations}
+        # In the order of the table, by which a reader is chosen for messages with unknown keys.
+        for op in (op for op in self.feed_queries if op in used):
             self.feed_queries[op].begin()
-            own = (each.conditions for each in destinations if each.track.op == op)
-            self._conditions[op].allow({condition for conditions in own for condition in conditions})
+            of_kind = (each.conditions for each in destinations if each.track.op == op)
+            self._conditions[op].allow({condition for conditions in of_kind for condition in conditions})
 
     def _prepare_feed(self) -> None:
         """Create the feed, and the destination topics of its readers, if they are missing. Raise KafkaError."""

@@ -25,7 +25,9 @@ def test_a_message_with_an_unknown_key_is_read_once_and_a_shared_one_by_each_rea
         found = feed.filter(keys.is_read_by(name)).collect()
         return {None if row["key"] is None else bytes(row["key"]).decode() for row in found}
 
-    first, other = read("near"), read("events")
+    for name in ("near", "events", "dbscan"):
+        keys.want(name)
+    # The readers start, and after a failure start again, in whatever order.
+    other, first = read("events"), read("near")
     assert (first, other) == ({"near", "time", "voronoi", None}, {"events", "time", None})
-    # After a failure each is started again, in whatever order.
     assert (read("events"), read("dbscan"), read("near")) == (other, {"dbscan", "time", None}, first)
