@@ -112,7 +112,13 @@ class OperatorKind(Protocol[D]):
 class FeedKind(OperatorKind[D], Protocol[D]):
     """A kind with the handoff ``feed``: its observations go to the feed of a stream, from which a second Spark query
     reads them.
+
+    ``summed_figures``: the figures of a query that are sums over the parts of the feed. Any other figure is that of one
+    part.
     """
+
+    @property
+    def summed_figures(self) -> tuple[str, ...]: ...
 
     def destination(
         self, definition: D, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,26 @@ _FILE = "latest.json"
 class LatestFigures:
     """The figures of queries that the parts of a feed reported: see :class:`PartFile`."""
 
-    def __init__(self, folder: Path) -> None:
-        """Read the figures in a folder. The folder may be missing until figures are written."""
+    def __init__(self, folder: Path, summed: Collection[str]) -> None:
+        """Read the figures in a folder. The folder may be missing until figures are written.
+
+        ``summed``: the names of figures that are sums over the parts of a feed.
+        """
+        self._summed = frozenset(summed)
         self._file = PartFile(folder / _FILE)
 
     def of(self, query_id: str) -> Mapping[str, Any] | None:
-        """Return the figures of a query. If several parts have a figure, whole numbers are added, and any other figure
-        is that of one part. Return None if there are none yet.
+        """Return the figures of a query. If several parts have a figure, it is their sum, or the figure of the first
+        part if it is not summed. Return None if there are none yet.
         """
         merged: dict[str, Any] = {}
         for figures in (self._file.by_part or {}).values():
-            own = figures.get(query_id) if isinstance(figures, dict) else None
-            for name, value in own.items() if isinstance(own, dict) else ():
-                is_added = type(value) is int and type(merged.get(name)) is int
-                merged[name] = merged[name] + value if is_added else merged.get(name, value)
+            of_part = figures.get(query_id) if isinstance(figures, dict) else None
+            for name, value in of_part.items() if isinstance(of_part, dict) else ():
+                if name in self._summed and name in merged:
+                    merged[name] += value
+                else:
+                    merged.setdefault(name, value)
         return merged or None
 
     def keep(self, figures: Mapping[int, Mapping[str, Mapping[str, Any]]]) -> None:

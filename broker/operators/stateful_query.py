@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -103,13 +103,15 @@ class StatefulQuery:
         *,
         sink: FeedSink,
         keys: FeedKeys,
+        summed_figures: Collection[str],
         source: Mapping[str, str],
         prepare: Callable[[], None],
     ) -> None:
         """Create the query, without starting it.
 
-        ``sink``: the sink of the reader. ``keys``: the keys of the feed, which the stream's readers share. ``source``:
-        options of Spark's Kafka source. ``prepare`` creates missing topics.
+        ``sink``: the sink of the reader. ``keys``: the keys of the feed, which the stream's readers share.
+        ``summed_figures``: see :class:`broker.operators.kind.FeedKind`. ``source``: options of Spark's Kafka source.
+        ``prepare`` creates missing topics.
         """
         self._stream = stream
         self._spark = spark
@@ -127,7 +129,7 @@ class StatefulQuery:
         self._supervisor = threading.Thread(target=self._supervise, name=f"{reader.name}-{stream}", daemon=True)
         self._tallies: Any = None
         self._held = HeldCounts(self._folder)
-        self._latest = LatestFigures(self._folder)
+        self._latest = LatestFigures(self._folder, summed_figures)
         self.failures = 0
         """The number of times that the query ended with an error and was started again."""
         self.problem: str | None = None
@@ -179,9 +181,9 @@ class StatefulQuery:
 
     def begin(self) -> None:
         """Let the query start, now that there are queries of its kind."""
+        self._keys.want(self._name)
         self._wanted.set()
 
-        self._keys.want(self._name)
     def ask_to_stop(self) -> None:
         """Prevent further starts."""
         self._stopping.set()

@@ -157,6 +157,7 @@ class Stream:
             *(self.name, spark, self._feed_topic, folder, kind.reader(context)),
             sink=sink,
             keys=self._feed_keys,
+            summed_figures=kind.summed_figures,
             source={**CONSUMER, **self.kafka.spark_options()},
             prepare=self._prepare_feed,
         )

@@ -154,6 +154,7 @@ class EchoKind:
     allows_join: bool = False
     allows_compacted_topic: bool = False
     held_noun: str = "observations"
+    summed_figures: tuple[str, ...] = ()
     kept: None = None
 
     def read(

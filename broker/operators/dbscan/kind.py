@@ -52,6 +52,7 @@ class DbscanKind:
     allows_join: bool = False
     allows_compacted_topic: bool = False
     held_noun: str = "points"
+    summed_figures: tuple[str, ...] = ()
     kept: type[KeptBody] | None = DbscanKept
 
     def read(

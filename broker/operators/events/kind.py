@@ -45,6 +45,7 @@ class EventsKind:
     allows_join: bool = True
     allows_compacted_topic: bool = False
     held_noun: str = "objects"
+    summed_figures: tuple[str, ...] = ("objects_inside",)
     kept: type[KeptBody] | None = EventsKept
 
     def read(

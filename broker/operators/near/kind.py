@@ -55,6 +55,7 @@ class NearKind:
     allows_join: bool = False
     allows_compacted_topic: bool = False
     held_noun: str = "observations"
+    summed_figures: tuple[str, ...] = ("observations",)
     kept: type[KeptBody] | None = NearKept
 
     def read(

@@ -75,6 +75,7 @@ def test_a_failure_is_told_and_mended(
             *("s", spark, topic, tmp_path, reader),
             sink=FeedSink("s", {}, request_bytes=1, topics=frozenset, limits_of=lambda names: {}),
             keys=FeedKeys({"events", "near", "handed"}),
+            summed_figures=(),
             source=source,
             prepare=lambda: prepared.append(len(prepared)),
         )
