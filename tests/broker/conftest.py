@@ -121,6 +121,19 @@ class Site:
         """A topic name of this site's own."""
         return self.topics.setdefault(name, f"{name}-{uuid.uuid4().hex[:12]}")
 
+    def create_topic(self, name: str, *, message_bytes_max: int) -> None:
+        """Create a topic that takes messages of so many bytes, and wait until Kafka serves its partition."""
+        from kafka.admin import KafkaAdminClient
+
+        admin = KafkaAdminClient(bootstrap_servers=self.bootstrap_servers)
+        settings = {"max.message.bytes": str(message_bytes_max)}
+        admin.create_topics({name: {"num_partitions": 1, "replication_factor": 1, "configs": settings}})
+        deadline = time.monotonic() + 60
+        while not admin.describe_topics([name])[0]["partitions"]:
+            assert time.monotonic() < deadline, name
+            time.sleep(0.1)
+        admin.close()
+
     def register(self, query_id: str, where: str, topic: str | None = None, stream: str = "json", **more: Any) -> Any:
         body = {
             "id": query_id,

@@ -219,14 +219,9 @@ def test_evaluation_errors_are_null_and_never_stop_the_stream(site: Site) -> Non
 
 def test_records_over_a_mebibyte_are_delivered_and_what_a_topic_cannot_take_is_a_dead_letter(site: Site) -> None:
     from kafka import KafkaProducer
-    from kafka.admin import KafkaAdminClient
 
     small = site.topic("small")
-    admin = KafkaAdminClient(bootstrap_servers=site.bootstrap_servers)
-    admin.create_topics(
-        {small: {"num_partitions": 1, "replication_factor": 1, "configs": {"max.message.bytes": "100000"}}}
-    )
-    admin.close()
+    site.create_topic(small, message_bytes_max=100_000)
     large = site.register("large", "n = 424242")["query"]["topic"]
     site.register("small", "n = 424242", small)
     value = b'{"n": 424242, "x": "' + b"x" * 3_000_000 + b'"}'
@@ -246,15 +241,8 @@ def test_records_over_a_mebibyte_are_delivered_and_what_a_topic_cannot_take_is_a
 
 
 def test_a_topic_that_takes_less_than_a_batch_gets_all_records(site: Site) -> None:
-    from kafka.admin import KafkaAdminClient
-
     tiny = site.topic("tiny")
-    admin = KafkaAdminClient(bootstrap_servers=site.bootstrap_servers)
-    settings = {"max.message.bytes": "2000"}
-    admin.create_topics({tiny: {"num_partitions": 1, "replication_factor": 1, "configs": settings}})
-    while not admin.describe_topics([tiny])[0]["partitions"]:
-        time.sleep(0.1)
-    admin.close()
+    site.create_topic(tiny, message_bytes_max=2_000)
     site.register("tiny", "n = 434343", tiny)
     offsets = site.publish([json.dumps({"n": 434343, "s": "x" * 100}).encode() for _ in range(200)])
     site.drain()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from kafka.admin import KafkaAdminClient
 from sklearn.cluster import DBSCAN
 
 from broker.config.config import Config, parse_config
@@ -311,12 +310,7 @@ def test_a_topic_that_takes_too_little_stops_no_other_query(crowd: Site) -> None
     wide, narrow = crowd.topic("wide"), crowd.topic("narrow")
     before = crowd.client.get("/v1/plan").json()["streams"][crowd.stream("json")]["operators"].get("dbscan", {})
     crowd.register("wide", "n >= 0", wide, operator=asked("wide", wide)["operator"])
-    admin = KafkaAdminClient(bootstrap_servers=crowd.bootstrap_servers)
-    settings = {"max.message.bytes": "1200"}
-    admin.create_topics({narrow: {"num_partitions": 1, "replication_factor": 1, "configs": settings}})
-    while not admin.describe_topics([narrow])[0]["partitions"]:
-        time.sleep(0.1)
-    admin.close()
+    crowd.create_topic(narrow, message_bytes_max=1_200)
     operator = asked("narrow", narrow, attributes=["x * 2", *["y"] * 7], eps=1.5, sample=1_000)["operator"]
     added = crowd.register("narrow", "n >= 0", narrow, operator=operator)
     assert added["warnings"] == [
