@@ -1,0 +1,148 @@
+"""The choice of the views that a cube stores: those by which questions read the fewest cells, within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from asc.operators.cube.candidates import candidates
+from asc.operators.cube.cell_sample import CellSample
+from asc.operators.cube.lattice import Lattice
+from asc.operators.cube.proposal import Proposal, ViewChange
+from asc.operators.cube.view import View
+from asc.operators.cube.view_costs import ViewCosts
+from asc.operators.cube.view_estimate import Pause, ViewEstimate, unpaused
+
+DEFAULT_VIEWS = 8
+_KEPT_SHARE = 0.9
+"""The share of the present cost below which the best set of views replaces the stored one. Without this threshold, two
+sets of about equal cost would replace each other hour by hour.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most views that are stored beside the base view, and the most cells that these have together. Pins count."""
+
+    views: int = DEFAULT_VIEWS
+    cells: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCells:
+    """The cells that a cube stores. ``base``: the cells of the base view. ``panes``: the panes of the cube from the
+    first kept one to the last closed one. ``views``: the cells of each other stored view that is complete.
+    """
+
+    base: int
+    panes: int
+    views: Mapping[View, float]
+
+
+def propose(
+    lattice: Lattice,
+    asked: Mapping[View, float],
+    sample: CellSample,
+    stored: StoredCells,
+    *,
+    pins: Iterable[View] = (),
+    budget: Budget = Budget(),
+    pause: Pause = unpaused,
+) -> Proposal:
+    """Return the views to store for a demand.
+
+    ``asked``: the panes of the cube that questions for each view read in an hour, as of
+    :meth:`Demand.panes_an_hour`. ``pins``: the views that are stored whatever they cost. ``pause`` is called between
+    steps of at most some milliseconds; it may sleep, or raise an exception to end the work.
+
+    Cost: some .2 ms for each candidate, of which there are at most some 4,096, and .1 s for 4,096 demanded views.
+    """
+    pins = tuple(dict.fromkeys(pins))
+    views = candidates(lattice, asked, [*stored.views, *pins])
+    cells = ViewEstimate(lattice, sample).shares(views, pause) * stored.base
+    cells[0] = stored.base
+    for place, view in enumerate(views):
+        cells[place] = stored.views.get(view, cells[place])
+    costs = ViewCosts.of(lattice, views, cells, stored.panes, asked)
+    places = {view: place for place, view in enumerate(views)}
+    places.pop(lattice.base)
+    own = [places[view] for view in stored.views if view in places]
+    return best_proposal(costs, own, [places[view] for view in pins if view in places], budget, pause)
+
+
+def best_proposal(
+    costs: ViewCosts, stored: Sequence[int], pins: Sequence[int], budget: Budget, pause: Pause = unpaused
+) -> Proposal:
+    """Return the proposal for candidates with known costs. ``stored``, ``pins``: places of candidates.
+
+    The stored views and the pins stay, unless the best set costs more than 10 % less, or they exceed the budget.
+    """
+    kept = list(dict.fromkeys([*stored, *pins]))
+    best = best_views(costs, pins, budget, pause)
+    cost, best_cost = costs.cost(kept), costs.cost(best)
+    is_over = len(kept) > max(budget.views, len(pins)) or (
+        len(kept) > len(pins) and float(costs.cells[kept].sum()) > budget.cells
+    )
+    proposed = best if is_over or best_cost < _KEPT_SHARE * cost else kept
+    added = _changes(costs, proposed, [place for place in proposed if place not in stored], is_added=True)
+    removed = _changes(costs, stored, [place for place in stored if place not in proposed], is_added=False)
+    views = tuple(costs.views[place] for place in sorted(proposed, key=lambda place: costs.names[place]))
+    return Proposal(views, (*added, *removed), cost, best_cost)
+
+
+def best_views(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Pause = unpaused) -> list[int]:
+    """Return the places of the pins and of the best other views that were found within a budget.
+
+    Two greedy searches begin with the pins. The first adds the view with the largest gain for each stored cell. That is
+    best if cells are scarce. If views are scarce, it spends them on tiny views; so the second adds the view with the
+    largest gain. The cheaper result is returned, of equal ones the first.
+    """
+    searched = [_greedy(costs, pins, budget, pause, is_by_cell=own) for own in (True, False)]
+    return min(searched, key=costs.cost)
+
+
+def _greedy(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Pause, *, is_by_cell: bool) -> list[int]:
+    """Return the pins and the views that a greedy search adds. Ties: fewer cells, then name.
+
+    Storing a view never raises the gain of another one. So a gain that was computed for fewer stored views is a bound,
+    and only views whose bound is the largest are computed again.
+    """
+    chosen = list(pins)
+    nearest = costs.nearest(chosen)
+    left = budget.cells - float(costs.cells[chosen].sum())
+
+    def entry(place: int, gain: float) -> tuple[float, float, str, int, int]:
+        score = gain / max(float(costs.cells[place]), 1e-9) if is_by_cell else gain
+        return -score, float(costs.cells[place]), costs.names[place], place, len(chosen)
+
+    fitting = np.flatnonzero(costs.cells <= left)
+    places = fitting[~np.isin(fitting, [0, *chosen])]
+    gains = costs.gains(nearest, places, pause)
+    heap = [entry(place, gain) for place, gain in zip(places.tolist(), gains.tolist(), strict=True) if gain > 0]
+    heapify(heap)
+    while heap and len(chosen) < budget.views:
+        _, cells, _, place, at = heappop(heap)
+        if cells > left:
+            continue
+        if at < len(chosen):
+            (gain,) = costs.gains(nearest, np.array([place]), pause).tolist()
+            if gain > 0:
+                heappush(heap, entry(place, gain))
+            continue
+        chosen.append(place)
+        left -= cells
+        nearest = costs.with_view(nearest, place)
+    return chosen
+
+
+def _changes(costs: ViewCosts, beside: Sequence[int], places: Sequence[int], *, is_added: bool) -> list[ViewChange]:
+    """Return the changes of some views, with the cost that each saves beside the others of a set."""
+    cost = costs.cost(beside)
+    found = []
+    for place in places:
+        saved = costs.cost([other for other in beside if other != place]) - cost
+        found.append(ViewChange(costs.views[place], costs.names[place], is_added, float(costs.cells[place]), saved))
+    return sorted(found, key=lambda own: (-own.saved_cells_an_hour, own.cells, own.name))
