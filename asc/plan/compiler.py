@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -106,7 +107,7 @@ def change_plan(
     number = plan.version + 1 if version is None else version
     changed = _changed(plan, added, gone, number)
     if changed is None or (is_renewal_due(changed) and not postpones):
-        return _rebuilt_with(plan, added, gone, number)
+        return _rebuilt_with(plan, added, _kept(plan, gone), number)
     return changed
 
 
@@ -121,7 +122,18 @@ def is_renewal_due(plan: Plan) -> bool:
 
 def renewed(plan: Plan) -> Plan:
     """Return a plan of the same queries, compiled from scratch out of the constraints in the plan."""
-    return _rebuilt_with(plan, (), set(), plan.version)
+    return _rebuilt_with(plan, (), _kept(plan, set()), plan.version)
+
+
+def part_of(plan: Plan, query_ids: Iterable[str]) -> Plan:
+    """Return a plan of some queries of a plan, compiled from the constraints in it. Ids that the plan lacks are
+    ignored.
+
+    Its predicates accept the same tuples. Cost: a pass over the tables of the whole plan.
+    """
+    keep = np.zeros(len(plan), dtype=np.bool_)
+    keep[[ordinal for query_id in query_ids if (ordinal := plan.ordinal(query_id)) is not None]] = True
+    return _rebuilt_with(plan, (), keep, plan.version)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,7 +217,9 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     if len(plan.blocks) > 0 and _is_exact_block(plan) and _touches(plan, delta, gone):
         if not plan.listed:
             return None
-        return replace(_rebuilt_with(plan, added, gone, version, keeps_lists=True), changes=plan.changes + changes)
+        return replace(
+            _rebuilt_with(plan, added, _kept(plan, gone), version, keeps_lists=True), changes=plan.changes + changes
+        )
     known = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
     plan = with_free_labels(plan, delta.byte_constants(known))
     grown = _grown(plan, delta)
@@ -218,7 +232,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     handles = np.sort(plan.handles[np.array(ordinals, dtype=np.int64)])
     blocks = [block.without(handles) if np.isin(block.table.owner, handles).any() else block for block in plan.blocks]
     blocks = [block for block in placed(blocks, table, grids, plan.options) if block.live.any()]
-    queries, ranks = _merged(plan, added, gone)
+    queries, ranks = _merged(plan, added, _kept(plan, gone))
     listed = listed_after(plan.listed, delta.listed, ranks)
     _check_bounds(
         attributes, [*used_slots(blocks), *(slots[own] for one in listed for own in one.attributes)], plan.options
@@ -252,13 +266,14 @@ def _touches(plan: Plan, delta: PlanDelta, gone: set[str]) -> bool:
 
 
 def _rebuilt_with(
-    plan: Plan, added: Sequence[Query], gone: set[str], version: int, *, keeps_lists: bool = False
+    plan: Plan, added: Sequence[Query], keep: npt.NDArray[np.bool_], version: int, *, keeps_lists: bool = False
 ) -> Plan:
-    """Return the next plan, compiled from the constraints in the plan and the added queries.
+    """Return the next plan, compiled from the constraints in the plan and the added queries. ``keep``: the mask of the
+    kept queries, by ordinal.
 
     With ``keeps_lists`` only the bitmaps are compiled anew: listed blocks are changed, and handles stay.
     """
-    queries, ranks = _merged(plan, added, gone)
+    queries, ranks = _merged(plan, added, keep)
     if keeps_lists:
         delta = PlanDelta.of(added, len(plan.ranks), IndexChoice(plan.listed))
         listed = listed_after(plan.listed, delta.listed, ranks)
@@ -348,10 +363,17 @@ def _grown(
     return attributes, grids, dictionaries, patterns
 
 
-def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Queries, Integers]:
-    """Return the tables of queries after a change, and the ordinal of every handle. New handles come after old ones."""
+def _kept(plan: Plan, gone: set[str]) -> npt.NDArray[np.bool_]:
+    """Return the mask of the queries that remain without those of ``gone``, by ordinal."""
     keep = np.ones(len(plan), dtype=np.bool_)
     keep[[ordinal for query_id in gone if (ordinal := plan.ordinal(query_id)) is not None]] = False
+    return keep
+
+
+def _merged(plan: Plan, added: Sequence[Query], keep: npt.NDArray[np.bool_]) -> tuple[_Queries, Integers]:
+    """Return the tables of queries after a change, and the ordinal of every handle. New handles come after old ones.
+    ``keep``: the mask of the kept queries, by ordinal.
+    """
     kept = np.flatnonzero(keep)
     ids = plan.query_ids.take(pa.array(kept))
     places = [insertion_point(ids, query.id) for query in added]

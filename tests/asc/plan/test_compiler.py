@@ -14,7 +14,7 @@ from asc.errors import PlanError
 from asc.evaluation.executor import match
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
-from asc.plan.compiler import change_plan, compile_plan, is_renewal_due, renewed
+from asc.plan.compiler import change_plan, compile_plan, is_renewal_due, part_of, renewed
 from asc.plan.parts import parts_of, plan_of
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form.disjunctive_form import Conjunct, Predicate
@@ -65,6 +65,22 @@ def test_workloads_match_as_by_brute_force(workload: Workload, options: CompileO
     found = pairs(plan, table)
     assert found == brute_force(workload, table)
     assert found
+
+
+@pytest.mark.parametrize("options", [CompileOptions(), replace(BLOCKS, exact_regions=256)], ids=["exact", "blocks"])
+def test_a_part_of_a_plan_accepts_what_the_whole_accepts(options: CompileOptions) -> None:
+    workload = d1_workload(1_000)
+    queries = [*workload.standing_queries(), query("all"), Query("every", Predicate("", (), match_all=True))]
+    plan = change_plan(compile_plan(queries, options, version=7), [query("new", *queries[0].predicate.conjuncts)])
+    table = uniform_tuples(2_000, domain=workload.domain)
+    wanted = {"every", "new", queries[3].id, queries[700].id}
+    part = part_of(plan, [*wanted, "missing"])
+
+    def named(own: Plan) -> set[tuple[int, str]]:
+        return {(row, own.query_ids[place].as_py()) for row, place in pairs(own, table)}
+
+    assert named(part) == {(row, own) for row, own in named(plan) if own in wanted}
+    assert (set(part.query_ids.to_pylist()), part.version) == (wanted, plan.version)
 
 
 def test_small_sets_are_one_block_of_exact_regions() -> None:
