@@ -22,6 +22,9 @@ COUNTERS = ("counted", "late", "apart", "expired", "time", "future_timestamp", "
 all panes.
 """
 
+BACKFILLED = "backfilled"
+"""The name of the counter of records that a backfill has counted. They are also ``counted``."""
+
 PAUSED = "paused"
 BEHIND = "other cubes have read further"
 RESTORED = "the stream has read further than the file of cubes, as after the restore of a copy"
@@ -48,9 +51,10 @@ class CubeState:
     It is None if other cubes have read further, because their watermark holds then. ``batch``: the commit of its last
     batch. ``parked``: the reason why the cube is parked; None if it is not. ``stopped``: the reason why it was parked,
     or that it is paused, until its next batch. ``windows``: the progress of its windows; None if it writes none.
-    ``apart``: the pieces of late records that join no pane. ``views``: the views of its lattice that are materialised
-    beside the base cuboid. ``bands``: the bands of older panes, finest first, each with its pieces; the base pieces of
-    these panes are deleted. ``kept_from``: the first pane that is not deleted for its age; None if none is.
+    ``apart``: the pieces of late records that join no pane. ``is_wanted``: whether a backfill was requested, and is not
+    complete. ``views``: the views of its lattice that are materialised beside the base cuboid. ``bands``: the bands of
+    older panes, finest first, each with its pieces; the base pieces of these panes are deleted. ``kept_from``: the
+    first pane that is not deleted for its age; None if none is.
 
     Invariant: its pieces are the fold of the accepted records with a time at the offsets of ``coverage``.
     """
@@ -72,6 +76,7 @@ class CubeState:
     stopped: str | None = None
     windows: WindowState | None = None
     apart: Panes = field(default_factory=Panes.none)
+    is_wanted: bool = False
     views: tuple[StoredView, ...] = ()
     bands: tuple[StoredView, ...] = ()
     kept_from: int | None = None
@@ -179,7 +184,7 @@ class CubeState:
     @property
     def accepted(self) -> int:
         """Return the number of records in the cube's batches that the query accepted."""
-        return sum(count for name, count in self.counters.items() if name != "late")
+        return sum(count for name, count in self.counters.items() if name not in ("late", BACKFILLED))
 
     @property
     def accounting(self) -> str:
@@ -187,7 +192,9 @@ class CubeState:
         own = {name: self.counters.get(name, 0) for name in COUNTERS}
         late, counted = own.pop("late"), own.pop("counted")
         excluded = "".join(f" + {count:,} {name}" for name, count in own.items())
-        return f"{self.accepted:,} accepted = {counted:,} counted ({late:,} late){excluded}"
+        backfilled = self.counters.get(BACKFILLED, 0)
+        also = f", {backfilled:,} backfilled" if backfilled else ""
+        return f"{self.accepted:,} accepted = {counted:,} counted ({late:,} late{also}){excluded}"
 
     def seen(self) -> Coverage:
         """Return the offsets that are folded or reported by a gap. Cost: proportional to their intervals."""

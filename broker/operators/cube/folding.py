@@ -5,14 +5,14 @@ written.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from broker.operators.cube.batch_time import BatchTime
-from broker.operators.cube.coverage import BatchInterval, Coverage, Interval, Place
+from broker.operators.cube.coverage import BatchInterval, Coverage, Interval, Place, merged
 from broker.operators.cube.cube_state import PAUSED, CubeState
-from broker.operators.cube.gaps import NO_BATCH, Gap, bounded
+from broker.operators.cube.gaps import NO_BATCH, Gap, GapOffsets, bounded
 from broker.operators.cube.partial import Partial
 
 IN_PART = "a batch of which a part was folded already came again"
@@ -34,8 +34,11 @@ def folded_state(
     after = replace(state, coverage=coverage, missed=state.missed.with_all(missed).without_all(places).bounded())
     gap = Gap(state.watermark_us, None, state.stopped or PAUSED)
     ends = {place: own[-1][1] for place, own in missed.items()}
+    gap = replace(gap, offsets=offsets_of(missed))
     if not state.batch:
-        gap, ends = Gap(None, None, NO_BATCH), _begins(coverage)
+        ends = _begins(coverage)
+        before = offsets_of({place: [(0, first)] for place, first in ends.items()})
+        gap = Gap(None, None, NO_BATCH, offsets=before)
     found = _with_gap(after, _needed(state), gap, ends, batch_time=batch_time, gap_numbers=gap_numbers)
     counters = Counter(state.counters)
     counters.update(partial.counters(batch_time.open_before(state.grain_us), state.kept_from))
@@ -55,10 +58,15 @@ def passed_state(
         missed[place] = [*missed.get(place, []), *rest]
         is_later = is_later and rest[0][0] >= (seen.end(place) or 0)
     # The age of records before the folded offsets is unknown.
-    gap = Gap(state.watermark_us if is_later else None, None, IN_PART)
+    gap = Gap(state.watermark_us if is_later else None, None, IN_PART, offsets=offsets_of(missed))
     after = replace(state, missed=state.missed.with_all(missed).bounded())
     ends = {place: own[-1][1] for place, own in missed.items()}
     return _with_gap(after, _needed(state), gap, ends, batch_time=batch_time, gap_numbers=gap_numbers)
+
+
+def offsets_of(intervals: Mapping[Place, Sequence[Interval]]) -> GapOffsets:
+    """Return intervals of offsets as a gap stores them."""
+    return tuple((*place, *own) for place, several in sorted(intervals.items()) for own in merged(several))
 
 
 def _skipped(state: CubeState, places: Mapping[Place, Interval]) -> dict[Place, list[Interval]]:

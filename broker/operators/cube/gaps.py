@@ -8,10 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from asc.operators.cube.json_values import bound_text
+from broker.operators.cube.coverage import merged
 
 NO_BATCH = "before its first batch"
 SEVERAL = "several pauses, parks or lost offsets"
 """The reason of a gap that results from merging gaps with different reasons."""
+
+GapOffsets = tuple[tuple[str, int, int, int], ...]
+"""Offsets whose records may be missing: topic id, partition, first offset, and the offset after the last."""
 
 GAPS_MAX = 256
 """The most gaps that are stored of a cube. If there are more, the nearest gaps are merged."""
@@ -23,7 +27,8 @@ class Gap:
     bound.
 
     ``number``: the number of its row in the store; 0 if it has no row. ``newest_us``: for a gap without an end so far,
-    the newest time of partitions that have had records since; None if there were none.
+    the newest time of partitions that have had records since; None if there were none. ``offsets``: the offsets whose
+    records are missing; None if they are not known, or if the records were lost in another way.
     """
 
     first_us: int | None
@@ -31,6 +36,7 @@ class Gap:
     reason: str
     number: int = 0
     newest_us: int | None = None
+    offsets: GapOffsets | None = None
 
     def with_newest(self, times_us: Iterable[int]) -> Gap:
         """Return the gap after more partitions have had records. ``times_us``: the newest times of these partitions."""
@@ -128,8 +134,20 @@ def _union(gaps: Sequence[Gap]) -> Gap:
         max(ends_us) if len(ends_us) == len(gaps) else None,
         reasons.pop() if len(reasons) == 1 else SEVERAL,
         min(own.number for own in gaps),
+        offsets=_joined_offsets(gaps),
     )
     return union.with_newest(own.newest_us for own in gaps if own.newest_us is not None)
+
+
+def _joined_offsets(gaps: Sequence[Gap]) -> GapOffsets | None:
+    """Return the offsets of some gaps together. Return None if those of one gap are not known."""
+    intervals: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for gap in gaps:
+        if gap.offsets is None:
+            return None
+        for topic, partition, first, end in gap.offsets:
+            intervals.setdefault((topic, partition), []).append((first, end))
+    return tuple((*place, *own) for place, several in sorted(intervals.items()) for own in merged(several))
 
 
 def _begin(gap: Gap) -> tuple[bool, int]:

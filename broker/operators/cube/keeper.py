@@ -20,6 +20,7 @@ from asc.operators.cube.view import View
 from asc.schema import Schema
 from broker.cancellation import Cancellation
 from broker.errors import QueryError
+from broker.operators.cube.backfilling import Seam
 from broker.operators.cube.band_keeping import BandKeeping
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.coverage import BatchInterval, Place
@@ -115,12 +116,16 @@ class Keeper:
         partials: Mapping[CubeId, Partial],
         newest: Newest,
         waiting: Collection[int] = (),
+        seam: Seam | None = None,
     ) -> Committed:
         """Commit a batch in one transaction: pieces, offsets, counters, gaps and marks. Then replace the snapshot.
 
         ``partials``: one for each cube of the batch's plan, even if the cube accepts none of the records. Cubes that
         are not in it are paused. ``waiting``: the partitions of which the batch has no record, although unread records
         exist. Raise CubeStoreError if nothing could be written; then the same call can be repeated.
+
+        ``seam``: of a backfill batch, None for a live batch. A backfill moves no mark, and changes only the cubes of
+        ``partials`` that have none of the batch's offsets.
         """
         with self._lock:
             before = self._current.sure()
@@ -132,14 +137,16 @@ class Keeper:
                 merger=merger,
                 late=LateCells(before.cells, self._changes),
                 gap_numbers=self._gaps,
+                seam=seam,
             )
             dropped = frozenset(partials.keys() - before.cubes.keys())
             if steps.is_repeat:
                 return committed(None, steps.all(), dropped)
             number, cube_steps = before.commit + 1, steps.all()
+            live = number if seam is None else before.batch
             # Added before the deletion: a reader that does not find pieces in the file looks for them here.
             before.succeed({each: cells for step in cube_steps for each, cells in step.merged.gone.items()})
-            with self._current.writing(number, number, steps.marks):
+            with self._current.writing(number, live, steps.marks):
                 for step in cube_steps:
                     self._saved.save(step.before, step.after, step.merged.added, step.merged.gone)
                     self._saved.mark_damaged(step.damaged)
@@ -147,7 +154,7 @@ class Keeper:
                         self._saved.windows.add_change(step.after.number, change, data)
                 self._saved.save_clocks(before.clocks, steps.clocks)
             clocks = {**before.clocks, **steps.clocks}
-            self._current.swap(number, number, steps.marks, {step.after.id: step.after for step in cube_steps}, clocks)
+            self._current.swap(number, live, steps.marks, {step.after.id: step.after for step in cube_steps}, clocks)
             for step in cube_steps:
                 self._keep(step)
             return committed(number, cube_steps, dropped)
@@ -260,6 +267,15 @@ class Keeper:
             before.succeed(dict.fromkeys(gone))
             with self._current.replacing(before, after):
                 self._saved.delete_pieces(gone)
+
+    def want_backfill(self, cube: CubeId, is_wanted: bool = True) -> None:
+        """Record durably that a cube is to be backfilled, or that this is done."""
+        with self._lock:
+            before = self._current.sure()
+            state = before.cube(cube)
+            if state.is_wanted != is_wanted:
+                with self._current.replacing(before, replace(state, is_wanted=is_wanted)):
+                    pass
 
     def revision(self, cube: CubeId, window: int, place: int) -> int:
         """Return the number of the last revision of a window. Return 0 if the window was written only once. ``place``:

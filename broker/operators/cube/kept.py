@@ -22,6 +22,7 @@ class CubeKept(KeptBody):
     accepted: int = 0
     counted: int = 0
     late: int = Field(default=0, description="Among those counted.")
+    backfilled: int = Field(default=0, description="By a backfill, among those counted.")
     apart: int = Field(default=0, description="Late ones beside those counted, for a cube that keeps these apart.")
     expired: int = Field(default=0, description="Late ones of panes that are not kept any more.")
     time: int = Field(default=0, description="Excluded for their time.")

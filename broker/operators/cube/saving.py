@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from asc.errors import AscError
 from asc.operators.cube.cuboid import Dimensions
@@ -27,6 +28,7 @@ from broker.operators.cube.window_saving import SavedWindows
 _TYPES = "its records have other types than its pieces: remove the query, and register it again"
 _UNREADABLE = CubeDefinition(Dimensions(()), (), time="")
 """The definition of a cube whose own definition is damaged. Such a cube is parked, and has no layout."""
+_GAP = "number, cube, first_us, end_us, reason, newest_us, offsets"
 _CUBE = "number, query, generation, definition, types, since, version, watermark_us, batch, parked, stopped, kept_from"
 
 
@@ -77,8 +79,11 @@ class SavedCubes:
             self._store.execute('SELECT cube, is_missed, topic, partition, first, "end" FROM coverage ORDER BY first')
         )
         gaps = _grouped(
-            self._store.execute("SELECT cube, first_us, end_us, reason, number, newest_us FROM gaps ORDER BY number")
+            self._store.execute(
+                "SELECT cube, first_us, end_us, reason, number, newest_us, offsets FROM gaps ORDER BY number"
+            )
         )
+        wanted = {number for (number,) in self._store.execute("SELECT cube FROM backfills")}
         counters = _grouped(self._store.execute("SELECT cube, name, value FROM counters"))
         state_by_id = {}
         for row in rows:
@@ -98,7 +103,7 @@ class SavedCubes:
                 Panes.of(sides[False], open_from),
                 _coverage(each[1:] for each in coverage.get(number, ()) if not each[0]),
                 _coverage(each[1:] for each in coverage.get(number, ()) if each[0]),
-                tuple(Gap(*each) for each in gaps.get(number, ())),
+                tuple(_gap(each) for each in gaps.get(number, ())),
                 MappingProxyType(dict(counters.get(number, ()))),
                 since,
                 version,
@@ -108,6 +113,7 @@ class SavedCubes:
                 stopped,
                 windows.get(number),
                 Panes.of(sides[True], open_from),
+                number in wanted,
                 tuple(view for view in views.get(number, ()) if view.role != "band"),
                 tuple(view for view in views.get(number, ()) if view.role == "band"),
                 kept_from,
@@ -154,9 +160,12 @@ class SavedCubes:
         )
         known = set(before.gaps)
         store.execute_all(
-            "INSERT OR REPLACE INTO gaps (number, cube, first_us, end_us, reason, newest_us) VALUES (?, ?, ?, ?, ?, ?)",
-            ((e.number, number, e.first_us, e.end_us, e.reason, e.newest_us) for e in after.gaps if e not in known),
+            f"INSERT OR REPLACE INTO gaps ({_GAP}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (_gap_row(number, own) for own in after.gaps if own not in known),
         )
+        if before.is_wanted != after.is_wanted:
+            wanted = "INSERT OR REPLACE INTO backfills (cube) VALUES (?)"
+            store.execute(wanted if after.is_wanted else "DELETE FROM backfills WHERE cube = ?", (number,))
         store.execute_all(
             "INSERT OR REPLACE INTO counters (cube, name, value) VALUES (?, ?, ?)",
             ((number, name, own) for name, own in after.counters.items() if own != before.counters.get(name)),
@@ -274,6 +283,22 @@ def _grouped(rows: Rows) -> dict[int, Rows]:
 def _piece(row: Sequence[int]) -> StoredPiece:
     number, pane, cells, size_bytes, crc, is_damaged = row
     return StoredPiece(number, pane, cells, size_bytes, crc, bool(is_damaged))
+
+
+def _gap(row: Sequence[Any]) -> Gap:
+    first_us, end_us, reason, number, newest_us, offsets = row
+    try:
+        rows = None if offsets is None else json.loads(offsets)
+        known = None if rows is None else tuple((str(t), int(p), int(f), int(e)) for t, p, f, e in rows)
+    except (ValueError, TypeError):
+        # A gap whose offsets are damaged stays, as one whose offsets are not known.
+        known = None
+    return Gap(first_us, end_us, reason, number, newest_us, known)
+
+
+def _gap_row(cube: int, gap: Gap) -> tuple[Any, ...]:
+    offsets = None if gap.offsets is None else json.dumps(gap.offsets)
+    return (gap.number, cube, gap.first_us, gap.end_us, gap.reason, gap.newest_us, offsets)
 
 
 def _coverage(rows: Iterable[tuple[str, int, int, int]]) -> Coverage:

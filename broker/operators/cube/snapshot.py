@@ -21,7 +21,8 @@ from broker.operators.cube.asked import Asked
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Place
 from broker.operators.cube.covering import Portion, portions_of
-from broker.operators.cube.cube_state import COUNTERS, CubeId, CubeState
+from broker.operators.cube.cube_state import BACKFILLED, COUNTERS, CubeId, CubeState
+from broker.operators.cube.gaps import Gap
 from broker.operators.cube.look import Look, Wanted, look_at
 from broker.operators.cube.panes import Panes, StoredPiece, sound
 from broker.operators.cube.partition_times import partitions_of, waiting_reason
@@ -90,7 +91,11 @@ class Snapshot:
 
     def is_whole(self, state: CubeState) -> bool:
         """Return whether a cube misses no record: it has no gap."""
-        return next(state.all_gaps(self.batch, self.ends), None) is None
+        return next(self.all_gaps(state), None) is None
+
+    def all_gaps(self, state: CubeState) -> Iterator[Gap]:
+        """Yield all gaps of a cube: see :meth:`CubeState.all_gaps`."""
+        return state.all_gaps(self.batch, self.ends)
 
     def query(self, cube: CubeId, body: Mapping[str, Any], reserve: Reserve = unbounded) -> dict[str, Any]:
         """Return the answer to a request body in the form of the API. It includes open panes only if the body has
@@ -131,7 +136,7 @@ class Snapshot:
             "generation": cube.generation,
             "accounting": state.accounting,
             "accepted": state.accepted,
-            **{name: state.counters.get(name, 0) for name in COUNTERS},
+            **{name: state.counters.get(name, 0) for name in (*COUNTERS, BACKFILLED)},
             "cells": state.cells,
             "bytes": state.size_bytes,
             "panes": state.pane_count,

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from broker.errors import BrokerError, DamagedPieceError
+from broker.operators.cube.backfilling import Seam, backfilled_state
 from broker.operators.cube.batch_time import BatchTime, Clock
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId, CubeState
@@ -65,8 +66,13 @@ class BatchSteps:
         merger: PaneMerger,
         late: LateCells,
         gap_numbers: Iterator[int],
+        seam: Seam | None = None,
     ) -> None:
-        """Determine the outcome of a batch for each cube. ``clocks``: the clocks before the batch."""
+        """Determine the outcome of a batch for each cube. ``clocks``: the clocks before the batch. ``seam``: of a
+        backfill, which moves no clock; None for a live batch.
+        """
+        self._seam = seam
+        self._newest = newest
         self._snapshot = snapshot
         self._batch = batch
         self._partials = partials
@@ -77,11 +83,14 @@ class BatchSteps:
         self._outcomes = {cube: self._outcome(state) for cube, state in cubes.items()}
         # A batch that all cubes already contain does not change the mark.
         moved = {cubes[cube].time for cube, own in self._outcomes.items() if own in ("folded", "partly")}
+        number = snapshot.commit + 1
+        if seam is not None:
+            moved, number = set(), max(snapshot.batch, 1)
         self._batch_times = {}
         for time in {state.time for state in cubes.values()}:
             before = clocks.get(time, Clock())
             after = before.after(batch, newest.get(time, {}), waiting) if time in moved else before
-            self._batch_times[time] = BatchTime(snapshot.commit + 1, snapshot.lateness_us, before, after)
+            self._batch_times[time] = BatchTime(number, snapshot.lateness_us, before, after)
 
     @property
     def marks(self) -> dict[str, int]:
@@ -100,6 +109,8 @@ class BatchSteps:
         it.
         """
         wanted = {cube for cube, own in self._outcomes.items() if own in ("folded", "partly")}
+        if self._seam is not None:
+            return not wanted
         return not self._outcomes or ("covered" in self._outcomes.values() and not wanted)
 
     def all(self) -> list[Step]:
@@ -112,6 +123,10 @@ class BatchSteps:
             return "absent"
         if state.parked is not None:
             return "parked"
+        if self._seam is not None:
+            # A live batch may have folded some of the offsets meanwhile. The next backfill batch omits them.
+            is_stale = state.layout is None or state.coverage.meets(self._batch.places)
+            return "absent" if is_stale else "folded"
         if not state.coverage.uncovered(self._batch.places):
             return "covered"
         return "partly" if state.coverage.meets(self._batch.places) else "folded"
@@ -156,12 +171,13 @@ class BatchSteps:
         if outcome == "folded" and partial is not None:
             over = partial.failed
             if over is None:
-                cells, apart = partial.parted(batch_time.open_before(state.grain_us), state.kept_from)
+                open_from = None if self._seam is not None else batch_time.open_before(state.grain_us)
+                cells, apart = partial.parted(open_from, state.kept_from)
                 windows, late = self._late.after(state, cells)
                 window_bytes = 0 if windows is None else windows.size_bytes
                 merged = self._merger.merge(state, cells, batch_time, apart, window_bytes=window_bytes)
                 if merged.over is None:
-                    after = folded_state(state, self._batch, partial, batch_time, self._gap_numbers)
+                    after = self._folded(state, partial, batch_time)
                     after = replace(self._with_watermark(after, batch_time), windows=windows)
                     return merged.kept_by(after), merged, late
                 over = merged.over
@@ -174,11 +190,20 @@ class BatchSteps:
         merged = self._merger.merge(state, None, batch_time)
         return merged.kept_by(state), merged, NO_LATE_CHANGES
 
+    def _folded(self, state: CubeState, partial: Partial, batch_time: BatchTime) -> CubeState:
+        own = self._batch, partial
+        if self._seam is not None:
+            seam = replace(self._seam, newest=self._newest.get(state.time, {}))
+            return backfilled_state(state, *own, seam, batch_time=batch_time, gap_numbers=self._gap_numbers)
+        return folded_state(state, *own, batch_time, self._gap_numbers)
+
     def _with_watermark(self, state: CubeState, batch_time: BatchTime) -> CubeState:
         """Return a state with the watermark of the batch if the cube has read as far as the other cubes, otherwise
         without a watermark.
         """
         has_all = state.reaches(self._snapshot.ends)
+        if self._seam is not None and not has_all:
+            return state
         return replace(state, watermark_us=batch_time.watermark_us if has_all else None)
 
 

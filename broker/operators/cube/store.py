@@ -16,6 +16,7 @@ are:
 - ``removed_views``: the numbers of views whose pieces up to the number ``until`` are deleted, but for some of them;
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
 - ``gaps``: intervals of event time with records missing, and why;
+- ``backfills``: the cubes whose backfill was requested, and is not complete;
 - ``counters``: records by what became of them;
 - ``windows``: the topic and output of a cube, the last window that is written, and whether others are left for the
   next commit. Also the number of written windows, and the progress of the revisions because of late records;
@@ -97,7 +98,7 @@ CREATE INDEX gaps_of_cube ON gaps (cube);
 CREATE INDEX former_cells_of_cube ON former_cells (cube);
 """
 
-_VIEW_TABLES = """
+_ADDED_TABLES = """
 CREATE TABLE views (
     number INTEGER PRIMARY KEY AUTOINCREMENT, cube INTEGER NOT NULL, cuboid TEXT NOT NULL, panes INTEGER NOT NULL,
     role TEXT NOT NULL, filled_to INTEGER);
@@ -105,12 +106,14 @@ CREATE TABLE removed_views (view INTEGER PRIMARY KEY, until INTEGER NOT NULL);
 CREATE INDEX pieces_of_view ON pieces (view, pane) WHERE view > 0;
 CREATE INDEX base_pieces ON pieces (cube, pane) WHERE view = 0;
 ALTER TABLE cubes ADD COLUMN kept_from INTEGER;
+ALTER TABLE gaps ADD COLUMN offsets TEXT;
+CREATE TABLE backfills (cube INTEGER PRIMARY KEY);
 CREATE INDEX views_of_cube ON views (cube);
 """
-_FROM_FORM_1 = "ALTER TABLE pieces ADD COLUMN view INTEGER NOT NULL DEFAULT 0;" + _VIEW_TABLES
+_FROM_FORM_1 = "ALTER TABLE pieces ADD COLUMN view INTEGER NOT NULL DEFAULT 0;" + _ADDED_TABLES
 
 _WITH_DATA = ("pieces", "former_cells")
-_OF_CUBES = ("coverage", "gaps", "counters", "windows", "revisions", "views")
+_OF_CUBES = ("coverage", "gaps", "counters", "windows", "revisions", "views", "backfills")
 Rows = list[tuple[Any, ...]]
 
 
@@ -280,7 +283,7 @@ class Store:
         application = self.execute("PRAGMA application_id")[0][0]
         if (form, application) == (0, 0) and not self.execute("SELECT 1 FROM sqlite_schema LIMIT 1"):
             with self.transaction():
-                self._make(_TABLES + _VIEW_TABLES)
+                self._make(_TABLES + _ADDED_TABLES)
                 self.execute(f"PRAGMA application_id = {_APPLICATION}")
             return
         if application == _APPLICATION and form > FORM:
@@ -288,7 +291,7 @@ class Store:
             raise CubeStoreError("cubes", str(self.path), remedy)
         tables = {name for (name,) in self.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         needed = ("stream", "marks", "newest", "cubes", "removed", *_WITH_DATA, *_OF_CUBES)
-        if form == 1 and application == _APPLICATION and tables.issuperset(set(needed) - {"views"}):
+        if form == 1 and application == _APPLICATION and tables.issuperset(set(needed) - {"views", "backfills"}):
             with self.transaction():
                 self._make(_FROM_FORM_1)
             return

@@ -31,12 +31,12 @@ class SavedViews:
                 pieces.setdefault(of, []).append(piece)
         views: dict[int, list[StoredView]] = {}
         columns = "cube, number, cuboid, panes, role, filled_to"
-        rows = self._store.execute(f"SELECT {columns} FROM views ORDER BY panes, number")
+        rows = self._store.execute(f"SELECT {columns} FROM views ORDER BY number")
         for cube, number, cuboid, panes, role, filled_to in rows:
             view = View(tuple(json.loads(cuboid)), panes)
             own = StoredView.of(number, view, role, pieces.get(number, ()), filled_to)
             views.setdefault(cube, []).append(own)
-        return {cube: tuple(several) for cube, several in views.items()}
+        return {cube: tuple(sorted(several, key=_fineness)) for cube, several in views.items()}
 
     def add(self, cube: int, view: View, role: Role) -> StoredView:
         """Write a view that begins empty, and return it. Call within a transaction."""
@@ -64,3 +64,7 @@ class SavedViews:
                 until = self._store.execute("SELECT coalesce(max(number), 0) FROM pieces")[0][0]
                 sql = "INSERT OR REPLACE INTO removed_views (view, until) VALUES (?, ?)"
                 self._store.execute(sql, (view.number, until))
+
+
+def _fineness(view: StoredView) -> tuple[int, int]:
+    return view.view.panes, -sum(view.view.cuboid)

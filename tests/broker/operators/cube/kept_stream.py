@@ -19,6 +19,7 @@ from asc.operators.cube.fold import Folded, folded
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from asc.schema import Schema
+from broker.operators.cube.backfilling import Seam
 from broker.operators.cube.coverage import BatchInterval, Place
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper
@@ -102,6 +103,14 @@ class Topic:
         tasks = list(self.records(batch).values())
         partials = {each: partial(own, tasks, is_apart=each in apart) for each, own in cubes.items()}
         return keeper.commit(batch, partials, self.newest(batch))
+
+    def backfill(
+        self, keeper: Keeper, batch: BatchInterval, cubes: Mapping[CubeId, CubeDefinition], seam: Seam
+    ) -> Committed:
+        """Commit a backfill batch for some cubes, a task a partition."""
+        tasks = list(self.records(batch).values())
+        partials = {each: partial(own, tasks) for each, own in cubes.items()}
+        return keeper.commit(batch, partials, self.newest(batch), seam=seam)
 
 
 def batch(first: int, end: int, *, topic_id: str = "T", partition: int = 0) -> BatchInterval:

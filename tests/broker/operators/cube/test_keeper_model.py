@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.json_values import instant_text
+from broker.operators.cube.backfilling import Seam, has_unreported, lacking, newest_part
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.merging import CubeLimits
@@ -61,7 +62,7 @@ def offsets_of(batch: BatchInterval) -> Offsets:
 
 
 class KeptCubes(RuleBasedStateMachine):
-    """Batches, the same again, other cuts of them, starts, pauses, and cubes that come, change and go.
+    """Batches, the same again, other cuts of them, backfills, starts, pauses, and cubes that come, change and go.
 
     Late records join their panes or stay apart, as the cube is told at the time.
 
@@ -75,6 +76,7 @@ class KeptCubes(RuleBasedStateMachine):
         self.topic = Topic(partitions={each: [] for each in range(PARTITIONS)})
         self.clock_us = 0
         self.position = dict.fromkeys(range(PARTITIONS), 0)
+        self.begins = dict.fromkeys(range(PARTITIONS), 0)
         self.cubes: dict[CubeId, CubeDefinition] = {}
         self.models: dict[CubeId, Model] = {}
         self.paused: set[CubeId] = set()
@@ -138,6 +140,26 @@ class KeptCubes(RuleBasedStateMachine):
             bounds = st.integers(0, position)
             first[each], end[each] = sorted((data.draw(bounds), data.draw(bounds)))
         self.commit(BatchInterval("T", first, end), {k: v for k, v in self.cubes.items() if k not in self.paused})
+
+    @precondition(lambda self: sum(self.position.values()))
+    @rule(data=st.data())
+    def backfill(self, data: st.DataObject) -> None:
+        """Backfill a part of what a served cube lacks, while Kafka deletes records from time to time."""
+        for each, begin in self.begins.items():
+            self.begins[each] = data.draw(st.just(begin) | st.integers(begin, self.position[each]))
+        seam = Seam("T", dict(self.position), dict(self.begins))
+        served = [each for each in self.cubes if each not in self.paused]
+        for cube in data.draw(st.lists(st.sampled_from(served), max_size=3)) if served else ():
+            state = self.keeper.snapshot.cubes[cube]
+            lacked = lacking(state.coverage, seam)
+            if lacked or has_unreported(state, seam):
+                part = newest_part(lacked, data.draw(st.integers(1, 9))) if lacked else {}
+                first, end = ({each: own[at] for (_, each), own in part.items()} for at in (0, 1))
+                marks, clocks = self.keeper.snapshot.marks, self.keeper.snapshot.clocks
+                own = BatchInterval("T", first, end)
+                assert self.topic.backfill(self.keeper, own, {cube: self.cubes[cube]}, seam).folded == {cube}
+                assert (self.keeper.snapshot.marks, self.keeper.snapshot.clocks) == (marks, clocks)
+                self.models[cube].folded |= offsets_of(own)
 
     @rule()
     def start_again(self) -> None:
