@@ -16,6 +16,36 @@ CubeOffsets = TypedDict("CubeOffsets", {"topic_id": str, "partition": int, "from
 """A range of offsets of a partition: ``from`` is the first offset, ``to`` the offset after the last."""
 
 
+CubeBackfillOffsets = TypedDict(
+    "CubeBackfillOffsets", {"partition": int, "from": int, "to": int, "folded": int, "expired": int}
+)
+"""The progress of a partition: the offsets ``from`` to before ``to``, with the numbers of those that are folded and of
+those that the topic no longer has.
+"""
+
+
+class CubeBackfillProgress(TypedDict):
+    """The progress of the backfill of a cube.
+
+    ``phase``: ``running`` and ``done`` as far as a backfill was requested by definition or by request; ``off`` if none
+    was, and offsets are lacking; ``stopped`` if it does not continue. ``problem``: the reason why it does not continue,
+    or why its last batch is tried again. ``offsets``: of the current topic, up to the live batches. ``left``: the
+    number of offsets that are still to be read. ``backfilled``: the number of counted records. ``whole_from``: the time
+    after all gaps, or the begin of the first pane; null if a gap has no end.
+    """
+
+    id: str
+    phase: Literal["off", "running", "done", "stopped"]
+    problem: str | None
+    topic_id: str
+    offsets: list[CubeBackfillOffsets]
+    left: int
+    backfilled: int
+    whole: bool
+    whole_from: str | None
+    gaps: list[CubeGap]
+
+
 class CubePartition(TypedDict):
     """The progress of a partition in event time: its newest time, and its state in the last batch."""
 

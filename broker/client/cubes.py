@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import cast
 
-from broker.answers.cube import CubeAnswer
+from broker.answers.cube import CubeAnswer, CubeBackfillProgress
 from broker.client.bodies import checked_mapping
 from broker.client.connection import Connection
 from broker.client.paths import query_path, stream_path
@@ -29,6 +29,18 @@ class CubeClient:
         """
         body = dict(checked_mapping("question", question, '{"by": ["carrier"]}'))
         return cast("CubeAnswer", self._connection.asked("POST", f"{query_path(query_id)}/cube/query", json=body))
+
+    def backfill(self, query_id: str) -> CubeBackfillProgress:
+        """Have a cube count the past records that it lacks, as far as the topic has them. Return the progress at once.
+
+        The daemon continues without further requests, also after a start.
+        """
+        path = f"{query_path(query_id)}/cube/backfill"
+        return cast("CubeBackfillProgress", self._connection.asked("POST", path, json={}))
+
+    def backfill_progress(self, query_id: str) -> CubeBackfillProgress:
+        """Return the progress of the backfill of a cube."""
+        return cast("CubeBackfillProgress", self._connection.asked("GET", f"{query_path(query_id)}/cube/backfill"))
 
     def dump(self, stream: str, path: str | PathLike[str], *, progress: Saved | None = None) -> int:
         """Save a copy of all cubes of a stream as a new file, and return the file's size in bytes.

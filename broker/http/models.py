@@ -284,14 +284,14 @@ def asked_operator(body: OperatorBody | None) -> Definition | None:
     """Return the definition of the operator in a body. Return None for ``route`` and for no operator. Raise QueryError
     if it is invalid.
     """
-    return None if body is None else definition_of(settable(body.model_dump()))
+    return None if body is None else definition_of(settable(body.model_dump(by_alias=True)))
 
 
 def asked_operators(body: OperatorBody | None) -> list[Definition]:
     """Return the definitions that the operator in a body defines: several if the operator has lists of values. Raise
     QueryError if one is invalid.
     """
-    plain = None if body is None else settable(body.model_dump())
+    plain = None if body is None else settable(body.model_dump(by_alias=True))
     found = [] if plain is None else [definition_of(each) for each in operators_of(plain)]
     return [definition for definition in found if definition is not None]
 

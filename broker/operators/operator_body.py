@@ -43,7 +43,7 @@ def _validated(plain: Any) -> KindBody:
 
 def _plain(body: KindBody) -> dict[str, Any]:
     # The computed field comes last.
-    plain = body.model_dump()
+    plain = body.model_dump(by_alias=True)
     return {**plain, "summary": plain.pop("summary")}
 
 

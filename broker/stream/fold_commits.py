@@ -139,6 +139,32 @@ class FoldCommits:
                 failed = {**failed, **self._committed(folder, fold_batch)}
         self._note(failed, planned, batch.plan.version)
 
+    def collected(
+        self, attempt: Attempt, plan: Plan
+    ) -> tuple[Mapping[str, FoldPartial], Mapping[str, str], Mapping[str, Mapping[int, int]]]:
+        """Return the merged states of an attempt that is no batch of the job, the reasons of the queries that failed,
+        and the newest times, by the SQL of the time and the partition.
+
+        ``plan``: the plan of the last call of :meth:`folding`. Raise FoldError if the states of a task are missing.
+        """
+        planned = self._planned
+        assert planned is not None
+        assert planned.plan is plan
+        assert planned.folding is not None
+        parts = self._handed_over(-1, attempt)
+        failed = {name: reason for part in reversed(parts) for name, reason in part.failed.items()}
+        merged, failed = _merged(planned.folding, parts, {**failed, **planned.refused})
+        return merged, failed, _newest_of(parts)
+
+    def check_folder(self) -> None:
+        """Raise BrokerError if another daemon has the states now."""
+        self._check_folder()
+
+    def park(self, reasons: Mapping[str, str], version: int) -> None:
+        """Report queries that no batch reports, to be parked. ``version``: the version of the running plan."""
+        self._log(reasons)
+        self._parks.add(_parking_reasons(reasons), version)
+
     def write_left(self, version: int) -> None:
         """Write the remaining outputs of the last batch, when no further batch comes.
 
@@ -147,9 +173,7 @@ class FoldCommits:
         """
         self._check_folder()
         for folder in self._folders.values():
-            refused = folder.write_left()
-            self._log(refused)
-            self._parks.add(_parking_reasons(refused), version)
+            self.park(folder.write_left(), version)
 
     def close(self) -> None:
         """Close all folders. Call it only when no batch runs."""

@@ -52,7 +52,7 @@ class Pipeline:
         times = () if feed is None else feed.times()
         if shipped.folding is not None and not times:
             times = (source_partition(),)
-        facts = (*times, _record_number(decoder))
+        facts = (*times, record_number(decoder))
         carried = () if feed is None else feed.names
         matching = delivering(records.sparkSession, shipped, (RECORD, ERROR, *carried), tallying, facts)
         operators = () if feed is None else (feed,)
@@ -82,7 +82,7 @@ class Pipeline:
         return self.prepared.over(records)
 
 
-def _record_number(decoder: Decoder) -> Column:
+def record_number(decoder: Decoder) -> Column:
     """Return the metadata of a record as one number, because each column costs a transfer to Python.
 
     The high bits are the timestamp in milliseconds, or -1 if there is none. The low bits are the number of the

@@ -27,6 +27,7 @@ from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
 from broker.plans.stream_folder import stream_folder
 from broker.stream.analyser import StreamAnalyser
+from broker.stream.backfill import Backfill
 from broker.stream.batch_runner import sink_options
 from broker.stream.diagnosis.condition_diagnosis import ConditionDiagnosis
 from broker.stream.diagnosis.diagnosis_result import DiagnosisResult
@@ -122,6 +123,22 @@ class Stream:
             topic_id=self._topic_id,
             check_folder=self.running.check_folder,
         )
+        self.backfill = Backfill(
+            *(name, config),
+            spark=spark,
+            cluster=cluster,
+            decoder=decoder,
+            running=self.running,
+            folders=self.folders,
+            folds=FoldCommits(
+                *(name, config, self.folders, self._fold_parks),
+                topic_id=self._topic_id,
+                check_folder=self.running.check_folder,
+            ),
+            topic_id=self._topic_id,
+            options={**CONSUMER, **cluster.client.spark_options()},
+        )
+        """The backfill of the states that lack past records."""
         self.job = StreamJob(
             name,
             config,
@@ -249,11 +266,13 @@ class Stream:
         self.monitor.start()
         self.figures.lag.start()
         self.job.start()
+        self.backfill.start()
         for query in self.feed_queries.values():
             query.start()
 
     def ask_to_stop(self) -> None:
         """Request a stop: no further batch begins, and no further block is measured."""
+        self.backfill.ask_to_stop()
         self.job.ask_to_stop()
         self.monitor.ask_to_stop()
         self.figures.lag.ask_to_stop()
@@ -296,6 +315,7 @@ class Stream:
 
     def stop(self) -> None:
         """Wait until the running batch is committed, then stop. Further calls do nothing."""
+        self.backfill.stop()
         self.job.stop()
         for query in self.feed_queries.values():
             query.stop()

@@ -1,4 +1,4 @@
-"""The API addresses that only cubes have: questions and dumps."""
+"""The API addresses that only cubes have: questions, backfills and dumps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import Field, StrictBool, StrictInt
 
 from asc.operators.cube.definition import DAY_HOURS, HOUR_S, OP
 from asc.operators.cube.question import DEFAULT_LIMIT, LIMIT_MAX
-from broker.answers.cube import CubeAnswer
+from broker.answers.cube import CubeAnswer, CubeBackfillProgress
 from broker.body import Body, Number, Text
 from broker.errors import UnknownQueryError
 from broker.http.file_answer import FileAnswer
@@ -70,6 +70,23 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         text = found.folder.keeper.questions.query_text(found.id, asked, permitted.cancellation)
         return Response(text, media_type="application/json")
 
+    @router.post("/queries/{query_id}/cube/backfill", response_model=CubeBackfillProgress)
+    def backfill(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
+        """Have a cube count the records from before its first batch and in its gaps, as far as the topic has them.
+
+        The answer comes at once, with the progress. The daemon goes on after a start. A second request changes nothing.
+        """
+        permitted.check_may_change()
+        found = readable_cube(permitted, query_id)
+        found.folder.request_backfill(found.id)
+        permitted.note("backfill", {"id": found.query.id})
+        return _progress(permitted, found)
+
+    @router.get("/queries/{query_id}/cube/backfill", response_model=CubeBackfillProgress)
+    def progress(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
+        """Return the progress of the backfill of a cube."""
+        return _progress(permitted, readable_cube(permitted, query_id))
+
     @router.get("/streams/{name}/cubes/dump", response_class=Response, responses={200: {"content": _FILE}})
     def dump(name: str, permitted: ScopedService = of_caller) -> Response:
         """Return a copy of the file of a stream's cubes, as the last commit left it, from which a daemon may start.
@@ -85,6 +102,14 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         return FileAnswer(lambda: folder.dump(cancellation), cancellation, "cubes.sqlite", DUMP_TYPE)
 
     return router
+
+
+def _progress(permitted: ScopedService, found: ReadableCube) -> dict[str, Any]:
+    backfill = permitted.stream_of(found.query.stream).backfill
+    progress = found.folder.backfill_progress(found.id, found.definition, backfill.source())
+    if progress["phase"] == "running" and backfill.problem is not None:
+        return {**progress, "problem": backfill.problem}
+    return progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from asc.operators.cube.definition import OP
 from broker.http.metric_form import MetricForm, filled
-from broker.operators.cube.cube_state import COUNTERS, CubeState
+from broker.operators.cube.cube_state import BACKFILLED, COUNTERS, CubeState
 from broker.operators.cube.folder import CubeFolder
 from broker.operators.cube.question_figures import Histogram, QuestionFigures
 from broker.stream.stream import Stream
@@ -22,6 +22,9 @@ _RECORDS = MetricForm(
     "counter",
     f"Records that a cube accepted since its start, by outcome: {', '.join(COUNTERS)}; counted includes late",
     (*_BY_CUBE, "outcome"),
+)
+_BACKFILLED = MetricForm(
+    "asc_cube_backfill_records_total", "counter", "Records that a cube counted by a backfill since its start", _BY_CUBE
 )
 _WINDOWS = MetricForm(
     "asc_cube_windows_total", "counter", "Windows that a cube wrote for the first time, without revisions", _BY_CUBE
@@ -43,7 +46,7 @@ _ANSWER_CELLS = MetricForm(
     "asc_cube_answer_cells", "histogram", "Cells from which the answer to a question was computed", ("stream",)
 )
 
-FORMS = (_RECORDS, _WINDOWS, _CELLS, _BYTES, _SECONDS, _ANSWER_CELLS)
+FORMS = (_RECORDS, _BACKFILLED, _WINDOWS, _CELLS, _BYTES, _SECONDS, _ANSWER_CELLS)
 
 
 class CubeMetrics(Collector):
@@ -66,6 +69,7 @@ class CubeMetrics(Collector):
             for outcome in COUNTERS
         )
         yield filled(_RECORDS, records)
+        yield _by_cube(_BACKFILLED, cubes, lambda state: state.counters.get(BACKFILLED, 0))
         writing = [(name, state) for name, state in cubes if state.windows is not None]
         yield _by_cube(_WINDOWS, writing, lambda state: 0 if state.windows is None else state.windows.count)
         yield _by_cube(_CELLS, cubes, lambda state: state.cells)

@@ -94,6 +94,13 @@ class CubeBody(KindBody):
             description="Bands of ages, as ['1h:30d', '1d:2y origin:1']: grain and levels that older panes keep.",
         ),
     ] = Field(default=[])
+    begin: Annotated[
+        Literal["now", "earliest"],
+        Field(
+            alias="from",
+            description="Whether it counts records from now on, or all that the topic still has, by a backfill.",
+        ),
+    ] = "now"
 
     @model_validator(mode="after")
     def _whole_output(self) -> Self:

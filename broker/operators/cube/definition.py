@@ -18,7 +18,7 @@ from broker.operators.expression import Expression
 from broker.operators.operator_fields import check_known, shown
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
-_LATER = ("cuboids", "cells", "from")
+_LATER = ("cuboids", "cells")
 """Names of fields that this version refuses, because a later version may define them."""
 _NOT_NULL: Mapping[str, str] = MappingProxyType(
     {
@@ -28,13 +28,16 @@ _NOT_NULL: Mapping[str, str] = MappingProxyType(
         "late": "merge or apart",
         "materialise": 'a list of cuboids, as [["carrier"]]',
         "keep": 'a list of bands, as ["1h:30d", "1d:2y"]',
+        "from": "now or earliest",
     }
 )
 """The fields that may be omitted but must not be null, each with a description of its value for errors."""
 
 Late = Literal["merge", "apart"]
 LATES: tuple[Late, ...] = ("merge", "apart")
-STANDING_FIELDS = (*OUTPUT_FIELDS, "late", "materialise", "keep")
+Begin = Literal["now", "earliest"]
+BEGINS: tuple[Begin, ...] = ("now", "earliest")
+STANDING_FIELDS = (*OUTPUT_FIELDS, "late", "from", "materialise", "keep")
 """The fields that only standing cubes have, not cubes over files."""
 
 
@@ -42,8 +45,9 @@ STANDING_FIELDS = (*OUTPUT_FIELDS, "late", "materialise", "keep")
 class StandingCube:
     """The parameters of a standing cube. ``output``: the windows that it writes; None if it writes no windows.
 
-    ``late``: whether records of closed panes join these panes or stay apart. ``pins``: the views that are materialised
-    in any case. ``bands``: what is kept of older panes; without bands, everything is kept.
+    ``late``: whether records of closed panes join these panes or stay apart. ``begin``, the field ``from``: whether the
+    cube counts the records from its registration on, or all that the topic still has. ``pins``: the views that are materialised in
+    any case. ``bands``: what is kept of older panes; without bands, everything is kept.
     """
 
     name: ClassVar[str] = OP
@@ -51,6 +55,7 @@ class StandingCube:
     cube: CubeDefinition
     output: Output | None = None
     late: Late = "merge"
+    begin: Begin = "now"
     pins: tuple[View, ...] = ()
     bands: tuple[Band, ...] = ()
 
@@ -71,7 +76,7 @@ class StandingCube:
         try:
             cube = CubeDefinition.parse({name: value for name, value in plain.items() if name not in STANDING_FIELDS})
             output, late, pins = Output.parse(plain, cube), late_of(plain), pins_of(plain.get("materialise"), cube)
-            return cls(cube, output, late, pins, bands_with(plain.get("keep"), cube, output, late))
+            return cls(cube, output, late, begin_of(plain), pins, bands_with(plain.get("keep"), cube, output, late))
         except CubeError as error:
             raise refusal_of(error) from None
 
@@ -79,7 +84,7 @@ class StandingCube:
         """Return the definition as a JSON object, with its name."""
         output = NO_OUTPUT if self.output is None else self.output.plain(self.cube)
         storage = {"materialise": plain_pins(self.pins, self.cube), "keep": plain_bands(self.bands, self.cube)}
-        return {**self.cube.plain(), **output, "late": self.late, **storage}
+        return {**self.cube.plain(), **output, "late": self.late, "from": self.begin, **storage}
 
     def expressions(self) -> tuple[Expression, ...]:
         """Return the time, then the expressions of dimensions and measures, without repetition."""
@@ -95,9 +100,10 @@ class StandingCube:
         """Return the definition in one line."""
         windows = "" if self.output is None else f", {self.output.summary()}"
         late = ", late records apart" if self.late == "apart" else ""
+        begin = ", from the earliest record" if self.begin == "earliest" else ""
         pins = f", {len(self.pins)} pinned view{'s' * (len(self.pins) > 1)}" if self.pins else ""
         keep = f", keeps {', '.join(plain_bands(self.bands, self.cube))}" if self.bands else ""
-        return f"{self.cube.summary()}{windows}{late}{pins}{keep}"
+        return f"{self.cube.summary()}{windows}{late}{begin}{pins}{keep}"
 
 
 def bands_with(plain: object, definition: CubeDefinition, output: Output | None, late: Late) -> tuple[Band, ...]:
@@ -122,6 +128,20 @@ def late_of(plain: Mapping[str, Any]) -> Late:
         if given == own:
             return own
     raise CubeError("late", given, "is not known: give merge or apart")
+
+
+def begin_of(plain: Mapping[str, Any]) -> Begin:
+    """Return the records with which a cube begins (``from``) in its JSON object. Raise CubeError if the value is
+    unknown.
+
+    >>> begin_of({}), begin_of({"from": "earliest"})
+    ('now', 'earliest')
+    """
+    given = plain.get("from", "now")
+    for own in BEGINS:
+        if given == own:
+            return own
+    raise CubeError("from", given, "is not known: give now or earliest")
 
 
 def refusal_of(error: CubeError) -> QueryError:

@@ -21,6 +21,8 @@ from asc.operators.cube.pins import pins_of
 from asc.operators.cube.task_fold import CubeFold, CubePartial
 from broker.cancellation import Cancellation
 from broker.errors import BrokerError, CubeStoreError, FoldError, KafkaError, NotThereError, QueryError
+from broker.operators.backfill import BackfillBatch, SourceOffsets
+from broker.operators.cube.backfill import CubeBackfill, Wanted, progress_of, seam_of
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.cubes_file import cubes_path, has_cubes
@@ -104,6 +106,7 @@ class CubeFolder:
         self.totals = FoldTotals()
         self._parked: set[CubeId] = set()
         self._omitted: set[CubeId] = set()
+        self._backfill = CubeBackfill()
         self._batches = 0
         self._left_after = 0
 
@@ -347,6 +350,70 @@ class CubeFolder:
         self._parked |= {cube for cube in partials if cube.query in refused}
         return {**refused, **{cube.query: reason for cube, reason in done.parked.items() if cube in partials}}
 
+    @property
+    def has_backfills(self) -> bool:
+        """Return whether planned cubes are to be backfilled. Return False before the keeper is open."""
+        keeper = self._keeper
+        return keeper is not None and bool(self._wanted(keeper))
+
+    def next_backfill(self, source: SourceOffsets) -> BackfillBatch | None:
+        """Return the next batch of the backfill. Return None if no planned cube lacks records that Kafka may have.
+
+        Raise CubeStoreError.
+        """
+        keeper = self.keeper
+        return self._backfill.next(keeper, self._wanted(keeper), source)
+
+    def commit_backfill(self, batch: BackfillBatch, folded: FoldBatch) -> Mapping[str, str]:
+        """Commit a backfill batch, and write the revisions of windows that are due. Return the cubes that are parked,
+        with the reasons.
+
+        A cube whose query was removed, replaced or paused meanwhile is left out. A cube that the workers could not fold
+        is not parked: only its backfill ends. Raise KafkaError and CubeStoreError.
+        """
+        with self._changing:
+            keeper = self.keeper
+            wanted, writer = self._wanted(keeper), self._window_writer(keeper)
+            queries = {cube: query for query in batch.queries.values() if (cube := cube_of(query)) in wanted}
+            for cube in queries.keys() & {cube_of(batch.queries[name]) for name in folded.failed}:
+                LOG.warning("cube %s is not backfilled: %s", cube.query, folded.failed[cube.query])
+                self._backfill.fail(cube, folded.failed[cube.query])
+                del queries[cube]
+            refused = dict(writer.write(queries))
+            partials = {cube: _partial(self._layout(query), folded, cube.query) for cube, query in queries.items()}
+            newest = {
+                str(self._layout(query).definition.time): folded.newest_us.get(query.time, {})
+                for query in queries.values()
+            }
+            interval = BatchInterval(folded.topic_id, folded.first, folded.end)
+            done = keeper.commit(interval, partials, newest, seam=seam_of(batch.source))
+            for cube in done.folded:
+                if cube.query in folded.partials:
+                    self.totals.add(folded.partials[cube.query].counts)
+            refused.update(writer.write(queries))
+            return {**refused, **{cube.query: reason for cube, reason in done.parked.items() if cube in partials}}
+
+    def _wanted(self, keeper: Keeper) -> Wanted:
+        standing = self._standing
+        planned = () if standing is None else standing.planned.values()
+        return self._backfill.wanted(keeper, ((cube_of(query), query) for query in planned))
+
+    def request_backfill(self, cube: CubeId) -> None:
+        """Record durably that a cube is to be backfilled. Raise UnknownQueryError if it is not kept."""
+        self._backfill.forget(cube)
+        self.keeper.want_backfill(cube)
+
+    def backfill_progress(self, cube: CubeId, definition: StandingCube, source: SourceOffsets) -> dict[str, Any]:
+        """Return the progress of a cube's backfill as the API shows it. Raise UnknownQueryError if it is not kept."""
+        snapshot = self.keeper.snapshot
+        state = snapshot.cube(cube)
+        wanted = state.is_wanted or definition.begin == "earliest"
+        problem = self._backfill.problem(cube)
+        standing = self._standing
+        if standing is not None and cube.query not in standing.planned:
+            problem = "its query is not served now"
+        return progress_of(snapshot, state, source, is_wanted=wanted, problem=problem)
+
     def _pause(self, standing: _Standing) -> None:
         self.keeper.pause(standing.registered.keys() - standing.planned.keys(), standing.unserved)
 
@@ -414,7 +481,7 @@ def cube_of(query: FoldDestination) -> CubeId:
     return CubeId(query.id, str(query.definition["generation"]))
 
 
-def _partial(layout: Layout, batch: FoldBatch, name: str, *, is_apart: bool) -> Partial:
+def _partial(layout: Layout, batch: FoldBatch, name: str, *, is_apart: bool = False) -> Partial:
     """Return the partial of a cube from a batch. The partial is empty if no record of the batch is accepted."""
     none = Cells.none(layout)
     if name in batch.failed:

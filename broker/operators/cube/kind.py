@@ -98,6 +98,8 @@ class CubeKind:
             settings["keep"] = plain_bands(definition.bands, definition.cube)
         if definition.pins:
             settings["materialise"] = plain_pins(definition.pins, definition.cube)
+        if definition.begin == "earliest":
+            settings["from"] = definition.begin
         return FoldDestination(OP, query.id, query.topic, time.sql, columns, settings)
 
     def fold(self) -> Fold:

@@ -32,10 +32,16 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     from asc.predicate import normalise
     from asc.predicate.normal_form.describe import plain_form
     from broker.formats.record_attributes import attributes_of
-    from broker.operators.cube.definition import STANDING_FIELDS, StandingCube, bands_with, late_of
+    from broker.operators.cube.definition import (
+        STANDING_FIELDS,
+        StandingCube,
+        bands_with,
+        begin_of,
+        late_of,
+    )
 
     definition = CubeDefinition.parse({name: own for name, own in operator.items() if name not in STANDING_FIELDS})
-    output, late = Output.parse(operator, definition), late_of(operator)
+    output, late, begin = Output.parse(operator, definition), late_of(operator), begin_of(operator)
     pins = pins_of(operator.get("materialise"), definition)
     bands = bands_with(operator.get("keep"), definition, output, late)
     # Each stream has the metadata attributes.
@@ -46,11 +52,12 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     by = [[dimensions.names[place] for place in dimensions.columns(cuboid)] for cuboid in dimensions.cuboids()]
     return {
         "text": form["text"],
-        "summary": StandingCube(definition, output, late, pins, bands).summary(),
+        "summary": StandingCube(definition, output, late, begin, pins, bands).summary(),
         "expressions": [{"sql": operand.sql, "type": _type(operand)} for operand in layout.operands],
         "cuboids": by,
         **(NO_OUTPUT if output is None else output.plain(definition)),
         "late": late,
+        "from": begin,
         "materialise": plain_pins(pins, definition),
         "keep": plain_bands(bands, definition),
         "measures": [{"name": measure.name, "type": _name(measure.type)} for measure in layout.measures],

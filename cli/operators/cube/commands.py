@@ -15,8 +15,15 @@ from cli.checking import Check, check_options
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.file_options import EXISTING_FILE
+from cli.operators.cube.backfill import backfill
 from cli.operators.cube.dump import dump
-from cli.operators.cube.options import definition_options, late_option, output_options, storage_options
+from cli.operators.cube.options import (
+    definition_options,
+    from_option,
+    late_option,
+    output_options,
+    storage_options,
+)
 from cli.operators.cube.query import query
 from cli.output import json_option
 from cli.registration_options import register, standing_options
@@ -31,6 +38,7 @@ _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flight
         "asc cube query late --by carrier --from 2013-07-10 --to 2013-07-11",
         f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h",
         f"asc cube run --schema flights.ddl {_OPTIONS} --by carrier flights.csv.gz",
+        "asc cube backfill late",
         "asc cube dump flights.sqlite",
     ),
 )
@@ -48,11 +56,13 @@ def cube() -> None:
         f"asc cube add late {_OPTIONS} --time time_hour --grain 1h",
         'asc cube add busy --dimensions carrier --measures "count(*)" --where "arr_delay > 60" --grain 15min',
         f"asc cube add late {_OPTIONS} --time time_hour --grain 1h --output carrier --window 24h --slide 1h",
+        f"asc cube add late {_OPTIONS} --time time_hour --grain 1h --from earliest",
     ),
 )
 @click.argument("query_id", metavar="ID")
 @definition_options
 @late_option
+@from_option
 @output_options
 @storage_options
 @stream_option("The stream of the query; needed where the daemon has several.")
@@ -77,6 +87,9 @@ def add(
 
     With --output, --window and --slide it writes the groups of each window to its topic, when no record of the window
     is awaited any more.
+
+    With --from earliest it also counts the records that the topic has from before. The daemon reads them beside new
+    records; 'asc cube backfill ID --status' shows how far.
     """
     body = {"id": query_id, "where": where, "operator": operator}
     former: Json | None = None
@@ -109,6 +122,7 @@ def is_other_cube(former: Json | None, query: Json) -> bool:
 @click.argument("query_id", metavar="ID")
 @definition_options
 @late_option
+@from_option
 @output_options
 @storage_options
 @click.option(
@@ -219,5 +233,6 @@ def run(
     show_rolled(rolled, as_json=as_json)
 
 
+cube.add_command(backfill)
 cube.add_command(query)
 cube.add_command(dump)

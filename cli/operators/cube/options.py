@@ -165,6 +165,23 @@ def _pin(text: str) -> list[str] | Json:
     return {"by": names, "grain_s": Grain().convert(grain.strip(), None, None)} if has_grain else names
 
 
+def from_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--from``, whose value becomes a part of ``operator``."""
+
+    @wraps(command)
+    def with_begin(*, operator: Json, begin: str | None, **others: Any) -> Any:
+        return command(operator=operator if begin is None else {**operator, "from": begin}, **others)
+
+    option = click.option(
+        "--from",
+        "begin",
+        type=click.Choice(["now", "earliest"]),
+        help="Whether the cube counts records from now on, or all that the topic still has, which the daemon reads "
+        "beside new records. By default now.",
+    )
+    return with_options(with_begin, (option,))
+
+
 def late_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--late``, whose value becomes a part of ``operator``."""
 

@@ -17,7 +17,10 @@ PLAIN = {
     "time": "time_hour",
     "grain_s": 3600,
 }
-NONE = {"output": [], "window_s": None, "slide_s": None, "emit": "all", "late": "merge", "materialise": [], "keep": []}
+NONE = {
+    **{"output": [], "window_s": None, "slide_s": None, "emit": "all", "late": "merge", "from": "now"},
+    **{"materialise": [], "keep": []},
+}
 WINDOWS = {"output": [["origin", "dest"], []], "window_s": 86_400, "slide_s": 3_600, "emit": "changes"}
 
 
@@ -28,15 +31,20 @@ def test_it_is_read_back_as_it_was_written() -> None:
     assert hash(StandingCube.parse(found.plain())) == hash(found)
     assert found.summary() == "flights, total, worst by origin > dest, carrier, every 3600 s"
     windows = StandingCube.parse({**PLAIN, **WINDOWS})
-    assert windows.plain() == {**PLAIN, **WINDOWS, "late": "merge", "materialise": [], "keep": []}
+    later = {"late": "merge", "from": "now", "materialise": [], "keep": []}
+    assert windows.plain() == {**PLAIN, **WINDOWS, **later}
     assert StandingCube.parse(windows.plain()) == windows
     assert windows.summary().endswith("every 3600 s, writes changes of windows of 86400 s every 3600 s")
     apart = StandingCube.parse({**PLAIN, "late": "apart"})
     assert apart.plain() == {**PLAIN, **NONE, "late": "apart"}
     assert StandingCube.parse(apart.plain()) == apart != found
     assert apart.summary() == f"{found.summary()}, late records apart"
-    # Neither windows nor late records begin another cube.
-    assert {each.cube.generation("s", "true") for each in (windows, apart, found)} == {
+    earliest = StandingCube.parse({**PLAIN, "from": "earliest"})
+    assert earliest.plain() == {**PLAIN, **NONE, "from": "earliest"}
+    assert StandingCube.parse(earliest.plain()) == earliest != found
+    assert earliest.summary() == f"{found.summary()}, from the earliest record"
+    # Neither windows nor late records nor the first record begin another cube.
+    assert {each.cube.generation("s", "true") for each in (windows, apart, earliest, found)} == {
         found.cube.generation("s", "true")
     }
     least = StandingCube.parse({"name": "cube", "measures": ["count(*)"], "grain_s": 60})
@@ -75,7 +83,8 @@ def test_its_expressions_are_the_time_and_each_value_once() -> None:
         ({**WINDOWS, "output": [[]] * 65}, "operator.output '65': a cube has at most 64 output cuboids"),
         ({**WINDOWS, "window_s": 3600 * 100_001}, "operator.window_s '360003600': is over 100,000 panes"),
         ({**WINDOWS, "window_s": 3600 * 1_441}, "operator.slide_s '3600': has a record in over 1,440 windows"),
-        ({"from": "earliest"}, "field operator 'from': is not offered yet: leave it out"),
+        ({"from": "2013"}, "operator.from '2013': is not known: give now or earliest"),
+        ({"from": None}, "operator.from: give now or earliest, or leave it out"),
         ({"cells": 9}, "field operator 'cells': is not offered yet: leave it out"),
         ({"dimension": []}, "field operator 'dimension': is not known: known are name, dimensions"),
         ({"time": None}, "operator.time: give an expression over the record"),

@@ -1,0 +1,146 @@
+"""The backfill of the cubes of a stream: the next offsets to be read, and the progress."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from asc.operators.cube.json_values import bound_text
+from broker.operators.backfill import BackfillBatch, SourceOffsets
+from broker.operators.cube.backfilling import Seam, has_unreported, lacking, newest_part
+from broker.operators.cube.coverage import Coverage, Intervals, Place
+from broker.operators.cube.cube_state import BACKFILLED, CubeId, CubeState
+from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.snapshot import Snapshot
+from broker.operators.fold_destination import FoldDestination
+
+Wanted = Mapping[CubeId, FoldDestination]
+"""The planned cubes that are to be backfilled, each with its query."""
+
+
+class CubeBackfill:
+    """The choice of the offsets that the cubes of a stream read next, and the cubes whose backfill failed.
+
+    The coverage of a cube is the progress of its backfill, so no other progress is stored. Only the thread of the
+    stream's backfill calls it, except for :meth:`problem` and :meth:`forget`.
+    """
+
+    def __init__(self) -> None:
+        self._failed: dict[CubeId, str] = {}
+
+    def wanted(self, keeper: Keeper, planned: Iterable[tuple[CubeId, FoldDestination]]) -> Wanted:
+        """Return the cubes of planned queries that are to be backfilled, and can be."""
+        cubes = keeper.snapshot.cubes
+        return {
+            cube: query
+            for cube, query in planned
+            if (state := cubes.get(cube)) is not None
+            and is_wanted(state, query)
+            and state.parked is None
+            and state.layout is not None
+            and cube not in self._failed
+        }
+
+    def next(self, keeper: Keeper, wanted: Wanted, source: SourceOffsets) -> BackfillBatch | None:
+        """Return the next offsets to be read, and the cubes that lack all of them. Return None if there are none.
+
+        A requested backfill that is complete is recorded as done. Cost: proportional to the intervals of the cubes'
+        coverage.
+        """
+        seam = seam_of(source)
+        if not source.ends:
+            return None
+        lacked: dict[CubeId, Mapping[Place, Intervals]] = {}
+        unreported: list[CubeId] = []
+        for cube in sorted(wanted, key=lambda each: keeper.snapshot.cube(each).number):
+            state = keeper.snapshot.cube(cube)
+            if not state.batch and not source.is_settled:
+                # The running batch may have a plan without this cube. It is not known yet where its live batches begin.
+                continue
+            if own := lacking(state.coverage, seam):
+                lacked[cube] = own
+            elif has_unreported(state, seam):
+                unreported.append(cube)
+            elif state.is_wanted:
+                keeper.want_backfill(cube, is_wanted=False)
+        if not lacked:
+            return BackfillBatch(source, {}, _queries(unreported, wanted)) if unreported else None
+        part = newest_part(next(iter(lacked.values())))
+        cubes = [cube for cube, own in lacked.items() if not Coverage(own).uncovered(part)]
+        intervals = {partition: own for (_, partition), own in part.items()}
+        return BackfillBatch(source, intervals, _queries(cubes, wanted))
+
+    def fail(self, cube: CubeId, reason: str) -> None:
+        """Record that a cube cannot be backfilled. Its live batches continue."""
+        self._failed[cube] = reason
+
+    def forget(self, cube: CubeId) -> None:
+        """Forget that a cube could not be backfilled, so that it is tried again."""
+        self._failed.pop(cube, None)
+
+    def problem(self, cube: CubeId) -> str | None:
+        """Return the reason why a cube could not be backfilled. Return None if there is none."""
+        return self._failed.get(cube)
+
+
+def is_wanted(state: CubeState, query: FoldDestination) -> bool:
+    """Return whether a cube is to be backfilled, by its definition or by a request."""
+    return state.is_wanted or query.definition.get("from") == "earliest"
+
+
+def seam_of(source: SourceOffsets) -> Seam:
+    """Return the offsets between which a backfill reads."""
+    return Seam(source.topic_id, source.ends, source.begins)
+
+
+def progress_of(
+    snapshot: Snapshot, state: CubeState, source: SourceOffsets, *, is_wanted: bool, problem: str | None
+) -> dict[str, Any]:
+    """Return the progress of a cube's backfill as the API shows it. ``problem``: why it does not continue."""
+    seam = seam_of(source)
+    gaps = list(snapshot.all_gaps(state))
+    offsets, left = [], 0
+    for place, (_, end) in sorted(seam.places.items()):
+        begin = min(seam.begin(place), end)
+        lacked = _count(state.coverage.uncovered({place: (begin, end)}))
+        expired = _count(state.coverage.uncovered({place: (0, begin)}))
+        left += lacked
+        folded = end - lacked - expired
+        offsets.append({"partition": place[1], "from": 0, "to": end, "folded": folded, "expired": expired})
+    phase = "done" if not left else "running" if is_wanted else "off"
+    if left and is_wanted and (problem or state.parked):
+        phase = "stopped"
+    whole_from_us = _whole_from_us(state, [gap.end_us for gap in gaps])
+    return {
+        "id": state.id.query,
+        "phase": phase,
+        "problem": (problem or state.parked) if phase == "stopped" else None,
+        "topic_id": source.topic_id,
+        "offsets": offsets,
+        "left": left,
+        "backfilled": state.counters.get(BACKFILLED, 0),
+        "whole": not gaps,
+        "whole_from": None if whole_from_us is None else bound_text(whole_from_us),
+        "gaps": [gap.plain() for gap in gaps],
+    }
+
+
+def _whole_from_us(state: CubeState, ends_us: Collection[int | None]) -> int | None:
+    """Return the time after all gaps, or the begin of the first pane if there is no gap. Return None if a gap has no
+    end, or if there is no pane. ``ends_us``: the ends of the gaps.
+    """
+    known = [end_us for end_us in ends_us if end_us is not None]
+    if len(known) < len(ends_us):
+        return None
+    if known:
+        return max(known)
+    first = min((piece.pane for piece in state.pieces()), default=None)
+    return None if first is None else first * state.grain_us
+
+
+def _count(intervals: Mapping[Place, Intervals]) -> int:
+    return sum(end - first for several in intervals.values() for first, end in several)
+
+
+def _queries(cubes: Iterable[CubeId], wanted: Wanted) -> dict[str, FoldDestination]:
+    return {cube.query: wanted[cube] for cube in cubes}
