@@ -108,7 +108,7 @@ class Topic:
         self, keeper: Keeper, batch: BatchInterval, cubes: Mapping[CubeId, CubeDefinition], seam: Seam
     ) -> Committed:
         """Commit a backfill batch for some cubes, a task a partition."""
-        tasks = list(self.records(batch).values())
+        tasks = list(self.records(batch).values()) or [[]]
         partials = {each: partial(own, tasks) for each, own in cubes.items()}
         return keeper.commit(batch, partials, self.newest(batch), seam=seam)
 
