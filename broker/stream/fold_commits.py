@@ -142,8 +142,8 @@ class FoldCommits:
     def collected(
         self, attempt: Attempt, plan: Plan
     ) -> tuple[Mapping[str, FoldPartial], Mapping[str, str], Mapping[str, Mapping[int, int]]]:
-        """Return the merged states of an attempt that is no batch of the job, the reasons of the queries that failed,
-        and the newest times, by the SQL of the time and the partition.
+        """Return the merged states of an attempt that is no batch of the job. Also return the reasons of the queries
+        that failed, and the newest times, by the SQL of the time and the partition.
 
         ``plan``: the plan of the last call of :meth:`folding`. Raise FoldError if the states of a task are missing.
         """

@@ -368,7 +368,7 @@ class CubeFolder:
         """Commit a backfill batch, and write the revisions of windows that are due. Return the cubes that are parked,
         with the reasons.
 
-        A cube whose query was removed, replaced or paused meanwhile is left out. A cube that the workers could not fold
+        A cube whose query was removed, replaced or paused meanwhile is skipped. A cube that the workers could not fold
         is not parked: only its backfill ends. Raise KafkaError and CubeStoreError.
         """
         with self._changing:

@@ -31,9 +31,9 @@ _LOOK_S = 0.5
 def backfill(*, client: Client, query_id: str, no_wait: bool, status: bool, as_json: bool) -> None:
     """Count the past records that a cube lacks, and print its offsets.
 
-    The daemon reads the records from before the first batch of the cube, and those of its gaps, once more from the
-    source topic, as far as the topic still has them. It does so beside new records, also after this command has
-    ended, and after a start. A record is counted once.
+    The daemon reads the records from before the first batch of the cube, and those of its gaps, from the source topic,
+    as far as the topic still has them. It does so beside new records, also after this command has ended, and after a
+    restart. Each record is counted once.
 
     The offsets of each partition are printed, how many of them the cube has counted, and from when on it is whole.
     """
