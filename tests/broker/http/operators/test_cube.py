@@ -249,6 +249,29 @@ def test_only_a_cube_is_asked_and_by_who_may_read_its_columns(site: Site, publis
             permitted.check_reads(permitted.get("late"))
 
 
+def test_a_backfill_is_requested_by_who_may_change_and_read_the_cube(site: Site, published: list[Row]) -> None:
+    scopes = [
+        Scope("reader", read_only=True),
+        Scope("few", columns=frozenset({("delay",)})),
+        Scope("mine", id_prefix="mine-"),
+        Scope("all"),
+    ]
+    access = Access("root" * 10, {digest(scope.name): scope for scope in scopes})
+    assert site.daemon is not None
+    with TestClient(create_app(site.daemon, access, ApiConfig(), Audit())) as client:
+
+        def status(method: str, token: str, query: str = "late") -> int:
+            headers = {"Authorization": f"Bearer {token}"}
+            json_body = {"json": {}} if method == "POST" else {}
+            return client.request(
+                method, f"/v1/queries/{query}/cube/backfill", headers=headers, **json_body
+            ).status_code
+
+        assert [status("POST", scope.name) for scope in scopes] == [403, 403, 403, 200]
+        assert [status("GET", scope.name) for scope in scopes] == [200, 403, 403, 200]
+        assert status("POST", "all", "none") == 404
+
+
 def test_the_command_prints_groups_and_the_interval(site: Site, published: list[Row]) -> None:
     assert site.daemon is not None
     done = CliRunner().invoke(
