@@ -101,7 +101,7 @@ def answered_by(layout: Layout, read: Sequence[Part]) -> list[dict[str, Any]]:
         by_view.setdefault(part.view, []).append(part)
     return [
         {
-            "cuboid": [definition.dimensions.names[place] for place in parts[0].columns],
+            "cuboid": [name for place, name in enumerate(layout.stored_names) if place in parts[0].columns],
             "grain_s": None if definition.grain_s is None else definition.grain_s * view.panes,
             "panes": len(np.unique(np.concatenate([part.cells.different_panes() for part in parts]))),
             "cells": sum(part.count for part in parts),

@@ -14,6 +14,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import Folded, folded
 from asc.operators.cube.growing import GrowingCells
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.looked_up import NO_LOOKUPS, LookedUp, Lookups
 from asc.operators.cube.part import Part
 from asc.operators.cube.piece import Piece
 from asc.operators.cube.question import Question
@@ -95,13 +96,16 @@ class Cube:
         for cells in other._cells.parts:
             self._cells.add(cells)
 
-    def query(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def query(self, body: Mapping[str, Any], lookups: Lookups = NO_LOOKUPS) -> dict[str, Any]:
         """Return the answer to a request body in the form of the API. Raise CubeError with the name of the field if the
         request is refused.
 
         The fields are ``by``, ``where``, ``from``, ``to``, ``grain_s``, ``measures``, ``order`` and ``limit``.
+        ``lookups``: look-ups by name, whose attributes ``by`` and ``where`` may name.
         """
-        return answer(self.layout, [Part.base(self.layout, self.cells)], Question.parse(body, self.definition))
+        seen = LookedUp.of(self.layout, body.get("by"), body.get("where"), lookups)
+        parts = seen.parts([Part.base(self.layout, self.cells)])
+        return answer(seen.layout, parts, Question.parse(body, seen.definition))
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the cells of each pane in the form in which they are stored and sent."""

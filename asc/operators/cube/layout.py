@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -117,6 +117,19 @@ class Layout:
     def group_schema(self) -> Schema:
         """Return the schema for the ``where`` of a question. It has one column for each expression of a dimension."""
         return Schema(pa.schema([(operand.sql, operand.type) for operand in self.dimensions]))
+
+    @property
+    def stored_names(self) -> tuple[str, ...]:
+        """Return the expressions by which the stored cells are grouped."""
+        return self.definition.dimensions.names
+
+    def names_of(self, paths: Iterable[tuple[str, ...]]) -> set[str]:
+        """Return the names of the dimensions at paths of the group schema."""
+        return {path[0] for path in paths}
+
+    def group_table(self, columns: Mapping[str, pa.Array]) -> pa.Table:
+        """Return a table of the group schema. ``columns``: the values of each dimension by its expression."""
+        return pa.table(dict(columns))
 
     @cached_property
     def piece_schema(self) -> pa.Schema:

@@ -172,7 +172,7 @@ def _no_dimension(layout: Layout, where: str, column: str) -> CubeError:
     name, the error names one of them. Dimensions that the predicate also contains are preferred.
     """
     word = re.compile(rf"(?<!\w){re.escape(column)}(?!\w)", re.IGNORECASE)
-    names = layout.definition.dimensions.names
+    names = layout.stored_names
     meant = [name for name in (*_written_plainly(layout, where), *_expressions(names)) if word.search(name)]
     if meant:
         return CubeError("where", column, f"is no dimension: write {backquoted(meant[0])} in backquotes")
@@ -186,7 +186,7 @@ def _written_plainly(layout: Layout, where: str) -> list[str]:
     first.
     """
     text = _spaceless(where)
-    found = [name for name in _expressions(layout.definition.dimensions.names) if _spaceless(name) in text]
+    found = [name for name in _expressions(layout.stored_names) if _spaceless(name) in text]
     return sorted(found, key=len, reverse=True)
 
 
@@ -201,7 +201,7 @@ def _spaceless(text: str) -> str:
 
 def _named(layout: Layout, predicate: Predicate) -> tuple[int, ...]:
     """Return the indices of the dimensions that a predicate names."""
-    named = {path[0] for path in predicate.columns}
+    named = layout.names_of(predicate.columns)
     return tuple(place for place, name in enumerate(layout.definition.dimensions.names) if name in named)
 
 
@@ -217,5 +217,5 @@ def _accepted(
     columns = {**own, **{operand.sql: pa.nulls(grouping.count, operand.type) for operand in others}}
     matcher = Matcher(layout.group_schema, {"where": where}, time_zone=layout.time_zone)
     accepted = np.zeros(grouping.count, dtype=np.bool_)
-    accepted[matcher.match(pa.table(columns))["row"].to_numpy()] = True
+    accepted[matcher.match(layout.group_table(columns))["row"].to_numpy()] = True
     return np.flatnonzero(accepted[grouping.cells])
