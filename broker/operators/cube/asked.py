@@ -12,6 +12,7 @@ from typing import Any
 
 from asc.errors import CubeError
 from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.looked_up import LookedUp
 from asc.operators.cube.question import LIMIT_MAX, Question, interval_panes
 from asc.operators.cube.view import View
 from asc.operators.times import FIRST_US
@@ -45,25 +46,29 @@ class Asked:
         return f"{commit}-{shown}-{self.digest}"
 
     @staticmethod
-    def parse(body: Mapping[str, Any], state: CubeState, commit: int, open_from: int | None) -> Asked:
+    def parse(
+        body: Mapping[str, Any], state: CubeState, commit: int, open_from: int | None, seen: LookedUp | None = None
+    ) -> Asked:
         """Return the checked request body of a question to a cube. Raise CubeError with the field, the value and the
         remedy.
 
         ``commit``: the number of the snapshot's commit. ``open_from``: the first open pane; None if no pane is closed.
         Unless the question is live, its interval ends at ``open_from`` at the latest, after the last whole interval of
         its grain. If no pane is closed, it ends where it begins. The interval of ``last_s`` ends at ``open_from`` too;
-        in a live question, it ends after the interval of the newest open pane.
+        in a live question, it ends after the interval of the newest open pane. ``seen``: the cube with the
+        attributes of look-ups that the body names. A cursor is valid for the tables of these look-ups alone.
         """
         live = _flag(body, "live", "for the open panes too")
         late = _flag(body, "late", "for late records that stay apart too")
         own = {name: value for name, value in body.items() if name not in _OWN}
         if body.get("last_s") is not None:
             own |= _last(body, state, open_from, is_live=live)
-        question = Question.parse(own, state.definition)
+        question = Question.parse(own, state.definition if seen is None else seen.definition)
         open_panes = _open_panes(state, question, has_end=body.get("last_s") is None)
-        digest = _digest(state, question, live, late)
+        identity = "" if seen is None else seen.identity
+        digest = _digest(state, question, live, late, identity)
         forced = None if body.get("answer_from") is None else stored_view_of(body["answer_from"], state)
-        question = replace(question, skip=_skip(body.get("cursor"), commit, digest))
+        question = replace(question, skip=_skip(body.get("cursor"), commit, digest, identity))
         if not live:
             question = _of_closed_panes(question, open_from)
         flags = {name: True for name, is_set in (("live", live), ("late", late)) if is_set}
@@ -137,13 +142,15 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, i
     return {"from": instant_text(first_us), "to": instant_text(end_us)}
 
 
-def _digest(state: CubeState, question: Question, live: bool, late: bool) -> str:
+def _digest(state: CubeState, question: Question, live: bool, late: bool, lookups: str) -> str:
     """Return a hash that distinguishes a question to a cube from others, as eight hexadecimal digits."""
-    asked = (state.id.query, state.id.generation, live, late, replace(question, limit=1, body=None))
+    asked: tuple[object, ...] = (state.id.query, state.id.generation, live, late, replace(question, limit=1, body=None))
+    if lookups:
+        asked = (*asked, lookups)
     return hashlib.blake2b(repr(asked).encode(), digest_size=4).hexdigest()
 
 
-def _skip(cursor: object, commit: int, digest: str) -> int:
+def _skip(cursor: object, commit: int, digest: str, lookups: str) -> int:
     """Return the number of rows that a cursor skips."""
     if cursor is None:
         return 0
@@ -157,5 +164,6 @@ def _skip(cursor: object, commit: int, digest: str) -> int:
         remedy = f"ask without it again, with a limit of up to {LIMIT_MAX:,} for one page"
         raise CubeError("cursor", cursor, f"is of another commit, and the cube is at {commit}: {remedy}")
     if match[3] != digest:
-        raise CubeError("cursor", cursor, "is of another question: give the body that it came with, or leave it out")
+        other = "question, or of another table of a look-up" if lookups else "question"
+        raise CubeError("cursor", cursor, f"is of another {other}: give the body that it came with, or leave it out")
     return int(match[2])

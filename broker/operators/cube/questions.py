@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from asc.operators.cube.answer_memory import Reserve
+from asc.operators.cube.looked_up import NO_LOOKUPS, Lookups
 from broker.cancellation import Cancellation
 from broker.errors import DamagedPieceError
 from broker.operators.cube.answer_text import answer_text
@@ -42,34 +43,55 @@ class Questions:
         self._turns = QuestionTurns()
         self.figures = QuestionFigures()
 
-    def query(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> dict[str, Any]:
-        """Return the answer to a request body in the form of the API, from one commit.
+    def query(
+        self,
+        cube: CubeId,
+        body: Mapping[str, Any],
+        cancellation: Cancellation | None = None,
+        lookups: Lookups = NO_LOOKUPS,
+    ) -> dict[str, Any]:
+        """Return the answer to a request body in the form of the API, from one commit. ``lookups``: the look-ups whose
+        attributes the body may name.
 
         Raise CubeError if the body is refused. Raise also UnknownQueryError, TooManyQuestionsError, SlowAnswerError and
         CancelledError.
         """
-        return self._answered(cube, self._ask(cube, body), cancellation)
+        return self._answered(cube, self._ask(cube, body, lookups), cancellation)
 
-    def query_text(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> bytes:
+    def query_text(
+        self,
+        cube: CubeId,
+        body: Mapping[str, Any],
+        cancellation: Cancellation | None = None,
+        lookups: Lookups = NO_LOOKUPS,
+    ) -> bytes:
         """Return the answer of :meth:`query` as JSON in UTF-8. Writing the text counts towards the limits of the
         answer.
         """
-        ask = self._ask(cube, body)
+        ask = self._ask(cube, body, lookups)
         return self._answered(
             cube, lambda snapshot, reserve: answer_text(ask(snapshot, reserve), reserve), cancellation
         )
 
-    def look(self, cube: CubeId, wanted: Wanted, cancellation: Cancellation | None = None) -> Look:
+    def look(
+        self,
+        cube: CubeId,
+        wanted: Wanted,
+        cancellation: Cancellation | None = None,
+        lookups: Lookups = NO_LOOKUPS,
+    ) -> Look:
         """Return the content of a page about a cube, from one commit. It counts as one question, with its limits and
         errors.
         """
-        found = self._answered(cube, lambda snapshot, reserve: snapshot.look(cube, wanted, reserve), cancellation)
+        found = self._answered(
+            cube, lambda snapshot, reserve: snapshot.look(cube, wanted, reserve, lookups), cancellation
+        )
         self.figures.cells.observe(sum(own["cells"] for own in found.answered_by))
         return found
 
-    def _ask(self, cube: CubeId, body: Mapping[str, Any]) -> Ask[dict[str, Any]]:
+    def _ask(self, cube: CubeId, body: Mapping[str, Any], lookups: Lookups) -> Ask[dict[str, Any]]:
         def ask(snapshot: Snapshot, reserve: Reserve) -> dict[str, Any]:
-            found = snapshot.query(cube, body, reserve)
+            found = snapshot.query(cube, body, reserve, lookups)
             self.figures.cells.observe(sum(own["cells"] for own in found["answered_by"]))
             return found
 

@@ -14,6 +14,7 @@ from asc.operators.cube.answer_memory import Reserve, unbounded
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.json_values import bound_text, instant_text
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.looked_up import NO_LOOKUPS, LookedUp, Lookups
 from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from broker.errors import DamagedPieceError, QueryError, UnknownQueryError
@@ -97,18 +98,22 @@ class Snapshot:
         """Yield all gaps of a cube: see :meth:`CubeState.all_gaps`."""
         return state.all_gaps(self.batch, self.ends)
 
-    def query(self, cube: CubeId, body: Mapping[str, Any], reserve: Reserve = unbounded) -> dict[str, Any]:
+    def query(
+        self, cube: CubeId, body: Mapping[str, Any], reserve: Reserve = unbounded, lookups: Lookups = NO_LOOKUPS
+    ) -> dict[str, Any]:
         """Return the answer to a request body in the form of the API. It includes open panes only if the body has
-        ``live``.
+        ``live``. ``lookups``: the look-ups whose attributes the body may name.
 
         Raise CubeError if the body is refused, and DamagedPieceError. ``reserve`` is called before each part of the
         work, with the bytes that this part will hold, and may raise. Cost: runs of closed panes are decoded once, as
         long as the cache has memory for them.
         """
         state, layout = self._sound(cube)
-        asked = Asked.parse(body, state, self.commit, self._open_from(state))
+        seen = LookedUp.of(layout, body.get("by"), body.get("where"), lookups)
+        asked = self._asked(body, state, seen)
         question = asked.question
-        plain_answer = answer(layout, self._read_all(state, layout, asked, reserve), question, reserve)
+        parts = self._read_seen(state, layout, asked, seen, reserve)
+        plain_answer = answer(seen.layout, parts, question, reserve)
         shown = question.skip + len(plain_answer["rows"])
         return {
             "interval": plain_answer.pop("interval"),
@@ -118,13 +123,14 @@ class Snapshot:
             "cursor": asked.cursor(self.commit, shown) if shown < plain_answer["groups"] else None,
         }
 
-    def look(self, cube: CubeId, wanted: Wanted, reserve: Reserve = unbounded) -> Look:
+    def look(self, cube: CubeId, wanted: Wanted, reserve: Reserve = unbounded, lookups: Lookups = NO_LOOKUPS) -> Look:
         """Return the content of a page about a cube. Raise the same errors as :meth:`query`."""
         state, layout = self._sound(cube)
-        asked = Asked.parse(wanted.question(state.definition), state, self.commit, self._open_from(state))
+        seen = LookedUp.of(layout, [*wanted.down, *wanted.across], wanted.body.get("where"), lookups)
+        asked = self._asked(wanted.question(seen.definition), state, seen)
         question = replace(asked.question, skip=wanted.skip)
-        parts = self._read_all(state, layout, asked, reserve)
-        return look_at(layout, parts, question, wanted, facts=self._facts(state, question), reserve=reserve)
+        parts = self._read_seen(state, layout, asked, seen, reserve)
+        return look_at(seen.layout, parts, question, wanted, facts=self._facts(state, question), reserve=reserve)
 
     def status(self, cube: CubeId) -> dict[str, Any]:
         """Return the status of a cube: the accounting line, cells, bytes, gaps, offsets and times of partitions."""
@@ -188,6 +194,10 @@ class Snapshot:
             raise QueryError("cube", cube.query, f"is parked, {state.parked}")
         return state, state.layout
 
+    def _asked(self, body: Mapping[str, Any], state: CubeState, seen: LookedUp) -> Asked:
+        """Return a checked request body. ``seen``: the cube with the attributes that the body names."""
+        return Asked.parse(body, state, self.commit, self._open_from(state), seen)
+
     def _open_from(self, state: CubeState) -> int | None:
         return first_open(self.marks.get(state.time), self.lateness_us, state.grain_us)
 
@@ -216,6 +226,13 @@ class Snapshot:
             base = chain(base, self._open(state.apart, *interval, *reading) if asked.is_live else ())
         parts += (Part.base(layout, cells) for cells in base)
         return parts or [Part.base(layout, Cells.none(layout))]
+
+    def _read_seen(
+        self, state: CubeState, layout: Layout, asked: Asked, seen: LookedUp, reserve: Reserve
+    ) -> list[Part]:
+        """Return the cells of the question's interval with the attributes of look-ups that the question names."""
+        stored = replace(asked, question=seen.stored(asked.question))
+        return seen.parts(self._read_all(state, layout, stored, reserve), reserve)
 
     def _portion(self, portion: Portion, layout: Layout, reserve: Reserve) -> Iterator[Part]:
         """Yield the cells of a portion. Their panes are numbered as those of the cube."""
