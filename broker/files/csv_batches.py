@@ -39,7 +39,15 @@ def read_csv_batches(path: Path, advance: Advance) -> Iterator[pa.RecordBatch]:
 
     Raise InputError with the line number for a fault of the file, after yielding the rows before the fault.
     """
-    blocks = _whole(read_blocks(path, _BLOCK_BYTES, advance), waits=path != STDIN)
+    yield from csv_batches(path, read_blocks(path, _BLOCK_BYTES, advance), waits=path != STDIN)
+
+
+def csv_batches(path: Path, read: Iterable[bytes], *, waits: bool) -> Iterator[pa.RecordBatch]:
+    """Yield the rows in the bytes of a CSV file, as :func:`read_csv_batches` does.
+
+    ``path`` only names the file in errors. ``waits``: whether a batch waits for the end of an open field.
+    """
+    blocks = _whole(read, waits=waits)
     first = next(blocks, b"").removeprefix(_MARK)
     header = first[: first.find(b"\n") + 1 or len(first)]
     names = _plain_header(header)

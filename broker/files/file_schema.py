@@ -167,7 +167,7 @@ def _of_parquet(path: Path) -> FileSchema:
 
     fields, notes = [], []
     for field in parquet_schema(path):
-        wanted = _of_spark(field.type)
+        wanted = arrow_type_of_spark(field.type)
         try:
             data_type = normalised_arrow_type(wanted, field.name)
         except SchemaError:
@@ -181,7 +181,7 @@ def _of_parquet(path: Path) -> FileSchema:
     return _schema(fields, notes)
 
 
-def _of_spark(data_type: pa.DataType) -> pa.DataType:
+def arrow_type_of_spark(data_type: pa.DataType) -> pa.DataType:
     """Return a type that Spark has and that holds the values of ``data_type``. Return ``data_type`` unchanged if Spark
     has it, or if no such type is known.
     """
@@ -191,9 +191,9 @@ def _of_spark(data_type: pa.DataType) -> pa.DataType:
         return pa.timestamp("us", tz=data_type.tz)
     if pa.types.is_struct(data_type):
         fields = [data_type.field(place) for place in range(data_type.num_fields)]
-        return pa.struct([field.with_type(_of_spark(field.type)) for field in fields])
+        return pa.struct([field.with_type(arrow_type_of_spark(field.type)) for field in fields])
     if pa.types.is_list(data_type):
-        return pa.list_(_of_spark(data_type.value_type))
+        return pa.list_(arrow_type_of_spark(data_type.value_type))
     wider = {
         pa.uint8(): pa.int16(),
         pa.uint16(): pa.int32(),

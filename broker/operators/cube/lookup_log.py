@@ -1,0 +1,192 @@
+"""The messages of a look-up's topic: chunks of a table, then a commit that names them. The newest complete table
+applies.
+
+A chunk has the key ``chunk/ID/NUMBER``, and its value is a part of an Arrow stream. The commit has the key ``table``.
+Its value is a JSON object with the id, the number of chunks, and the size and CRC32 of the stream. After a commit, the
+writer sends a tombstone for each chunk of other tables. The topic is compacted, so it keeps the chunks of one table.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import zlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from asc.errors import AscError
+from asc.operators.cube.lookup import LOOKUP_BYTES_MAX, Lookup
+from broker.failure import one_line
+
+LOG = logging.getLogger("asc.cubes")
+
+COMMIT_KEY = b"table"
+
+_FORM = 1
+_CHUNK_KEY = re.compile(rb"chunk/([0-9a-f]{32})/([0-9]{6})")
+_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_STREAM_BYTES_MAX = LOOKUP_BYTES_MAX + (4 << 20)
+"""The most bytes of the Arrow stream of a table, whose buffers are padded and have a head."""
+_PENDING_BYTES_MAX = 2 * _STREAM_BYTES_MAX
+"""The most bytes of chunks that a reader keeps before it has read their commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLookup:
+    """A look-up as its topic has it: its table, the offset and the time of its commit."""
+
+    lookup: Lookup
+    offset: int
+    written_us: int
+
+
+def messages_of(lookup: Lookup, table_id: str, chunk_bytes: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the messages of a table as keys and values: the chunks, then the commit."""
+    stream = _stream_of(lookup)
+    starts = range(0, len(stream), chunk_bytes)
+    for number, start in enumerate(starts):
+        yield b"chunk/%s/%06d" % (table_id.encode(), number), stream[start : start + chunk_bytes]
+    commit = {
+        "v": _FORM,
+        "id": table_id,
+        "key": lookup.key,
+        "text_keys": lookup.has_text_keys,
+        "chunks": len(starts),
+        "bytes": len(stream),
+        "crc32": zlib.crc32(stream),
+    }
+    yield COMMIT_KEY, json.dumps(commit, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class LookupLog:
+    """The content of a look-up's topic, read in the order of its messages.
+
+    Invariant: ``stored`` is the table of the newest commit that was complete when it was read, and None after the
+    removal of the look-up. Chunks without a commit change nothing. A message of another form is skipped with a line in
+    the log, except that a tombstone removes its key.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.stored: StoredLookup | None = None
+        self.next_offset = 0
+        self._keys: set[bytes] = set()
+        self._pending: dict[str, dict[int, bytes]] = {}
+        self._pending_bytes = 0
+        self._complete: list[tuple[dict[str, Any], bytes, int, int]] = []
+        self._fault: str | None = None
+
+    @property
+    def stale_keys(self) -> Collection[bytes]:
+        """Return the keys of all messages with a value except the commit: the chunks of any table."""
+        return frozenset(self._keys)
+
+    def take(self, key: bytes | None, value: bytes | None, offset: int, written_us: int) -> None:
+        """Take the next message of the topic."""
+        self.next_offset = offset + 1
+        if key == COMMIT_KEY:
+            self._take_commit(value, offset, written_us)
+            return
+        match = None if key is None else _CHUNK_KEY.fullmatch(key)
+        if key is None or match is None:
+            self._skip(offset, f"its key {key[:40] if key else None!r} is none of a look-up")
+        elif value is None:
+            self._keys.discard(key)
+            self._drop(match[1].decode(), int(match[2]))
+        else:
+            self._keys.add(key)
+            self._keep(match[1].decode(), int(match[2]), value)
+
+    def settle(self) -> bool:
+        """Apply the newest complete table of the messages taken since the last call. Return whether ``stored`` changed.
+
+        A fault of an older commit is not reported, because compaction removes the chunks of replaced tables.
+        """
+        complete, self._complete = self._complete, []
+        fault, self._fault = self._fault, None
+        if fault is not None:
+            self._report(fault)
+        for commit, stream, offset, written_us in reversed(complete):
+            try:
+                self.stored = StoredLookup(_lookup_of(self.name, commit, stream, offset), offset, written_us)
+                return True
+            except (AscError, pa.ArrowException, ValueError, KeyError) as error:
+                self._report(one_line(error))
+        return False
+
+    def _take_commit(self, value: bytes | None, offset: int, written_us: int) -> None:
+        self._fault = None
+        if value is None:
+            self._complete, self.stored = [], None
+            return
+        commit = _commit_of(value)
+        if commit is None:
+            self._fault = f"the message at offset {offset} is no commit of this version"
+            return
+        chunks = self._pending.pop(commit["id"], {})
+        self._pending_bytes -= sum(map(len, chunks.values()))
+        missing = commit["chunks"] - len(chunks)
+        stream = b"".join(chunks[number] for number in sorted(chunks))
+        if missing or max(chunks) != commit["chunks"] - 1:
+            self._fault = f"{missing} of its {commit['chunks']} chunks are not there"
+        elif len(stream) != commit["bytes"] or zlib.crc32(stream) != commit["crc32"]:
+            self._fault = "its chunks are damaged, as their CRC32 says"
+        else:
+            # The former one holds if this one is no table.
+            self._complete = [*self._complete[-1:], (commit, stream, offset, written_us)]
+            # Other chunks are of tables whose writers have failed.
+            self._pending.clear()
+            self._pending_bytes = 0
+
+    def _keep(self, table_id: str, number: int, value: bytes) -> None:
+        chunks = self._pending.setdefault(table_id, {})
+        self._pending_bytes += len(value) - len(chunks.get(number, b""))
+        chunks[number] = value
+        while self._pending_bytes > _PENDING_BYTES_MAX:
+            oldest = next(iter(self._pending))
+            self._pending_bytes -= sum(map(len, self._pending.pop(oldest).values()))
+            LOG.warning("look-up '%s': chunks of table %s are dropped: no commit follows them", self.name, oldest)
+
+    def _drop(self, table_id: str, number: int) -> None:
+        gone = self._pending.get(table_id, {}).pop(number, b"")
+        self._pending_bytes -= len(gone)
+
+    def _report(self, fault: str) -> None:
+        LOG.warning("look-up '%s': its newest table is skipped: %s", self.name, fault)
+
+    def _skip(self, offset: int, why: str) -> None:
+        LOG.warning("look-up '%s': the message at offset %d of its topic is skipped: %s", self.name, offset, why)
+
+
+def _commit_of(value: bytes) -> dict[str, Any] | None:
+    """Return the object in the value of a commit. Return None if another version or another program wrote it."""
+    try:
+        plain = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(plain, dict) or plain.get("v") != _FORM:
+        return None
+    numbers = [plain.get(name) for name in ("chunks", "bytes", "crc32")]
+    is_form = all(type(number) is int and number >= 0 for number in numbers) and bool(plain["chunks"])
+    is_named = isinstance(plain.get("id"), str) and _ID.fullmatch(plain["id"]) is not None
+    return plain if is_form and is_named and isinstance(plain.get("key"), str) else None
+
+
+def _stream_of(lookup: Lookup) -> bytes:
+    table = lookup.table()
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(memoryview(sink.getvalue()))
+
+
+def _lookup_of(name: str, commit: dict[str, Any], stream: bytes, offset: int) -> Lookup:
+    with pa.ipc.open_stream(stream) as reader:
+        table = reader.read_all()
+    table.validate(full=True)
+    is_text = commit.get("text_keys") is True
+    return Lookup.of(name, table, commit["key"], has_text_keys=is_text, version=offset, stamp=commit["id"])

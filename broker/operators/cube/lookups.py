@@ -1,0 +1,272 @@
+"""The look-ups of a daemon, one in each compacted topic ``asc.lookup.NAME``. Their topics are read at the start, and
+then followed; the daemon writes to them.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from asc.errors import CubeError
+from asc.operators.cube.looked_up import Lookups
+from asc.operators.cube.lookup import Lookup, check_lookup_name
+from broker.errors import KafkaError, NotThereError, TopicError
+from broker.failure import one_line
+from broker.kafka.cluster import KafkaCluster
+from broker.kafka.retention import COMPACTED
+from broker.operators.cube.lookup_log import COMMIT_KEY, LookupLog, StoredLookup, messages_of
+
+LOG = logging.getLogger("asc.cubes")
+
+LOOKUP_TOPIC = "asc.lookup."
+"""The prefix of the topics of look-ups."""
+LOOKUPS_MAX = 100
+"""The most look-ups of a daemon."""
+LOOKUPS_BYTES_MAX = 512 << 20
+"""The most bytes of the tables of all look-ups together, in memory."""
+
+_CHUNK_BYTES = 1 << 19
+_FLUSHED_CHUNKS = 16
+_POLL_MS = 200
+_LOOK_MS = 20
+_SILENT_S = 30.0
+_LISTED_EACH_S = 5.0
+"""The time after which the topics of Kafka are listed again, to find look-ups of another daemon."""
+
+
+class LookupStore:
+    """The look-ups in the topics of a Kafka cluster. Thread-safe: answers read ``now``, which is replaced as a whole.
+
+    Invariant: after :meth:`put` or :meth:`remove` returns, ``now`` has the change, as it was read from the topic. The
+    tables together have at most LOOKUPS_BYTES_MAX bytes, and at most LOOKUPS_MAX are used; others are skipped.
+    """
+
+    def __init__(self, cluster: KafkaCluster) -> None:
+        self._cluster = cluster
+        self._lock = threading.RLock()
+        self._logs: dict[str, LookupLog] = {}
+        self._skipped: dict[str, int] = {}
+        self._consumer: Any = None
+        self._listed_s = 0.0
+        self.stored: Mapping[str, StoredLookup] = MappingProxyType({})
+        self.now: Lookups = MappingProxyType({})
+
+    def load(self) -> None:
+        """Read all look-ups. Raise KafkaError if Kafka does not answer."""
+        with self._lock:
+            start_s = time.monotonic()
+            self._list()
+            self._read(self._ends())
+            if self.stored:
+                rows = sum(own.rows for own in self.now.values())
+                LOG.info("%d look-ups, %d rows, read in %.1f s", len(self.now), rows, time.monotonic() - start_s)
+
+    def follow(self) -> None:
+        """Read what other daemons have written since the last call. Call this often. Raise KafkaError."""
+        with self._lock:
+            if time.monotonic() - self._listed_s > _LISTED_EACH_S:
+                self._list()
+            self._read(self._ends())
+
+    def put(self, lookup: Lookup) -> StoredLookup:
+        """Store a look-up in place of the former one of its name, and return it.
+
+        Raise CubeError if the look-ups would exceed their limits. Raise KafkaError or TopicError if Kafka refuses.
+        """
+        with self._lock:
+            self._list()
+            self._read(self._ends())
+            self._check_limits(lookup)
+            topic = LOOKUP_TOPIC + lookup.name
+            settings = {**COMPACTED, "max.message.bytes": str(self._cluster.request_bytes)}
+            self._cluster.ensure_topics([topic], settings)
+            stale = self._logs[lookup.name].stale_keys if lookup.name in self._logs else ()
+            self._logs.setdefault(lookup.name, LookupLog(lookup.name))
+            chunk_bytes = min(_CHUNK_BYTES, self._cluster.request_bytes // 2)
+            table_id = uuid.uuid4().hex
+            written = self._written(topic, messages_of(lookup, table_id, chunk_bytes), stale)
+            self._read({lookup.name: written})
+            found = self.stored.get(lookup.name)
+            if found is None or found.lookup.stamp != table_id:
+                raise TopicError("topic of look-up", topic, "has another table now: does a second daemon write to it?")
+            return found
+
+    def remove(self, name: str) -> None:
+        """Remove a look-up. Raise NotThereError if there is none, and KafkaError or TopicError if Kafka refuses."""
+        check_lookup_name(name)
+        with self._lock:
+            self._list()
+            self._read(self._ends())
+            log = self._logs.get(name)
+            if log is None or (log.stored is None and not log.stale_keys):
+                raise no_lookup(name, self.now)
+            written = self._written(LOOKUP_TOPIC + name, [], (COMMIT_KEY, *sorted(log.stale_keys)))
+            self._read({name: written})
+
+    def close(self) -> None:
+        """Stop following the topics."""
+        with self._lock:
+            self._close_consumer()
+
+    def _check_limits(self, lookup: Lookup) -> None:
+        others = [own for name, own in self.now.items() if name != lookup.name]
+        if len(others) >= LOOKUPS_MAX:
+            raise CubeError("look-up", lookup.name, f"is one more than {LOOKUPS_MAX}, the limit: remove another one")
+        size_bytes = lookup.size_bytes + sum(own.size_bytes for own in others)
+        if size_bytes > LOOKUPS_BYTES_MAX:
+            remedy = f"and the others have over {LOOKUPS_BYTES_MAX >> 20} MiB, the limit: remove one"
+            raise CubeError("look-up", lookup.name, remedy)
+
+    def _written(self, topic: str, messages: Iterable[tuple[bytes, bytes]], stale: Iterable[bytes]) -> int:
+        """Write messages, and tombstones for stale keys after them. Return the offset after the last message."""
+        producer: Any = self._cluster.client.producer(max_request_size=self._cluster.request_bytes, linger_ms=5)
+        sent: list[Any] = []
+        try:
+            for count, (key, value) in enumerate(messages, 1):
+                # The commit is sent after all chunks are acknowledged.
+                if key == COMMIT_KEY or count % _FLUSHED_CHUNKS == 0:
+                    _acknowledged(producer, sent)
+                sent.append(producer.send(topic, value, key, partition=0))
+            _acknowledged(producer, sent)
+            sent += [producer.send(topic, None, key, partition=0) for key in stale]
+            _acknowledged(producer, sent)
+            return int(sent[-1].get().offset) + 1
+        except Exception as error:
+            raise TopicError("topic of look-up", topic, f"cannot be written: {one_line(error)}") from error
+        finally:
+            producer.close(timeout=5)
+
+    # -- reading
+
+    def _list(self) -> None:
+        """Find the topics of look-ups. Forget look-ups whose topics are gone."""
+        topics = self._cluster.topics()
+        self._listed_s = time.monotonic()
+        names = set(filter(_is_name, (topic.removeprefix(LOOKUP_TOPIC) for topic in topics if _is_topic(topic))))
+        for name in names - self._logs.keys():
+            self._logs[name] = LookupLog(name)
+        gone = self._logs.keys() - names
+        for name in gone:
+            del self._logs[name]
+        if gone:
+            self._publish()
+
+    def _ends(self) -> dict[str, int]:
+        """Return the present end of each topic, by the name of its look-up."""
+        from kafka import TopicPartition
+
+        partitions = {TopicPartition(LOOKUP_TOPIC + name, 0): name for name in self._logs}
+        if not partitions:
+            return {}
+        with self._cluster.client.clear_errors():
+            ends = self._following().end_offsets(list(partitions))
+        return {partitions[each]: end for each, end in ends.items()}
+
+    def _read(self, ends: Mapping[str, int]) -> None:
+        """Read the topics up to given offsets, and whatever else is there. Then apply the newest tables."""
+        if not self._logs:
+            return
+        try:
+            with self._cluster.client.clear_errors():
+                self._take(ends)
+        except BaseException:
+            # Positions of the consumer and of the logs may differ now.
+            self._close_consumer()
+            raise
+        changed = [log.name for log in self._logs.values() if log.settle()]
+        if changed or self._is_removed():
+            self._publish()
+
+    def _take(self, ends: Mapping[str, int]) -> None:
+        from kafka import TopicPartition
+
+        consumer = self._following()
+        places = {TopicPartition(LOOKUP_TOPIC + name, 0): log for name, log in self._logs.items()}
+        if consumer.assignment() != places.keys():
+            consumer.assign(list(places))
+            for each, log in places.items():
+                if log.next_offset:
+                    consumer.seek(each, log.next_offset)
+                else:
+                    consumer.seek_to_beginning(each)
+        awaited = {each: ends[log.name] for each, log in places.items() if log.name in ends}
+        until_s = time.monotonic() + _SILENT_S
+        while True:
+            awaited = {each: end for each, end in awaited.items() if (consumer.position(each) or 0) < end}
+            found = consumer.poll(timeout_ms=_POLL_MS if awaited else _LOOK_MS)
+            if not found and not awaited:
+                return
+            for each, records in found.items():
+                until_s = time.monotonic() + _SILENT_S
+                for record in records:
+                    places[each].take(record.key, record.value, record.offset, 1_000 * max(0, record.timestamp))
+            if time.monotonic() > until_s:
+                topic = next(iter(awaited)).topic if awaited else LOOKUP_TOPIC
+                raise KafkaError("topic of look-up", topic, "does not answer: check that Kafka runs")
+
+    def _following(self) -> Any:
+        if self._consumer is None:
+            self._consumer = self._cluster.client.consumer(
+                isolation_level="read_committed", auto_offset_reset="earliest", enable_auto_commit=False
+            )
+        return self._consumer
+
+    def _close_consumer(self) -> None:
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            consumer.close()
+
+    def _is_removed(self) -> bool:
+        return any(name not in self._logs or self._logs[name].stored is None for name in self.stored)
+
+    def _publish(self) -> None:
+        """Replace the look-ups in use. Those in use already come first, so that another one does not displace them."""
+        order = sorted(self._logs, key=lambda name: (name not in self.stored, name))
+        used: dict[str, StoredLookup] = {}
+        size_bytes = 0
+        skipped: dict[str, int] = {}
+        for name in order:
+            stored = self._logs[name].stored
+            if stored is None:
+                continue
+            own_bytes = stored.lookup.size_bytes
+            if len(used) >= LOOKUPS_MAX or size_bytes + own_bytes > LOOKUPS_BYTES_MAX:
+                skipped[name] = stored.offset
+                if self._skipped.get(name) != stored.offset:
+                    most = f"{LOOKUPS_MAX} look-ups and {LOOKUPS_BYTES_MAX >> 20} MiB"
+                    LOG.warning("look-up '%s' is not used: the others reach the limit of %s", name, most)
+                continue
+            used[name] = stored
+            size_bytes += own_bytes
+        self._skipped = skipped
+        self.stored = MappingProxyType(dict(sorted(used.items())))
+        self.now = MappingProxyType({name: own.lookup for name, own in self.stored.items()})
+
+
+def no_lookup(name: str, lookups: Lookups) -> NotThereError:
+    """Return the error for a look-up that does not exist."""
+    shown = ", ".join(list(lookups)[:20]) or "none"
+    return NotThereError("look-up", name[:100], f"is not there: there are {shown}")
+
+
+def _acknowledged(producer: Any, sent: list[Any]) -> None:
+    producer.flush()
+    for future in sent:
+        future.get(timeout=_SILENT_S)
+
+
+def _is_topic(topic: str) -> bool:
+    return topic.startswith(LOOKUP_TOPIC)
+
+
+def _is_name(name: str) -> bool:
+    try:
+        check_lookup_name(name)
+    except CubeError:
+        return False
+    return True
