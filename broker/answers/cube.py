@@ -82,6 +82,41 @@ class CubeSource(TypedDict):
     cells: int
 
 
+class LookupAttribute(TypedDict):
+    """An attribute of a look-up, and its type in Spark SQL."""
+
+    name: str
+    type: str
+
+
+class CubeLookup(TypedDict):
+    """A look-up of cubes. ``key``: the dimension whose values are its keys. ``rows``: the number of keys.
+
+    ``version``: a number that grows with each change of the table. ``written``: the time of the last change.
+    """
+
+    name: str
+    topic: str
+    key: str
+    attributes: list[LookupAttribute]
+    rows: int
+    bytes: int
+    version: int
+    written: str
+
+
+class CubeLookups(TypedDict):
+    """The look-ups of cubes, by name."""
+
+    lookups: list[CubeLookup]
+
+
+class LookupRemoved(TypedDict):
+    """The name of a look-up that was removed."""
+
+    removed: str
+
+
 class CubeAnswer(TypedDict):
     """The answer to a question, computed from the cube after one commit.
 

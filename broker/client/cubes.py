@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import cast
 
-from broker.answers.cube import CubeAnswer, CubeBackfillProgress
+from broker.answers.cube import CubeAnswer, CubeBackfillProgress, CubeLookup
 from broker.client.bodies import checked_mapping
 from broker.client.connection import Connection
-from broker.client.paths import query_path, stream_path
+from broker.client.paths import lookup_path, query_path, stream_path
 from broker.client.saved_file import Saved, check_new, save
+
+_LOOKUPS = "/v1/cube/lookups"
 
 
 class CubeClient:
@@ -41,6 +43,36 @@ class CubeClient:
     def backfill_progress(self, query_id: str) -> CubeBackfillProgress:
         """Return the progress of the backfill of a cube."""
         return cast("CubeBackfillProgress", self._connection.asked("GET", f"{query_path(query_id)}/cube/backfill"))
+
+    def lookups(self) -> Sequence[CubeLookup]:
+        """Return the look-ups, ordered by name."""
+        return cast(
+            "Sequence[CubeLookup]", self._connection.field(self._connection.asked("GET", _LOOKUPS), "lookups", list)
+        )
+
+    def lookup(self, name: str) -> CubeLookup:
+        """Return one look-up, without its rows."""
+        return cast("CubeLookup", self._connection.asked("GET", lookup_path(name)))
+
+    def put_lookup(self, name: str, content: bytes, key: str, *, media_type: str = "text/csv") -> CubeLookup:
+        """Store a table as a look-up, in place of the former one of its name.
+
+        ``content``: a file of CSV with a header, or with ``media_type`` ``application/vnd.apache.parquet`` of Parquet.
+        ``key``: the column with the keys, which has the name of the dimension.
+        """
+        answer = self._connection.asked(
+            "PUT",
+            lookup_path(name),
+            params={"key": key},
+            content=content,
+            headers={"Content-Type": media_type},
+            timeout=self._load_timeout_s,
+        )
+        return cast("CubeLookup", answer)
+
+    def remove_lookup(self, name: str) -> None:
+        """Remove a look-up."""
+        self._connection.asked("DELETE", lookup_path(name))
 
     def dump(self, stream: str, path: str | PathLike[str], *, progress: Saved | None = None) -> int:
         """Save a copy of all cubes of a stream as a new file, and return the file's size in bytes.

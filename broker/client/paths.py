@@ -26,6 +26,11 @@ def shape_path(layer: str, shape_id: str) -> str:
     return f"{layer_path(layer)}/shapes/{_segment('shape id', shape_id, f'asc layer show {layer}')}"
 
 
+def lookup_path(name: str) -> str:
+    """Return the path of one look-up of cubes."""
+    return f"/v1/cube/lookups/{_segment('look-up', name, 'asc cube lookup list')}"
+
+
 def load_path(load_id: str) -> str:
     """Return the path of one load that is sent in parts."""
     return f"/v1/loads/{_segment('load', load_id, 'asc query apply')}"

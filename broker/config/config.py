@@ -66,6 +66,11 @@ class Config(Section):
         """Return the feed topic of a stream: the job of the stream writes to it, and operators with a state read it."""
         return f"asc.feed.{stream}"
 
+    @staticmethod
+    def lookup_topic(name: str) -> str:
+        """Return the topic of a look-up of cubes. Without a name, return the prefix of all these topics."""
+        return f"asc.lookup.{name}"
+
     @cached_property
     def internal_topics(self) -> dict[str, str]:
         """Return the topics that only the broker uses, by :func:`collision_name`, each with its purpose."""

@@ -87,7 +87,7 @@ _REFUSALS = {
     412: "The query is registered already, and If-None-Match says not to replace it.",
     408: "The body comes too slowly.",
     413: "The body is larger than 2 MiB or, of a bulk load, than api.max_body_bytes, or its parts api.max_load_bytes.",
-    415: "The body is neither JSON nor NDJSON.",
+    415: "The body is neither JSON nor NDJSON, or of a look-up neither CSV nor Parquet.",
     429: "Too many requests a second, or connections of one host: wait as long as Retry-After says.",
     500: "It failed in a way nobody foresaw: see the daemon's log.",
     503: "The daemon is not ready or has too many connections, or Kafka does not answer: try again.",

@@ -27,11 +27,13 @@ from broker.access.sessions import COOKIE, Sessions
 from broker.cancellation import Cancellation
 from broker.config.sections import ApiConfig
 from broker.errors import BrokerError, CancelledError, http_status
+from broker.files.lookup_file import CSV_TYPE, PARQUET_TYPE
 from broker.http.connection import REFUSAL
 from broker.http.models import JSON_MAX_BYTES, plain_error
 
 NDJSON = "application/x-ndjson"
 _KINDS = ("application/json", NDJSON)
+_TABLE_KINDS = (CSV_TYPE, PARQUET_TYPE)
 _FORM = "application/x-www-form-urlencoded"
 _OPEN_PATHS = ("/healthz", "/readyz")
 
@@ -45,6 +47,7 @@ _LEAST_BYTES_PER_S = 100_000
 request is refused.
 """
 
+_TABLE_PATH = re.compile(r"/v1/cube/lookups/[^/]+")
 _BULK_PATH = re.compile(r"/v1/queries|/v1/layers/[^/]+/shapes|/v1/loads/[^/]+/parts/[0-9]+")
 
 _CALLERS_AT_ONCE = 16
@@ -258,9 +261,9 @@ class Guards:
             return _refused(401, wrong, {"WWW-Authenticate": "Bearer"})
         if request.method == "POST" and is_console(request):
             return _not_a_form(request)
-        kind = content_type(request)
-        if request.method in ("POST", "PUT") and kind not in _KINDS:
-            return _refused(415, BrokerError("header Content-Type", kind[:200], f"send {' or '.join(_KINDS)}"))
+        kind, kinds = content_type(request), _TABLE_KINDS if _has_table(request) else _KINDS
+        if request.method in ("POST", "PUT") and kind not in kinds:
+            return _refused(415, BrokerError("header Content-Type", kind[:200], f"send {' or '.join(kinds)}"))
         return None
 
     def _foreign(self, request: Request) -> str | None:
@@ -318,7 +321,13 @@ def _closing(send: Send) -> Send:
 
 def _is_load(request: Request, bearer: AccessScope | None) -> bool:
     may_change = bearer is not None and not bearer.read_only
-    return may_change and _BULK_PATH.fullmatch(request.scope["path"]) is not None and content_type(request) == NDJSON
+    is_bulk = _BULK_PATH.fullmatch(request.scope["path"]) is not None and content_type(request) == NDJSON
+    return may_change and (is_bulk or _has_table(request))
+
+
+def _has_table(request: Request) -> bool:
+    """Return True for an upload of a look-up, whose body is a file. A web page cannot send it without a preflight."""
+    return request.method == "PUT" and _TABLE_PATH.fullmatch(request.scope["path"]) is not None
 
 
 def is_console(request: Request) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from broker.http.audited import audited
 from broker.layers.layers import check_layer
 from broker.layers.stored_layer import StoredLayer
 from broker.matching.plan_ids import member_count, members_in, registered_id, shape_of
+from broker.operators.cube.lookups import LookupStore
 from broker.operators.kinds import check_name, kind_of
 from broker.plans.offsets import Offsets
 from broker.queries.change import Change, Outcome
@@ -47,6 +48,9 @@ class Service(Protocol):
 
     def streams(self) -> Mapping[str, Stream]:
         """Return the streams by name. Raise BrokerError before the streams exist."""
+
+    def lookups(self) -> LookupStore:
+        """Return the look-ups of cubes. Raise BrokerError before they are read."""
 
     def bootstrap_servers(self) -> str:
         """Return the addresses of Kafka. Raise BrokerError before Kafka is connected."""
@@ -323,6 +327,27 @@ class ScopedService:
         offsets = registrar.write_layer(name, puts, removes)
         self.note("layer", {"layer": name, "put": len(puts), "removed": len(removes)})
         return registrar.standing.version, offsets
+
+    @property
+    def lookups(self) -> LookupStore:
+        """Return the look-ups of cubes. They contain no record, so every caller may read them."""
+        return self._service.lookups()
+
+    def check_writes_lookup(self, name: str) -> None:
+        """Raise ForbiddenError if the caller may change nothing, or does not see all queries. All callers share the
+        look-ups, as they share the layers.
+        """
+        self._scope.check_change()
+        if not self._scope.sees_all:
+            remedy = f"is everybody's: token '{self._scope.name}' does not see all queries, use one that does"
+            raise ForbiddenError("look-up", name[:200], remedy)
+
+    def registered(self, operator: str) -> Iterator[RegisteredQuery]:
+        """Yield all registered queries of one operator. Raise ForbiddenError if the caller does not see all queries."""
+        self.check_sees_whole_streams("queries", "use a token without id_prefix")
+        for query in self._service.registrar().standing.walk(operator=operator):
+            if self._scope.owns(query.id, query.stream):
+                yield query
 
     @property
     def shapes(self) -> Mapping[str, Layer]:

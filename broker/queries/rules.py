@@ -15,6 +15,8 @@ def check_destination(topic: str, stream: str, config: Config) -> None:
     check_topic(topic)
     if topic.startswith("__"):
         raise QueryError("destination topic", topic, "is internal to Kafka: choose a name that does not begin with __")
+    if collision_name(topic).startswith(collision_name(config.lookup_topic(""))):
+        raise QueryError("destination topic", topic, "is that of a look-up of cubes: choose another")
     use = config.internal_topics.get(collision_name(topic))
     if use is not None:
         raise QueryError("destination topic", topic, f"{use}: choose another")

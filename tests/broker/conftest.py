@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from broker.http.scoped_service import ScopedService
     from broker.kafka.cluster import KafkaCluster
     from broker.kafka.embedded import EmbeddedKafka
+    from broker.operators.cube.lookups import LookupStore
     from broker.queries.registrar import Registrar
     from broker.queries.registry import Registry
     from broker.stream.stream import Stream
@@ -290,6 +291,7 @@ class Resting:
     registry: Registry
     _registrar: Registrar
     _streams: dict[str, Stream]
+    _lookups: LookupStore
 
     def readiness(self) -> str | None:
         return None
@@ -299,6 +301,9 @@ class Resting:
 
     def streams(self) -> dict[str, Stream]:
         return self._streams
+
+    def lookups(self) -> LookupStore:
+        return self._lookups
 
     def bootstrap_servers(self) -> str:
         return self.cluster.bootstrap_servers
@@ -326,6 +331,7 @@ class Resting:
 def resting(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Resting]:
     """Streams, registry and registrar for the tests of a whole run that need no job; each with ids of its own."""
     from broker.kafka.cluster import KafkaCluster
+    from broker.operators.cube.lookups import LookupStore
     from broker.queries.registrar import Registrar
     from broker.queries.registry import Registry
     from broker.stream.stream import Stream
@@ -338,7 +344,10 @@ def resting(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.
     registry.open()
     registrar = Registrar(config, cluster, registry, streams)
     registrar.load()
-    yield Resting(config, cluster, registry, registrar, streams)
+    lookups = LookupStore(cluster)
+    lookups.load()
+    yield Resting(config, cluster, registry, registrar, streams, lookups)
+    lookups.close()
     registrar.close()
     registry.close()
     cluster.close()

@@ -172,6 +172,12 @@ class _Answers(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(answer[1].encode())
 
+    def do_PUT(self) -> None:
+        self.do_POST()
+
+    def do_DELETE(self) -> None:
+        self.do_GET()
+
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         self.do_GET()

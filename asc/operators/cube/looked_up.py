@@ -279,26 +279,40 @@ def _named_in_where(layout: Layout, where: str, lookups: Lookups) -> Iterator[tu
 
 
 def _attribute(layout: Layout, lookups: Lookups, lookup: str, name: str) -> Attribute:
-    found = lookups[lookup]
-    own = found.attribute_of(name)
-    if own is None:
-        raise _unknown(found, name)
-    place = _place_of(layout, found)
-    clash = clash_of(found, own, layout.definition)
+    table = lookups[lookup]
+    spelled = table.attribute_of(name)
+    if spelled is None:
+        raise _unknown(table, name)
+    place = _place_of(layout, table)
+    clash = clash_of(table, spelled, layout.definition)
     if clash is not None:
         raise clash
-    return Attribute(found, own, place)
+    return Attribute(table, spelled, place)
 
 
-def clash_of(lookup: Lookup, attribute: str, definition: CubeDefinition) -> CubeError | None:
-    """Return the error if a dimension or a measure of a cube has the name of an attribute."""
+def usable_attributes(definition: CubeDefinition, lookups: Lookups) -> list[str]:
+    """Return the names of the attributes by which questions to a cube may group, by look-up."""
+    names = set(map(folded, definition.dimensions.names))
+    return [
+        f"{lookup.name}.{attribute}"
+        for lookup in lookups.values()
+        if folded(lookup.key) in names and folded(lookup.name) not in names
+        for attribute in lookup.attributes
+        if clash_of(lookup, attribute, definition) is None
+    ]
+
+
+def clash_of(lookup: Lookup, attribute: str, definition: CubeDefinition, cube: str = "the cube") -> CubeError | None:
+    """Return the error if a dimension or a measure of a cube has the name of an attribute. ``cube`` names the cube in
+    the error.
+    """
     name = f"{lookup.name}.{attribute}"
     for noun, names in (
         ("dimension", definition.dimensions.names),
         ("measure", tuple(measure.name for measure in definition.measures)),
     ):
         if folded(name) in set(map(folded, names)):
-            return CubeError("attribute", name, f"is named like a {noun} of the cube: rename the attribute")
+            return CubeError("attribute", name, f"is named like a {noun} of {cube}: rename the attribute")
     return None
 
 

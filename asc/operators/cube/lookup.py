@@ -164,13 +164,13 @@ class Lookup:
         return self._keys_by_type[wanted]
 
     def _cast(self, wanted: pa.DataType) -> pa.Array:
-        own = self.keys.type
-        if own == wanted:
+        kind = self.keys.type
+        if kind == wanted:
             return self.keys
-        if pa.types.is_integer(own) and pa.types.is_integer(wanted):
+        if pa.types.is_integer(kind) and pa.types.is_integer(wanted):
             return _narrowed(self.keys, wanted)
         if not self.has_text_keys:
-            remedy = f"is {type_name(own)} in look-up '{self.name}', and {type_name(wanted)} in the cube: "
+            remedy = f"is {type_name(kind)} in look-up '{self.name}', and {type_name(wanted)} in the cube: "
             raise CubeError("key", self.key, f"{remedy}write the table's keys as {type_name(wanted)}")
         found = _parsed(self.keys, wanted)
         if found is None:
@@ -197,22 +197,24 @@ def check_lookup_size(name: str, rows: int, size_bytes: int) -> None:
 
 def _columns(name: str, table: pa.Table, key: str) -> tuple[pa.Array, dict[str, pa.Array]]:
     """Return the column of the key, and those of the attributes by name. Raise CubeError if one is refused."""
-    own = [place for place, column in enumerate(table.column_names) if folded(column.strip()) == folded(key.strip())]
-    if len(own) != 1:
-        fault = "is no column of" if not own else "is a column twice in"
+    key_places = [
+        place for place, column in enumerate(table.column_names) if folded(column.strip()) == folded(key.strip())
+    ]
+    if len(key_places) != 1:
+        fault = "is no column of" if not key_places else "is a column twice in"
         shown = ", ".join(table.column_names[:20])
         raise CubeError("key", _shown(key), f"{fault} look-up '{name}': its columns are {shown[:1_000]}")
-    others = [place for place in range(table.num_columns) if place != own[0]]
+    others = [place for place in range(table.num_columns) if place != key_places[0]]
     if not 1 <= len(others) <= LOOKUP_ATTRIBUTES_MAX:
         remedy = f"has {len(others)} columns beside its key: give it 1 to {LOOKUP_ATTRIBUTES_MAX}"
         raise CubeError("look-up", name, remedy)
     attributes: dict[str, pa.Array] = {}
-    for place in (*own, *others):
+    for place in (*key_places, *others):
         column, data = table.column_names[place], table.column(place)
         if not is_comparable(data.type):
             remedy = f"of look-up '{name}' is {type_name(data.type)}: leave it out, or write plain values"
             raise CubeError("column", _shown(column), remedy)
-        if place in own:
+        if place in key_places:
             continue
         if not _ATTRIBUTE.fullmatch(column) or len(column) > LOOKUP_NAME_CHARS_MAX:
             remedy = f"of look-up '{name}' is no name: use letters, digits and _, at most {LOOKUP_NAME_CHARS_MAX}"
@@ -220,7 +222,7 @@ def _columns(name: str, table: pa.Table, key: str) -> tuple[pa.Array, dict[str, 
         if any(folded(column) == folded(other) for other in attributes):
             raise CubeError("attribute", column, f"of look-up '{name}' is there twice: rename one")
         attributes[column] = _array(data)
-    return _array(table.column(own[0])), attributes
+    return _array(table.column(key_places[0])), attributes
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:

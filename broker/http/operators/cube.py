@@ -16,6 +16,7 @@ from broker.answers.cube import CubeAnswer, CubeBackfillProgress
 from broker.body import Body, Number, Text
 from broker.errors import UnknownQueryError
 from broker.http.file_answer import FileAnswer
+from broker.http.operators.cube_lookups import lookup_routes
 from broker.http.scoped_service import ScopedService
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.definition import StandingCube
@@ -30,9 +31,11 @@ class CubeQuestion(Body):
     """A question to a cube: groups and their measures, of an interval of event time."""
 
     by: list[Text] | list[list[Text]] = Field(
-        default=[], description="A cuboid, as ['carrier'], or a list of them: grouping sets. [] is one row of all."
+        default=[],
+        description="A cuboid, as ['carrier'], or a list of them: grouping sets. [] is one row of all. A name may be "
+        "an attribute of a look-up, as planes.manufacturer.",
     )
-    where: Text | None = Field(default=None, description="A predicate over dimensions.")
+    where: Text | None = Field(default=None, description="A predicate over dimensions and attributes of look-ups.")
     begin: Annotated[Text | None, Field(alias="from", description="The beginning, on the grain.")] = None
     end: Annotated[Text | None, Field(alias="to", description="The exclusive end, on the grain.")] = None
     last_s: StrictInt | None = Field(
@@ -67,7 +70,8 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         found = readable_cube(permitted, query_id)
         asked = body.model_dump(by_alias=True, exclude_unset=True)
         # The JSON text is sent as it is, because models of up to 100,000 rows would take long.
-        text = found.folder.keeper.questions.query_text(found.id, asked, permitted.cancellation)
+        lookups = permitted.lookups.now
+        text = found.folder.keeper.questions.query_text(found.id, asked, permitted.cancellation, lookups)
         return Response(text, media_type="application/json")
 
     @router.post("/queries/{query_id}/cube/backfill", response_model=CubeBackfillProgress)
@@ -101,6 +105,7 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         cancellation = permitted.cancellation
         return FileAnswer(lambda: folder.dump(cancellation), cancellation, "cubes.sqlite", DUMP_TYPE)
 
+    router.include_router(lookup_routes(permitted_of))
     return router
 
 

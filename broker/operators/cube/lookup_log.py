@@ -29,9 +29,9 @@ COMMIT_KEY = b"table"
 _FORM = 1
 _CHUNK_KEY = re.compile(rb"chunk/([0-9a-f]{32})/([0-9]{6})")
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
-_STREAM_BYTES_MAX = LOOKUP_BYTES_MAX + (4 << 20)
+_STREAM_BYTES_MOST = LOOKUP_BYTES_MAX + (4 << 20)
 """The most bytes of the Arrow stream of a table, whose buffers are padded and have a head."""
-_PENDING_BYTES_MAX = 2 * _STREAM_BYTES_MAX
+_PENDING_BYTES_MOST = 2 * _STREAM_BYTES_MOST
 """The most bytes of chunks that a reader keeps before it has read their commit."""
 
 
@@ -146,7 +146,7 @@ class LookupLog:
         chunks = self._pending.setdefault(table_id, {})
         self._pending_bytes += len(value) - len(chunks.get(number, b""))
         chunks[number] = value
-        while self._pending_bytes > _PENDING_BYTES_MAX:
+        while self._pending_bytes > _PENDING_BYTES_MOST:
             oldest = next(iter(self._pending))
             self._pending_bytes -= sum(map(len, self._pending.pop(oldest).values()))
             LOG.warning("look-up '%s': chunks of table %s are dropped: no commit follows them", self.name, oldest)

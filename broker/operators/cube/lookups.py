@@ -15,7 +15,8 @@ from typing import Any
 from asc.errors import CubeError
 from asc.operators.cube.looked_up import Lookups
 from asc.operators.cube.lookup import Lookup, check_lookup_name
-from broker.errors import KafkaError, NotThereError, TopicError
+from broker.config.config import Config
+from broker.errors import BrokerError, KafkaError, NotThereError, TopicError
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.retention import COMPACTED
@@ -23,7 +24,7 @@ from broker.operators.cube.lookup_log import COMMIT_KEY, LookupLog, StoredLookup
 
 LOG = logging.getLogger("asc.cubes")
 
-LOOKUP_TOPIC = "asc.lookup."
+LOOKUP_TOPIC = Config.lookup_topic("")
 """The prefix of the topics of look-ups."""
 LOOKUPS_MAX = 100
 """The most look-ups of a daemon."""
@@ -35,7 +36,7 @@ _FLUSHED_CHUNKS = 16
 _POLL_MS = 200
 _LOOK_MS = 20
 _SILENT_S = 30.0
-_LISTED_EACH_S = 5.0
+_LISTED_EACH_S = 30.0
 """The time after which the topics of Kafka are listed again, to find look-ups of another daemon."""
 
 
@@ -53,6 +54,7 @@ class LookupStore:
         self._skipped: dict[str, int] = {}
         self._consumer: Any = None
         self._listed_s = 0.0
+        self._is_behind = False
         self.stored: Mapping[str, StoredLookup] = MappingProxyType({})
         self.now: Lookups = MappingProxyType({})
 
@@ -72,6 +74,16 @@ class LookupStore:
             if time.monotonic() - self._listed_s > _LISTED_EACH_S:
                 self._list()
             self._read(self._ends())
+
+    def keep_up(self) -> None:
+        """Follow the topics, as :meth:`follow` does. While Kafka does not answer, log this once."""
+        try:
+            self.follow()
+            self._is_behind = False
+        except BrokerError as error:
+            if not self._is_behind:
+                LOG.warning("look-ups of cubes are not followed: %s", error)
+            self._is_behind = True
 
     def put(self, lookup: Lookup) -> StoredLookup:
         """Store a look-up in place of the former one of its name, and return it.

@@ -17,6 +17,7 @@ from cli.command import Command, Group, examples
 from cli.file_options import EXISTING_FILE
 from cli.operators.cube.backfill import backfill
 from cli.operators.cube.dump import dump
+from cli.operators.cube.lookup import lookup
 from cli.operators.cube.options import (
     definition_options,
     from_option,
@@ -40,6 +41,7 @@ _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flight
         f"asc cube run --schema flights.ddl {_OPTIONS} --by carrier flights.csv.gz",
         "asc cube backfill late",
         "asc cube dump flights.sqlite",
+        "asc cube lookup planes --key tailnum planes.csv",
     ),
 )
 def cube() -> None:
@@ -236,3 +238,4 @@ def run(
 cube.add_command(backfill)
 cube.add_command(query)
 cube.add_command(dump)
+cube.add_command(lookup)

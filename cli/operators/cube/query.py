@@ -35,14 +35,15 @@ from cli.output import counted, json_option, print_json
     "cuboids",
     metavar="NAMES",
     multiple=True,
-    help="The dimensions to group by, separated by commas; repeatable. By default one row of all records.",
+    help="The dimensions to group by, or attributes of look-ups, as planes.manufacturer, separated by commas; "
+    "repeatable. By default one row of all records.",
 )
 @click.option("--total", is_flag=True, help="Add the row of all records together.")
 @click.option(
     "--where",
     metavar="SQL",
-    help="A predicate over dimensions. A dimension that is an expression stands in backquotes, and the shell needs "
-    "single quotes around these: '`year(ts)` = 2013'.",
+    help="A predicate over dimensions and attributes of look-ups. A dimension that is an expression stands in "
+    "backquotes, and the shell needs single quotes around these: '`year(ts)` = 2013'.",
 )
 @click.option("--from", "begin", metavar="TIME", help="The beginning of the interval, on the grain, as 2013-07-10.")
 @click.option("--to", "end", metavar="TIME", help="The exclusive end of the interval, on the grain.")

@@ -50,6 +50,10 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "cubes.backfill": ("q",),
     "cubes.backfill_progress": ("q",),
     "cubes.dump": ("s", "cubes.sqlite"),
+    "cubes.lookups": (),
+    "cubes.lookup": ("planes",),
+    "cubes.put_lookup": ("planes", b"tailnum,seats\n", "tailnum"),
+    "cubes.remove_lookup": ("planes",),
     "layers.list": (),
     "layers.show": ("z",),
     "layers.shapes": ("z",),
@@ -57,7 +61,16 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "layers.put": ("z", b""),
     "layers.remove": ("z", "a/b"),
 }
-ANSWER = {"queries": [], "cursor": None, "loads": [], "streams": [], "shapes": [], "layers": [], "ready": True}
+ANSWER = {
+    "queries": [],
+    "cursor": None,
+    "loads": [],
+    "streams": [],
+    "shapes": [],
+    "layers": [],
+    "lookups": [],
+    "ready": True,
+}
 
 NAMED_OTHERWISE = {
     "Query": "QueryModel",

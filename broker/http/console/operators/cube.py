@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from asc.errors import AscError, CubeError
 from asc.operators.cube.definition import OP, CubeDefinition
 from asc.operators.cube.json_values import instant_of, instant_text
+from asc.operators.cube.looked_up import usable_attributes
 from broker.errors import http_status
 from broker.http.console.operators.cube_address import View, cube_address
 from broker.http.console.operators.cube_steps import drill_downs, out_of_slices, pages_of, roll_ups
@@ -20,6 +21,7 @@ from broker.http.console.pages import Pages, duration_text, number_text, said
 from broker.http.console.pane_chart import Interval, Panes, pane_chart
 from broker.http.guards import CONSOLE
 from broker.http.operators.cube import ReadableCube, readable_cube
+from broker.http.operators.cube_lookups import described_lookup
 from broker.http.scoped_service import ScopedService
 from broker.http.views import shown
 from broker.operators.cube.batch_time import PartitionState
@@ -49,7 +51,9 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
         found, more = permitted.page("", None, None, after or None, _PAGE, operator=OP)
         cubes = [{**shown(permitted, query, is_brief=True), "address": cube_address(query.id)} for query in found]
         following = found[-1].id if more else None
-        return pages.page("operators/cubes.html", {"title": LINK[1], "cubes": cubes, "next": following})
+        lookups = [described_lookup(own) for own in permitted.lookups.stored.values()]
+        values = {"title": LINK[1], "cubes": cubes, "next": following, "lookups": lookups}
+        return pages.page("operators/cubes.html", values)
 
     @router.get("/{query_id:path}")
     def show(query_id: str, asked: Annotated[View, Query()], permitted: ScopedService = of_caller) -> Response:
@@ -67,14 +71,16 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
                 content = _looked(cube, view, permitted)
         except AscError as error:
             content, status = {"look": None, "error": said(error)}, http_status(error)
+        look = content["look"]
+        dimensions = definition.dimensions if look is None else look.layout.definition.dimensions
         values = {
             "title": f"Cube {query_id}",
             "query": query,
             "view": view,
-            "form": _form(definition, view),
+            "form": _form(definition, view, usable_attributes(definition, permitted.lookups.now)),
             "slices": out_of_slices(view, query_id),
-            "roll_ups": roll_ups(view, query_id, definition.dimensions),
-            "drill_downs": drill_downs(view, query_id, definition.dimensions),
+            "roll_ups": roll_ups(view, query_id, dimensions),
+            "drill_downs": drill_downs(view, query_id, dimensions),
             "whole": cube_address(query_id),
             "live": view.address(query_id, live=True),
             "without_slices": view.address(query_id, where=[]),
@@ -90,8 +96,8 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
 def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[str, Any]:
     """Return the values of a page that are computed from the cells of a cube. Raise AscError if the view is refused."""
     wanted = view.wanted()
-    body = wanted.question(cube.definition.cube)
-    look = cube.folder.keeper.questions.look(cube.id, wanted, permitted.cancellation)
+    look = cube.folder.keeper.questions.look(cube.id, wanted, permitted.cancellation, permitted.lookups.now)
+    body = wanted.question(look.layout.definition)
     return {
         "error": None,
         "look": look,
@@ -103,15 +109,19 @@ def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[st
     }
 
 
-def _form(definition: CubeDefinition, view: View) -> dict[str, Any]:
-    """Return the choices of the form: a level of each dimension, the columns, measures and orders."""
+def _form(definition: CubeDefinition, view: View, attributes: Sequence[str]) -> dict[str, Any]:
+    """Return the choices of the form: a level of each dimension, an attribute of a look-up, the columns, measures and
+    orders.
+    """
     names = [measure.name for measure in definition.measures]
     return {
         "dimensions": [
             {"levels": hierarchy, "chosen": next((own for own in hierarchy[::-1] if own in (view.by or [])), "")}
             for hierarchy in definition.dimensions.hierarchies
         ],
-        "levels": definition.dimensions.names,
+        "attributes": attributes,
+        "chosen": [name for name in attributes if name in (view.by or [])],
+        "levels": [*definition.dimensions.names, *attributes],
         "measures": names,
         "orders": [f"{name} {direction}" for name in names for direction in ("DESC", "ASC")],
         "grain": duration_text(definition.grain_s),

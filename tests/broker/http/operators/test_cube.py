@@ -378,12 +378,41 @@ def test_a_dump_is_for_who_may_read_everything_and_of_streams_with_cubes(site: S
         assert (unknown.status_code, "none" in unknown.text) == (400, True)
 
 
+def by_airline(rows: Sequence[Row]) -> list[Row]:
+    found = by_duckdb(rows, ["carrier"])
+    names = {"B6": "JetBlue", "UA": None, None: None}
+    flights = dict.fromkeys(("JetBlue", None), 0)
+    for row in found:
+        flights[names[row["group"]["carrier"]]] += row["flights"]
+    return [{"group": {"airlines.name": name}, "flights": flights[name]} for name in (None, "JetBlue")]
+
+
+def test_the_command_stores_a_look_up_that_answers_use(site: Site, published: list[Row], tmp_path: Path) -> None:
+    assert site.daemon is not None
+    file = tmp_path / "airlines.csv"
+    file.write_text("carrier,name,seats\nB6,JetBlue,150\nXX,Nobody,1\n")
+    server = ["--server", site.daemon.url]
+    done = CliRunner().invoke(main, ["cube", "lookup", "airlines", "--key", "carrier", str(file), *server])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("airlines: 2 rows by carrier, 2 attributes, ")
+    body = {"by": ["airlines.name"], "live": True, "measures": ["flights"]}
+    assert asked(site, body)["rows"] == by_airline(published)
+    asked_for = ["--by", "airlines.name", "--where", "airlines.seats > 100", "--live", "--measures", "flights"]
+    done = CliRunner().invoke(main, ["cube", "query", "late", *asked_for, *server])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[1].split()[0] == "JetBlue"
+
+
 def test_a_restart_and_records_published_twice_read_count_once(site: Site, published: list[Row]) -> None:
     before = asked(site, {"by": ["carrier"], "live": True})["rows"]
     site.stop_before_its_commit()
     site.daemon = site.start()
     site.drain()
     assert asked(site, {"by": ["carrier"], "live": True})["rows"] == before
+    airlines = {"by": ["airlines.name"], "live": True, "measures": ["flights"]}
+    assert asked(site, airlines)["rows"] == by_airline(published)
+    # Other daemons of the same Kafka have it too.
+    assert site.client.delete("/v1/cube/lookups/airlines").status_code == 200
     more = rows_of(99, 50, 4)
     site.publish([json.dumps(row).encode() for row in more])
     site.drain()

@@ -116,7 +116,7 @@ def test_a_damaged_or_foreign_message_is_skipped_with_one_line(name: str, caplog
 def test_a_reader_keeps_few_chunks_without_a_commit(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(lookup_log, "_PENDING_BYTES_MAX", 2_000)
+    monkeypatch.setattr(lookup_log, "_PENDING_BYTES_MOST", 2_000)
     log = read(messages(1, "a"), *(messages(number, "b" * 300)[:-1] for number in range(2, 9)), settles=False)
     assert log._pending_bytes == sum(len(own) for chunks in log._pending.values() for own in chunks.values()) <= 2_000
     log.settle()

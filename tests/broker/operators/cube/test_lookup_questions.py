@@ -9,8 +9,10 @@ import pytest
 
 from asc.errors import CubeError
 from asc.operators.cube.lookup import Lookup
+from asc.operators.cube.view import View
 from broker.operators.cube.look import Wanted
 from tests.broker.operators.cube.kept_stream import at, batch, cube_id, definition, opened, topic_of
+from tests.broker.operators.cube.view_rig import CUBE, filled
 
 
 def airlines(*names: str, version: int = 0) -> dict[str, Lookup]:
@@ -57,4 +59,18 @@ def test_a_page_may_have_attributes_in_rows_and_columns(tmp_path: Path) -> None:
         {"airlines.name": "United"},
     ]
     assert look.pivot.total["n"] == 2
+    keeper.close()
+
+
+def test_a_stored_view_with_the_keys_answers(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path, View((1, 0), 60), View((0, 0), 60))
+    lookups = airlines("JetBlue", "United")
+    for where in (None, "airlines.name IS NULL OR airlines.name >= 'K'"):
+        body = {"by": [["airlines.name"], []], **({} if where is None else {"where": where})}
+        forced = {"answer_from": {"by": ["carrier", "dest"], "grain_s": 60}}
+        from_view = keeper.questions.query(CUBE, body, lookups=lookups)
+        from_base = keeper.questions.query(CUBE, {**body, **forced}, lookups=lookups)
+        assert from_view["rows"] == from_base["rows"] != []
+        assert [own["cuboid"] for own in from_base["answered_by"]] == [["carrier", "dest"]]
+        assert ["carrier"] in [own["cuboid"] for own in from_view["answered_by"]]
     keeper.close()

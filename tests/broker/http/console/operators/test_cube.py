@@ -284,6 +284,28 @@ def test_a_list_has_all_cubes_and_metrics_count_them(site: Site) -> None:
     assert f'asc_cube_answer_cells_count{{stream="{stream}"}}' in after
 
 
+def test_attributes_of_look_ups_may_be_rows_and_columns(site: Site) -> None:
+    content = b"carrier,name,kind\nB6,JetBlue,low\nUA,United,full\n"
+    headers = {"content-type": "text/csv"}
+    path = "/v1/cube/lookups/lines"
+    assert site.client.put(path, content=content, headers=headers, params={"key": "carrier"}).status_code == 200
+    try:
+        text = page(site, "/console/cubes")
+        assert "name, kind" in page_text(text)
+        found = table_of(page(site, "late?by=lines.name"))
+        assert [row[0] for row in found] == ["lines.name", "NULL", "JetBlue", "United", "all"]
+        text = page(site, "late?by=lines.name&across=lines.kind&measure=flights")
+        assert '<option value="lines.name" selected>' in text
+        assert '<option value="lines.kind" selected>' in text
+        assert [row[0] for row in table_of(text)][1:] == ["NULL", "JetBlue", "United", "all"]
+        links = links_of(page(site, "late?by=lines.name"))
+        assert [row[0] for row in table_of(page(site, links["JetBlue"]))] == ["lines.name", "JetBlue", "all"]
+        assert "lines.name to all" in links
+    finally:
+        assert site.client.delete(path).status_code == 200
+    assert "no look-up is named 'lines'" in page_text(page(site, "late?by=lines.name", 400))
+
+
 def test_a_cube_without_records_says_so(site: Site) -> None:
     text = page_text(page(site, "empty?by=tail"))
     assert "No group here" in text

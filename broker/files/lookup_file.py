@@ -86,7 +86,7 @@ def _guessed(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     if texts.null_count == len(texts):
         return texts
     for kind, pattern in _GUESSES:
-        # Most columns of texts are told by their first value.
+        # The first value excludes most types of a column of texts.
         if pc.match_substring_regex(texts.drop_null().slice(0, 1), pattern, ignore_case=kind == "bool")[0].as_py():
             if not pc.all(pc.match_substring_regex(texts, pattern, ignore_case=kind == "bool")).as_py():
                 continue

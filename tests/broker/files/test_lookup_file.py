@@ -12,7 +12,7 @@ import pytest
 
 from asc.errors import AscError
 from asc.operators.cube.lookup import LOOKUP_BYTES_MAX
-from broker.operators.cube.lookup_file import CSV_TYPE, PARQUET_TYPE, lookup_of_file
+from broker.files.lookup_file import CSV_TYPE, PARQUET_TYPE, lookup_of_file
 
 
 def of_csv(text: str, key: str = "k") -> dict[str, Any]:
