@@ -46,8 +46,8 @@ class StandingCube:
     """The parameters of a standing cube. ``output``: the windows that it writes; None if it writes no windows.
 
     ``late``: whether records of closed panes join these panes or stay apart. ``begin``, the field ``from``: whether the
-    cube counts the records from its registration on, or all that the topic still has. ``pins``: the views that are materialised in
-    any case. ``bands``: what is kept of older panes; without bands, everything is kept.
+    cube counts the records from its registration on, or all that the topic still has. ``pins``: the
+    views that are materialised in any case. ``bands``: what is kept of older panes; without bands, everything is kept.
     """
 
     name: ClassVar[str] = OP
