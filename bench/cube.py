@@ -9,7 +9,16 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bench import cube_answers, cube_commit, cube_fold, cube_http, cube_pair, cube_register, cube_stream
+from bench import (
+    cube_answers,
+    cube_commit,
+    cube_fold,
+    cube_http,
+    cube_optimiser,
+    cube_pair,
+    cube_register,
+    cube_stream,
+)
 from bench.cube_goals import goals_of, goals_table
 from bench.machine import machine
 from bench.result_file import write_result
@@ -23,6 +32,7 @@ ROWS: Mapping[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "commit": (cube_commit.commit, cube_commit.FULL, cube_commit.QUICK),
     "register": (cube_register.register, cube_register.FULL, cube_register.QUICK),
     "http": (cube_http.http, cube_http.FULL, cube_http.QUICK),
+    "optimiser": (cube_optimiser.optimiser, cube_optimiser.FULL, cube_optimiser.QUICK),
 }
 """The function and the sizes of each measurement, by the name of its row."""
 

@@ -118,6 +118,14 @@ def _http(row: Row) -> Iterator[Goal]:
             yield Goal(measure, run["p50_s"] * 1e3, 30.0, "{:.0f} ms", is_least=False)
 
 
+def _optimiser(row: Row) -> Iterator[Goal]:
+    worst = max(own["ratio"] for own in row["results"])
+    rival = f"the best of {row['random_sets']:,} random sets of as many"
+    yield Goal(
+        f"cost of the optimiser's views / of {rival}, the worst of {len(row['results'])}", worst, 1.3, is_least=False
+    )
+
+
 _READERS: Mapping[str, Callable[[Row], Iterator[Goal]]] = {
     "fold": _fold,
     "answers": _answers,
@@ -126,4 +134,5 @@ _READERS: Mapping[str, Callable[[Row], Iterator[Goal]]] = {
     "commit": _commit,
     "register": _register,
     "http": _http,
+    "optimiser": _optimiser,
 }

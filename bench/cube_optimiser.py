@@ -1,0 +1,154 @@
+"""The cost of the views that the optimiser chooses, compared with the best of many random sets of as many views."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from asc.operators.cube.cell_sample import CellSample
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.cube import Cube
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.grouping import Grouping, pane_digit
+from asc.operators.cube.lattice import Lattice
+from asc.operators.cube.optimiser import Budget, StoredCells, propose
+from asc.operators.cube.view import View
+from asc.operators.cube.view_costs import ViewCosts
+from workloads.sales import BEGIN_US, DIMENSIONS, HOUR_US, SALES_DDL, WIDE, sales
+
+_GRAIN_S = 3_600
+_VIEWS = 8
+_CELL_SHARES = (float("inf"), 0.5)
+"""The budgets of stored cells, as shares of the cells of the base view."""
+_QUESTIONS_MOST = 100
+"""The most questions in an hour for one demanded view, over a day each."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptimiserSize:
+    """The size of the measurement: the sales, the days over which they spread, the random demands, the views of each
+    demand, and the random sets to compare with.
+    """
+
+    records: int
+    days: int
+    demands: int
+    demanded: int
+    random_sets: int
+
+
+FULL = OptimiserSize(500_000, 30, 10, 60, 2_000)
+QUICK = OptimiserSize(5_000, 3, 2, 20, 50)
+
+
+def optimiser(size: OptimiserSize) -> dict[str, Any]:
+    """Return the costs of the optimiser's views and of the best random sets, for each demand and budget of cells.
+
+    The optimiser estimates cells from a sample. Both costs are computed from the actual cells of each view, so an error
+    of the estimates makes the optimiser's cost larger. Raise RuntimeError if there are more views than the budget has.
+    """
+    cells = _cells(size)
+    lattice = Lattice(CubeDefinition.parse(_plain()).dimensions, _GRAIN_S)
+    views = (lattice.base, *(view for view in lattice.views() if view != lattice.base))
+    actual = np.array([_count(cells, lattice, view) for view in views], dtype=np.float64)
+    results = []
+    for seed in range(size.demands):
+        contest = _Contest(lattice, cells, size.days * lattice.panes_a_day, _demand(views, size.demanded, seed), seed)
+        costs = ViewCosts.of(lattice, views, actual, contest.panes, contest.asked)
+        results += [_contested(contest, costs, share, size.random_sets) for share in _CELL_SHARES]
+    return {
+        "base_cells": cells.count,
+        "lattice_views": len(views),
+        "demanded_views": size.demanded,
+        "random_sets": size.random_sets,
+        "results": results,
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Contest:
+    """A cube with its cells over some panes, and a random demand for its views."""
+
+    lattice: Lattice
+    cells: Cells
+    panes: int
+    asked: Mapping[View, float]
+    seed: int
+
+
+def _contested(contest: _Contest, costs: ViewCosts, share: float, sets: int) -> dict[str, Any]:
+    seed, cells, lattice = contest.seed, contest.cells, contest.lattice
+    budget = Budget(_VIEWS, share * cells.count)
+    stored = StoredCells(cells.count, contest.panes, {})
+    start_s = time.process_time()
+    sample = CellSample.of([cells], lattice.panes_a_day)
+    proposal = propose(lattice, contest.asked, sample, stored, budget=budget)
+    taken_s = time.process_time() - start_s
+    if not 0 < len(proposal.views) <= _VIEWS:
+        raise RuntimeError(f"seed {seed}: the optimiser chose {len(proposal.views)} views of at most {_VIEWS}")
+    cost = costs.cost([costs.views.index(view) for view in proposal.views])
+    random = _best_random_cost(costs, budget, len(proposal.views), sets, seed)
+    return {
+        "seed": seed,
+        "cell_share": None if share == float("inf") else share,
+        "views": len(proposal.views),
+        "base_cost": round(costs.cost([])),
+        "cost": round(cost),
+        "random_cost": round(random),
+        "ratio": round(cost / random, 4),
+        "taken_s": round(taken_s, 4),
+    }
+
+
+def _best_random_cost(costs: ViewCosts, budget: Budget, count: int, sets: int, seed: int) -> float:
+    """Return the least cost of random sets of ``count`` views. A set takes the views that fit into the budget of cells,
+    in random order.
+    """
+    random = np.random.default_rng(seed)
+    least = float("inf")
+    for _ in range(sets):
+        chosen: list[int] = []
+        left = budget.cells
+        for place in (1 + random.permutation(len(costs.views) - 1)).tolist():
+            if costs.cells[place] <= left:
+                chosen.append(place)
+                left -= float(costs.cells[place])
+            if len(chosen) == count:
+                break
+        least = min(least, costs.cost(chosen))
+    return least
+
+
+def _demand(views: tuple[View, ...], count: int, seed: int) -> dict[View, float]:
+    """Return the panes that questions read in an hour, for random views. Half of the demands are skewed."""
+    random = np.random.default_rng(seed)
+    chosen = random.permutation(len(views))[:count].tolist()
+    skew = seed % 2
+    questions = random.integers(1, _QUESTIONS_MOST + 1, count) / np.arange(1, count + 1) ** skew
+    return {views[place]: 24 * float(rate) for place, rate in zip(chosen, questions, strict=True)}
+
+
+def _plain() -> dict[str, Any]:
+    dimensions = [[name] for name in DIMENSIONS]
+    return {"dimensions": dimensions, "measures": ["count(*)"], "time": "sold_at", "grain_s": _GRAIN_S}
+
+
+def _cells(size: OptimiserSize) -> Cells:
+    """Return the cells of sales that are spread evenly over some days."""
+    records = sales(size.records, WIDE)
+    at_us = BEGIN_US + np.arange(size.records) * (size.days * 24 * HOUR_US) // size.records
+    cube = Cube(CubeDefinition.parse(_plain()), SALES_DDL)
+    cube.fold(records.set_column(0, "sold_at", pa.array(at_us, pa.timestamp("us", "UTC"))))
+    return cube.cells
+
+
+def _count(cells: Cells, lattice: Lattice, view: View) -> int:
+    """Return the number of cells of a view."""
+    keys = [cells.keys[place] for place in lattice.dimensions.columns(view.cuboid)]
+    digits = [pane_digit(cells.panes // view.panes), *((key.codes, key.radix) for key in keys)]
+    return Grouping.of(digits, cells.count).count
