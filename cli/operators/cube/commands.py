@@ -41,7 +41,7 @@ _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flight
         f"asc cube run --schema flights.ddl {_OPTIONS} --by carrier flights.csv.gz",
         "asc cube backfill late",
         "asc cube dump flights.sqlite",
-        "asc cube lookup planes --key tailnum planes.csv",
+        "asc cube lookup put planes --key tailnum planes.csv",
     ),
 )
 def cube() -> None:

@@ -15,7 +15,7 @@ from cli.command import Command, Group, examples
 from cli.file_options import EXISTING_FILE
 from cli.output import counted, json_option, print_json, print_table
 
-_PUT = "asc cube lookup planes --key tailnum planes.csv"
+_PUT = "asc cube lookup put planes --key tailnum planes.csv"
 _MEDIA_TYPES = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
 
 
