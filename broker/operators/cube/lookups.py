@@ -97,9 +97,13 @@ class LookupStore:
             topic = LOOKUP_TOPIC + lookup.name
             settings = {**COMPACTED, "max.message.bytes": str(self._cluster.request_bytes)}
             self._cluster.ensure_topics([topic], settings)
+            policy = self._cluster.topic_settings(topic)["cleanup.policy"]
+            if policy != COMPACTED["cleanup.policy"]:
+                remedy = f"loses what is old, by cleanup.policy {policy}: set it to compact alone"
+                raise TopicError("topic of look-up", topic, remedy)
             stale = self._logs[lookup.name].stale_keys if lookup.name in self._logs else ()
             self._logs.setdefault(lookup.name, LookupLog(lookup.name))
-            chunk_bytes = min(_CHUNK_BYTES, self._cluster.request_bytes // 2)
+            chunk_bytes = min(_CHUNK_BYTES, self._cluster.record_limits([topic])[topic] // 2)
             table_id = uuid.uuid4().hex
             written = self._written(topic, messages_of(lookup, table_id, chunk_bytes), stale)
             self._read({lookup.name: written})

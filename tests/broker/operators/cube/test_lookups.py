@@ -14,7 +14,7 @@ import pytest
 from asc.errors import CubeError
 from asc.operators.cube.lookup import Lookup
 from broker.config.sections import KafkaConfig
-from broker.errors import NotThereError
+from broker.errors import NotThereError, TopicError
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.cube import lookups as module
 from broker.operators.cube.lookup_log import StoredLookup, messages_of
@@ -22,6 +22,8 @@ from broker.operators.cube.lookups import LOOKUP_TOPIC, LOOKUPS_BYTES_MAX, LOOKU
 
 if TYPE_CHECKING:
     from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = pytest.mark.kafka
 
 
 def table(name: str, *makers: str, rows: int = 0) -> Lookup:
@@ -86,6 +88,16 @@ def test_a_look_up_is_followed_by_another_daemon_and_read_again_after_a_restart(
     finally:
         leader.close()
         standby.close()
+
+
+def test_a_topic_that_forgets_is_refused(cluster: KafkaCluster) -> None:
+    name = f"planes_{uuid.uuid4().hex[:8]}"
+    cluster.ensure_topics([LOOKUP_TOPIC + name], {"max.message.bytes": "100000"})
+    store = LookupStore(cluster)
+    with pytest.raises(TopicError, match=r"loses what is old, by cleanup.policy delete: set it to compact alone"):
+        store.put(table(name, "x"))
+    assert name not in store.now
+    store.close()
 
 
 def test_all_look_ups_together_have_as_many_bytes_as_the_limit_and_no_more(cluster: KafkaCluster) -> None:
