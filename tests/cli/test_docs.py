@@ -85,18 +85,6 @@ def test_links_between_the_pages_lead_somewhere() -> None:
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
-def test_every_message_of_the_page_of_troubleshooting_is_one_of_the_code() -> None:
-    page = (ROOT / "docs" / "operate" / "troubleshooting.md").read_text(encoding="utf-8")
-    tables = re.findall(r"^\| (?:message|message of a trace|reason) \|.*?\n\n", page, re.MULTILINE | re.DOTALL)
-    cells = re.findall(r"^\| (`[^|]+`) \|", "".join(tables), re.MULTILINE)
-    messages = [message for cell in cells for message in re.findall(r"`([^`]+)`", cell)]
-    assert len(messages) > 120
-    sources = [path.read_text("utf-8") for name in ("asc", "broker", "cli") for path in (ROOT / name).rglob("*.py")]
-    code = "\n".join(sources)
-    parts = {part.strip() for message in messages for part in message.split("...")}
-    assert sorted(part for part in parts if part.strip(" ,:") not in code) == []
-
-
 def test_the_library_page_says_what_the_matcher_gives() -> None:
     page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
     session = "\n".join(code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if code.startswith(">>>"))
