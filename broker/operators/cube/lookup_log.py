@@ -79,6 +79,8 @@ class LookupLog:
         self._pending_bytes = 0
         self._complete: list[tuple[dict[str, Any], bytes, int, int]] = []
         self._fault: str | None = None
+        self._first_skipped: str | None = None
+        self._skipped = 0
 
     @property
     def stale_keys(self) -> Collection[bytes]:
@@ -93,7 +95,12 @@ class LookupLog:
             return
         match = None if key is None else _CHUNK_KEY.fullmatch(key)
         if key is None or match is None:
-            self._skip(offset, f"its key {key[:40] if key else None!r} is none of a look-up")
+            self._skipped += 1
+            if self._first_skipped is None:
+                shown = key[:40] if key else None
+                self._first_skipped = (
+                    f"at offset {offset} of its topic is skipped: its key {shown!r} is none of a look-up"
+                )
         elif value is None:
             self._keys.discard(key)
             self._drop(match[1].decode(), int(match[2]))
@@ -106,6 +113,7 @@ class LookupLog:
 
         A fault of an older commit is not reported, because compaction removes the chunks of replaced tables.
         """
+        self._report_skipped()
         complete, self._complete = self._complete, []
         fault, self._fault = self._fault, None
         if fault is not None:
@@ -158,8 +166,12 @@ class LookupLog:
     def _report(self, fault: str) -> None:
         LOG.warning("look-up '%s': its newest table is skipped: %s", self.name, fault)
 
-    def _skip(self, offset: int, why: str) -> None:
-        LOG.warning("look-up '%s': the message at offset %d of its topic is skipped: %s", self.name, offset, why)
+    def _report_skipped(self) -> None:
+        """Report the skipped messages in one line. A topic of another program may have many."""
+        if self._first_skipped is not None:
+            more = f", and {self._skipped - 1:,} more" if self._skipped > 1 else ""
+            LOG.warning("look-up '%s': the message %s%s", self.name, self._first_skipped, more)
+        self._first_skipped, self._skipped = None, 0
 
 
 def _commit_of(value: bytes) -> dict[str, Any] | None:

@@ -50,12 +50,13 @@ def test_a_table_is_read_from_its_chunks_and_its_version_is_the_offset_of_its_co
 
 
 @pytest.mark.parametrize("lost", [slice(-1, None), slice(0, 1), slice(1, 2)])
-def test_a_half_written_table_does_not_replace_the_former_one(lost: slice) -> None:
+def test_a_half_written_table_does_not_replace_the_former_one(lost: slice, caplog: pytest.LogCaptureFixture) -> None:
     first, second = messages(1, "a"), messages(2, "b")
     del second[lost]
     together = read(first, second)
     apart = read(second, log=read(first))
     assert makers(together) == makers(apart) == ["a"]
+    assert ("is skipped: 1 of its" in caplog.text) == (lost.stop is not None)
     # The next complete table holds, and its writer knows the chunks that are left.
     log = read(messages(3, "c"), log=together)
     assert makers(log) == ["c"]
@@ -101,6 +102,7 @@ FOREIGN: dict[str, list[Message]] = {
     "deep": [(COMMIT_KEY, b"[" * 100_000)],
     "no key": [(None, b"x")],
     "foreign key": [(b"chunk/x", b"x")],
+    "many": [(b"%d" % number, b"x") for number in range(1_000)],
 }
 
 
