@@ -25,7 +25,7 @@ KIND = pytest.mark.parametrize("name", OPERATORS)
 
 def changes(name: str) -> Iterator[dict[str, Any]]:
     """The smallest operator with one field of its model wrong, missing, or more."""
-    for field in OPERATORS[name].body.model_fields:
+    for field in (own.alias or field for field, own in OPERATORS[name].body.model_fields.items()):
         if field not in ("name", "summary"):
             yield from ({**LEAST[name], field: wrong} for wrong in WRONG)
     for field in LEAST[name]:
@@ -66,7 +66,7 @@ def test_the_body_has_the_fields_and_defaults_of_the_definition(name: str) -> No
     kind, definition = OPERATORS[name], definition_of(LEAST[name])
     assert definition is not None
     model = kind.body.model_validate(LEAST[name])
-    assert model.model_dump(exclude={"summary"}) == definition.plain()
+    assert model.model_dump(exclude={"summary"}, by_alias=True) == definition.plain()
     required = {one for one, field in kind.body.model_fields.items() if field.is_required()}
     # A field that another one may replace is required of the whole: without either the body is refused.
     others = [{own: value for own, value in LEAST[name].items() if own != one} for one in LEAST[name].keys() - required]

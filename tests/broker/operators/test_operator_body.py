@@ -24,13 +24,15 @@ def test_every_operator_has_examples(name: str) -> None:
 @pytest.mark.parametrize("plain", EXAMPLES, ids=lambda plain: str(plain["name"]))
 def test_what_is_answered_of_an_operator_can_be_sent_back(plain: dict[str, Any]) -> None:
     body = TypeAdapter(OperatorBody).validate_python(plain)
-    operator = definition_of(settable(body.model_dump()))
+    operator = definition_of(settable(body.model_dump(by_alias=True)))
     answer = described(operator)
     if answer is not None:
         again = TypeAdapter(OperatorBody).validate_python(answer)
         # As text, for 10 == 10.0.
-        assert again.model_dump_json() == json.dumps(again.model_dump(), separators=(",", ":"))
-        assert sorted(again.model_dump().items(), key=str) == sorted(answer.items(), key=str)
+        assert again.model_dump_json(by_alias=True) == json.dumps(
+            again.model_dump(by_alias=True), separators=(",", ":")
+        )
+        assert sorted(again.model_dump(by_alias=True).items(), key=str) == sorted(answer.items(), key=str)
         # A whole number is written without a fraction.
         numbers = [field for field, own in plain.items() if isinstance(own, int | float)]
         assert [str(answer[field]) for field in numbers] == [str(plain[field]) for field in numbers]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -126,6 +127,18 @@ def opened(
 ) -> Keeper:
     path = folder / "cubes.sqlite"
     return Keeper.open(path, SCHEMA, limits or CubeLimits(), lateness_s=lateness_s, read_to=read_to)
+
+
+def to_form_1(folder: Path) -> None:
+    """Turn the file of a closed keeper into one of the form that version 0.2.0 wrote."""
+    with sqlite3.connect(folder / "cubes.sqlite") as connection:
+        for statement in (
+            *("DROP INDEX pieces_of_view", "DROP INDEX base_pieces", "ALTER TABLE pieces DROP COLUMN view"),
+            *("DROP TABLE views", "DROP TABLE removed_views", "ALTER TABLE cubes DROP COLUMN kept_from"),
+            *("DROP TABLE backfills", "ALTER TABLE gaps DROP COLUMN offsets", "PRAGMA user_version = 1"),
+        ):
+            connection.execute(statement)
+    connection.close()
 
 
 def rows_of(keeper: Keeper, cube: CubeId, **body: Any) -> list[tuple[Any, ...]]:

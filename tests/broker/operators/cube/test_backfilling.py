@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import tempfile
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +27,7 @@ from tests.broker.operators.cube.kept_stream import (
     minute,
     opened,
     rows_of,
+    to_form_1,
     topic_of,
 )
 
@@ -216,10 +216,7 @@ def test_gaps_of_a_former_version_stay_because_their_offsets_are_not_known(tmp_p
     topic.commit(keeper, batch(3, 6), {OTHER: OWN})
     topic.commit(keeper, batch(6, 8), {LATE: OWN, OTHER: OWN})
     keeper.close()
-    with sqlite3.connect(tmp_path / "cubes.sqlite") as connection:
-        connection.execute("DROP TABLE backfills")
-        connection.execute("ALTER TABLE gaps DROP COLUMN offsets")
-    connection.close()
+    to_form_1(tmp_path)
     keeper = opened(tmp_path)
     before = gaps(keeper)
     backfill(keeper, topic, 8)

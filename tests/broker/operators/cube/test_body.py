@@ -21,7 +21,7 @@ def test_the_body_has_the_fields_and_defaults_of_the_definition() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"grain_s": 0}, {"grain_s": 90_000}, {"measures": []}, {"dimensions": [[]]}, {"dimensions": "a"}, {"keep": []}],
+    [{"grain_s": 0}, {"grain_s": 90_000}, {"measures": []}, {"dimensions": [[]]}, {"dimensions": "a"}, {"keep": [7]}],
 )
 def test_what_is_of_another_form_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):

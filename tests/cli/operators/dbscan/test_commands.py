@@ -64,7 +64,8 @@ def test_a_refusal_is_one_line(tmp_path: Path) -> None:
 def test_the_help_says_that_a_point_counts_itself_and_clusters_may_be_small() -> None:
     _, out, _ = invoke("--help")
     text = " ".join(out.split())
-    assert "min_samples points within eps, itself included; so a cluster may have fewer points than min_samples" in text
+    assert "A core point has at least min_samples points within the distance eps, itself included." in text
+    assert "so a cluster may have fewer points than min_samples" in text
 
 
 @pytest.mark.kafka
