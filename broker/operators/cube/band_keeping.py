@@ -59,20 +59,18 @@ class BandKeeping:
         its bands and no pane ages.
         """
         with self._lock:
-            if self._bands.get(cube) == tuple(bands):
-                return
             before = self._current.sure()
             state = before.cube(cube)
             wanted = with_bands(state.bands, bands[1:])
-            if wanted is None:
+            is_new = self._bands.get(cube) != tuple(bands)
+            self._bands[cube] = tuple(bands)
+            if wanted is None and is_new:
                 LOG.warning(
                     "the bands of cube %s are kept, as older panes are stored in others that the new ones cannot be "
                     "computed from: no pane ages",
                     cube.query,
                 )
-                wanted, bands = list(state.bands), ()
-            self._bands[cube] = tuple(bands)
-            if wanted == list(state.bands):
+            if wanted is None or wanted == list(state.bands):
                 return
             with self._current.writing(before.commit + 1, before.batch):
                 end: int | None = None
@@ -106,8 +104,11 @@ class BandKeeping:
             folder = self._merger(before).views
             for state in before.cubes.values():
                 open_from = first_open(before.marks.get(state.time), before.lateness_us, state.grain_us)
+                bands = self._bands.get(state.id, ())
+                if with_bands(state.bands, bands[1:]) is None:
+                    continue
                 try:
-                    step = aged(state, self._bands.get(state.id, ()), open_from, folder)
+                    step = aged(state, bands, open_from, folder)
                 except DamagedPieceError as error:
                     self._park_damaged(state.id, error.number)
                     return True

@@ -143,7 +143,9 @@ class PaneMerger:
             new, gone = tuple(written.new), MappingProxyType(written.gone)
             return Merged(panes, apart, state.views, state.bands, new, gone, over)
         fresh = {new.stored.number: new.cells for new in written.new if not new.is_apart}
-        views = self.views.after(after, added, open_from, fresh)
+        # Other views are filled apart from batches, as this may take long.
+        complete_to = batch_time.open_before(state.grain_us)
+        views = self.views.after(after, added, open_from, fresh, complete_to=complete_to)
         gone = MappingProxyType({**written.gone, **views.gone})
         return Merged(panes, apart, views.views, views.bands, (*written.new, *views.added), gone)
 

@@ -22,6 +22,9 @@ FOLDED_CELLS = 2_000_000
 _TOGETHER_CELLS = 200_000
 """The cells that are merged at once, unless one piece has more."""
 
+_NEVER = -(2**62)
+"""The number of a pane before all others."""
+
 Read = Callable[[Layout, StoredPiece], Cells]
 
 
@@ -66,13 +69,16 @@ class ViewFolder:
         added: Cells | None,
         open_from: int | None,
         fresh: Mapping[int, Cells],
+        *,
         cells_max: int = FOLDED_CELLS,
+        complete_to: int | None = None,
     ) -> FoldedViews:
         """Return the views of a cube after a step. ``state``: the cube with its new base pieces and its former views.
 
         ``added``: the cells that the step adds to the base pieces. ``open_from``: the first open pane after the step.
         ``fresh``: the cells of the new base pieces, by the number of the piece. ``cells_max``: the cells that are read
-        to extend views. Raise DamagedPieceError if a piece is damaged.
+        to extend views. ``complete_to``: the pane of the cube up to which a view must be complete to be extended; None
+        extends all views. Raise DamagedPieceError if a piece is damaged.
         """
         layout = state.layout
         result = FoldedViews(state.views, state.bands)
@@ -89,8 +95,9 @@ class ViewFolder:
             first = state.derived_from(view.view)
             changed = view if added is None else step.with_late(view, added, first)
             target = None if open_from is None else open_from // view.view.panes
+            is_lagging = complete_to is not None and _filled_to(view) < complete_to // view.view.panes
             is_full = state.size_bytes + sum(new.stored.size_bytes for new in result.added) > self._size_bytes_max
-            if target is not None and not is_full and result.read_cells < cells_max:
+            if target is not None and not (is_full or is_lagging) and result.read_cells < cells_max:
                 changed = step.extended(changed, [*regions, *sources], first, target, cells_max)
             by_number[view.number] = changed
             sources.append(
@@ -223,6 +230,10 @@ class _Step:
     @property
     def _dimensions(self) -> Dimensions:
         return self._layout.definition.dimensions
+
+
+def _filled_to(view: StoredView) -> int:
+    return _NEVER if view.filled_to is None else view.filled_to
 
 
 def _begin(view: StoredView, regions: Sequence[Region], least: int | None) -> int | None:

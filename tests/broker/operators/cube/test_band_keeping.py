@@ -69,3 +69,13 @@ def test_a_damaged_piece_of_a_band_parks_the_cube_with_a_gap_of_its_pane(tmp_pat
     keeper.resume(CUBE)
     assert state_of(keeper).parked is None
     assert answer(keeper, by=[])["rows"][0]["n"] == 220
+
+
+def test_a_cube_that_is_registered_again_has_bands_again(tmp_path: Path) -> None:
+    keeper, topic = aged(tmp_path, "1min:60min", "10min:120min")
+    keeper.remove(CUBE.query)
+    keeper.define(CUBE, OWN)
+    keeper.bands.define(CUBE, bands_of(["1min:60min", "10min:120min"], OWN))
+    topic.commit(keeper, batch(0, 482), {CUBE: OWN})
+    keeper.bands.age(10)
+    assert [band.panes.count for band in state_of(keeper).bands] == [6]
