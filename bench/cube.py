@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from bench import (
     cube_answers,
+    cube_backfill,
     cube_commit,
     cube_fold,
     cube_http,
@@ -33,6 +34,7 @@ ROWS: Mapping[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "register": (cube_register.register, cube_register.FULL, cube_register.QUICK),
     "http": (cube_http.http, cube_http.FULL, cube_http.QUICK),
     "optimiser": (cube_optimiser.optimiser, cube_optimiser.FULL, cube_optimiser.QUICK),
+    "backfill": (cube_backfill.backfill, cube_backfill.FULL, cube_backfill.QUICK),
 }
 """The function and the sizes of each measurement, by the name of its row."""
 

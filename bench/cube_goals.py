@@ -126,6 +126,11 @@ def _optimiser(row: Row) -> Iterator[Goal]:
     )
 
 
+def _backfill(row: Row) -> Iterator[Goal]:
+    yield Goal("records/s of a backfill / of DuckDB that inserts the same NDJSON", row["ratio"], 1.5)
+    yield Goal("throughput of a backlog beside a backfill / without a backfill", row["routing_ratio"], 0.9)
+
+
 _READERS: Mapping[str, Callable[[Row], Iterator[Goal]]] = {
     "fold": _fold,
     "answers": _answers,
@@ -135,4 +140,5 @@ _READERS: Mapping[str, Callable[[Row], Iterator[Goal]]] = {
     "register": _register,
     "http": _http,
     "optimiser": _optimiser,
+    "backfill": _backfill,
 }

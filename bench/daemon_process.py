@@ -200,6 +200,10 @@ class DaemonProcess:
         """Query a cube, including its open panes, and return the answer."""
         return {**self._client.cubes.query(query_id, {"live": True, **question})}
 
+    def backfill_left(self, query_id: str) -> int:
+        """Return the number of offsets that the backfill of a cube still has to read."""
+        return self._client.cubes.backfill_progress(query_id)["left"]
+
     def remove(self, query_id: str) -> None:
         """Remove a query."""
         self._client.remove(query_id)
