@@ -93,7 +93,8 @@ def backfilled_state(
     missed = state.missed.without_all(batch.places)
     counters = Counter(state.counters)
     # Backfilled records are not late, however old they are: they are counted for the first time.
-    counters.update({**partial.counters(None), BACKFILLED: sum(partial.records.values())})
+    counted = partial.counters(None, state.kept_from)
+    counters.update({**counted, BACKFILLED: counted["counted"]})
     after = replace(state, coverage=coverage, missed=missed, counters=MappingProxyType(counters))
     after = _with_expired(after, batch, seam, batch_time, gap_numbers)
     gaps = [own for own in after.gaps if not _is_folded(own, after)]

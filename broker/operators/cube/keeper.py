@@ -124,8 +124,9 @@ class Keeper:
         are not in it are paused. ``waiting``: the partitions of which the batch has no record, although unread records
         exist. Raise CubeStoreError if nothing could be written; then the same call can be repeated.
 
-        ``seam``: of a backfill batch, None for a live batch. A backfill moves no mark, and changes only the cubes of
-        ``partials`` that have none of the batch's offsets.
+        ``seam``: of a backfill batch, None for a live batch. A backfill moves no mark, except that its
+        first batch makes one where there is none. It changes only the cubes of ``partials`` that have none of its
+        offsets.
         """
         with self._lock:
             before = self._current.sure()

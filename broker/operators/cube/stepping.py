@@ -69,7 +69,7 @@ class BatchSteps:
         seam: Seam | None = None,
     ) -> None:
         """Determine the outcome of a batch for each cube. ``clocks``: the clocks before the batch. ``seam``: of a
-        backfill, which moves no clock; None for a live batch.
+        backfill, which moves no mark, and makes one only where there is none; None for a live batch.
         """
         self._seam = seam
         self._newest = newest
@@ -85,7 +85,9 @@ class BatchSteps:
         moved = {cubes[cube].time for cube, own in self._outcomes.items() if own in ("folded", "partly")}
         number = snapshot.commit + 1
         if seam is not None:
-            moved, number = set(), max(snapshot.batch, 1)
+            # The first backfill batch has the newest records before the seam. They make the mark if there is none, so
+            # that the panes of a stream at rest close.
+            moved, number = {time for time in moved if time not in snapshot.marks}, max(snapshot.batch, 1)
         self._batch_times = {}
         for time in {state.time for state in cubes.values()}:
             before = clocks.get(time, Clock())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -132,7 +133,7 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_storage(*, operator: Json, materialise: str | None, keep: str | None, **others: Any) -> Any:
-        pins = None if materialise is None else [_pin(text) for text in divided(materialise, ";")]
+        pins = None if materialise is None else [_pin(text) for text in _PINS.findall(materialise) if text.strip()]
         bands = None if keep is None else [text.strip() for text in keep.split(",")]
         given = {name: own for name, own in (("materialise", pins), ("keep", bands)) if own is not None}
         return command(operator={**operator, **given}, **others)
@@ -150,6 +151,10 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "semicolons; '() at 1d' has panes of a day: 'carrier; origin, carrier at 1d'.",
     )
     return with_options(with_storage, (keep_option, option))
+
+
+_PINS = re.compile(r"""(?:'[^']*'|"[^"]*"|`[^`]*`|[^;'"`])+""")
+"""The texts between semicolons outside quotes."""
 
 
 def _pin(text: str) -> list[str] | Json:

@@ -15,6 +15,7 @@ from broker.operators.cube.coverage import BatchInterval, Coverage
 from broker.operators.cube.cube_state import BEHIND, PAUSED
 from broker.operators.cube.keeper import Keeper
 from tests.broker.operators.cube.kept_stream import (
+    BASE_US,
     MINUTE_US,
     Record,
     Topic,
@@ -87,9 +88,11 @@ def test_without_a_live_batch_a_cube_is_whole_once_all_is_read(keeper: Keeper) -
     topic = topic_of(*(at(each) for each in range(10)))
     keeper.define(LATE, OWN)
     backfill(keeper, topic, 8, most=3, times=2)
-    assert gaps(keeper) == [(None, None, "before its first batch")]
+    # The newest records make the mark, as there is none, so that the panes of a stream at rest close.
+    assert gaps(keeper) == [(None, just_after(7), "before its first batch")]
+    assert keeper.snapshot.marks == {"t": BASE_US + 7 * MINUTE_US}
     backfill(keeper, topic, 8)
-    assert (gaps(keeper), keeper.snapshot.marks) == ([], {})
+    assert (gaps(keeper), keeper.snapshot.marks) == ([], {"t": BASE_US + 7 * MINUTE_US})
     # The first live batch begins at the seam, and counts no record twice.
     assert topic.commit(keeper, batch(8, 10), {LATE: OWN}).folded == {LATE}
     assert gaps(keeper) == []
@@ -101,7 +104,7 @@ def test_live_batches_after_the_seam_that_the_cube_misses_are_a_gap(keeper: Keep
     keeper.define(LATE, OWN)
     backfill(keeper, topic, 4)
     topic.commit(keeper, batch(7, 10), {LATE: OWN})
-    assert gaps(keeper) == [(None, just_after(9), PAUSED)]
+    assert gaps(keeper) == [(minute(3), just_after(9), PAUSED)]
     backfill(keeper, topic, 10)
     assert gaps(keeper) == []
     assert rows_of(keeper, LATE) == duckdb_rows(topic.partitions[0])

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from asc.errors import PredicateError
 from cli.client import Json
 from cli.main import main
-from cli.operators.cube.options import definition_options, divided, late_option, output_options
+from cli.operators.cube.options import definition_options, divided, late_option, output_options, storage_options
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,23 @@ def test_the_options_are_the_body_of_an_operator() -> None:
             },
         ),
         ("true", {"name": "cube", "dimensions": [], "measures": ["count(*)"]}),
+    ]
+
+
+def test_views_are_separated_by_semicolons_outside_quotes() -> None:
+    given: list[Json] = []
+
+    @click.command
+    @definition_options
+    @storage_options
+    def command(*, where: str, operator: Json) -> None:
+        given.append({name: operator.get(name) for name in ("materialise", "keep")})
+
+    options = ["--measures", "count(*)", "--materialise", "a; b, `c;d` at 1d; ()", "--keep", "1h:30d, 1d:2y a:0"]
+    assert CliRunner().invoke(command, options).exit_code == 0
+    assert CliRunner().invoke(command, ["--measures", "count(*)"]).exit_code == 0
+    views = [["a"], {"by": ["b", "`c;d`"], "grain_s": 86_400}, []]
+    assert given == [
+        {"materialise": views, "keep": ["1h:30d", "1d:2y a:0"]},
+        {"materialise": None, "keep": None},
     ]
