@@ -16,6 +16,7 @@ from asc.operators.cube.neighbours import drill_down, roll_up
 from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.operators.cube.rows import rows_of
+from asc.operators.cube.selection import selected
 from asc.operators.cube.source import Source, needed
 from asc.operators.cube.view import View
 
@@ -30,7 +31,7 @@ def answer(layout: Layout, parts: Sequence[Part], question: Question, reserve: R
     Cost: one pass over the cells of the interval groups them by all dimensions that the question names, if this gives
     fewer groups. Then each cuboid is rolled up from the smallest finer cuboid.
     """
-    read = [part.between(question.first, question.end) for part in parts]
+    read = selected(parts, question, reserve)
     source = needed(layout, read, question, reserve)
     made = _rolled_up(layout, source, question.cuboids, reserve)
     rows: list[dict[str, Any]] = []
@@ -86,8 +87,8 @@ def interval_of(layout: Layout, read: Sequence[Part], question: Question) -> lis
         first = min(int(panes[0]) for panes in some)
     if end is None and some:
         end = max(int(part.cells.panes[-1]) + part.view.panes for part in read if part.count)
-    if question.panes is not None and first is not None and end is not None:
-        first, end = first - first % question.panes, end + -end % question.panes
+    if question.has_intervals and first is not None and end is not None:
+        first, end = question.floor(first), question.ceil(end)
     if grain_us is None or first is None or end is None:
         return None
     return [instant_text(first * grain_us), instant_text(end * grain_us)]

@@ -42,7 +42,7 @@ class Cube:
         """Begin an empty cube. Raise CubeError if the definition does not fit the schema.
 
         ``schema``: the schema of the records, in a form that ``Schema.of`` accepts. ``time_zone``: the time zone in
-        which Spark reads TIMESTAMP literals of predicates.
+        which Spark reads TIMESTAMP literals of predicates, and of the days, months and hours of questions.
         """
         self.layout = Layout.of(definition, Schema.of(schema), time_zone)
         self._cells = GrowingCells(self.layout)
@@ -100,12 +100,12 @@ class Cube:
         """Return the answer to a request body in the form of the API. Raise CubeError with the name of the field if the
         request is refused.
 
-        The fields are ``by``, ``where``, ``from``, ``to``, ``grain_s``, ``measures``, ``order`` and ``limit``.
-        ``lookups``: look-ups by name, whose attributes ``by`` and ``where`` may name.
+        The fields are ``by``, ``where``, ``from``, ``to``, ``grain_s``, ``grain``, ``hours``, ``measures``, ``order``
+        and ``limit``. ``lookups``: look-ups by name, whose attributes ``by`` and ``where`` may name.
         """
         seen = LookedUp.of(self.layout, body.get("by"), body.get("where"), lookups)
         parts = seen.parts([Part.base(self.layout, self.cells)])
-        return answer(seen.layout, parts, Question.parse(body, seen.definition))
+        return answer(seen.layout, parts, Question.parse(body, seen.definition, self.layout.time_zone))
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the cells of each pane in the form in which they are stored and sent."""

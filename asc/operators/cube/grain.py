@@ -28,17 +28,18 @@ def check_grain(grain_s: int, time_zone: str) -> None:
     check_time_zone(time_zone)
     if time_zone == "UTC":
         return
-    offsets_s = _offsets_s(time_zone)
-    off_s = next((own for own in sorted(offsets_s) if own % _HOUR_S), None)
-    if off_s is None or not any(own % grain_s for own in offsets_s):
+    zone_offsets_s = offsets_s(time_zone)
+    off_s = next((own for own in sorted(zone_offsets_s) if own % _HOUR_S), None)
+    if off_s is None or not any(own % grain_s for own in zone_offsets_s):
         return
-    divided_s = gcd(_HOUR_S, *offsets_s)
+    divided_s = gcd(_HOUR_S, *zone_offsets_s)
     remedy = f"give seconds that divide {divided_s:,}, as {divided_s}"
     detail = f"does not divide the offset of the time zone {time_zone}, {_offset_text(off_s)}: {remedy}"
     raise CubeError("grain_s", grain_s, detail)
 
 
-def _offsets_s(time_zone: str) -> set[int]:
+def offsets_s(time_zone: str) -> set[int]:
+    """Return the offsets of a zone from UTC in winter and in summer, in seconds."""
     zone = ZoneInfo(time_zone)
     instants = (datetime(year, month, 1, tzinfo=timezone.utc) for year in _YEARS for month in _MONTHS)
     offsets = (instant.astimezone(zone).utcoffset() for instant in instants)

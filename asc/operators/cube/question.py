@@ -8,10 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from asc.errors import CubeError
+from asc.operators.cube.calendar import NO_TIME, Calendar
 from asc.operators.cube.cuboid import CUBOIDS_MAX, Levels
 from asc.operators.cube.definition import CubeDefinition, checked_grain_s
 from asc.operators.cube.json_values import instant_of, instant_text
+from asc.operators.cube.local_hours import LocalHours
+from asc.operators.cube.segments import segments
 from asc.spark_types import folded
 
 DEFAULT_LIMIT = 1_000
@@ -21,7 +27,10 @@ LIMIT_MAX = 100_000
 TIME = "pane"
 """The name of the field that holds the start of a row's interval. Rows may be ordered by this field."""
 
-_FIELDS = ("by", "where", "from", "to", "grain_s", "measures", "order", "limit")
+WINDOW = "window"
+"""The name of the field that holds the begin and the end of a row's day or month."""
+
+_FIELDS = ("by", "where", "from", "to", "grain_s", "grain", "hours", "measures", "order", "limit")
 _NAMES_SHOWN = 20
 _TWICE = "is named twice: name it once"
 _BY_REMEDY = 'give a cuboid, as ["carrier"], or a list of them, as [["carrier"], []]'
@@ -44,6 +53,8 @@ class Question:
     of the interval, from ``first`` to before ``end``; None means no bound. ``measures``: the indices of the measures.
     ``skip``: the number of rows before the first row that is shown. ``panes``: the number of panes in each interval
     that has separate rows; None if all panes are combined. Bounds of the interval are multiples of ``panes``.
+    ``calendar``: the days or months that have separate rows, in place of ``panes``. ``hours``: the hours whose panes
+    are read; None means all panes.
     """
 
     cuboids: tuple[Levels, ...]
@@ -57,19 +68,28 @@ class Question:
     body: Mapping[str, Any] | None = None
     skip: int = 0
     panes: int | None = None
+    calendar: Calendar | None = None
+    hours: LocalHours | None = None
 
     @staticmethod
-    def parse(body: Mapping[str, Any], definition: CubeDefinition) -> Question:
+    def parse(body: Mapping[str, Any], definition: CubeDefinition, time_zone: str = "UTC") -> Question:
         """Return the question in a JSON object. Raise CubeError with the field, the value and the remedy if the
-        question is refused.
+        question is refused. ``time_zone``: the zone of days, months and hours.
         """
         for name in body:
             if name not in _FIELDS:
                 raise CubeError("field", name, f"is not known: known are {', '.join(_FIELDS)}")
         cuboids, orders = _cuboids(body.get("by", []), definition)
         panes = interval_panes(body.get("grain_s"), definition)
-        first = _pane("from", body.get("from"), definition, panes or 1)
-        end = _pane("to", body.get("to"), definition, panes or 1)
+        calendar = Calendar.of(body.get("grain"), definition, time_zone)
+        if calendar is not None and panes is not None:
+            raise CubeError("grain", calendar.unit, f"is given beside grain_s, {body['grain_s']}: give one of them")
+        first, end = (
+            _pane(name, body.get(name), definition, panes or 1)
+            if calendar is None
+            else calendar.border(name, body.get(name))
+            for name in ("from", "to")
+        )
         if first is not None and end is not None and first >= end:
             raise CubeError("to", body["to"], f"is not after from, {body['from']}: give a later time")
         return Question(
@@ -79,17 +99,47 @@ class Question:
             first,
             end,
             _measures(body.get("measures"), definition),
-            _ordering(body.get("order"), definition, cuboids, has_time=panes is not None),
+            _ordering(body.get("order"), definition, cuboids, has_time=panes is not None or calendar is not None),
             _limit(body.get("limit", DEFAULT_LIMIT)),
             dict(body),
             panes=panes,
+            calendar=calendar,
+            hours=LocalHours.of(body.get("hours"), definition, time_zone),
         )
+
+    @property
+    def has_intervals(self) -> bool:
+        """Return whether a group has a separate row for each interval of a grain."""
+        return self.panes is not None or self.calendar is not None
+
+    def numbers(self, panes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return for each pane the number of its interval of the grain. The question must have a grain."""
+        if self.calendar is not None:
+            return self.calendar.numbers(panes)
+        assert self.panes is not None
+        return panes // self.panes
+
+    def floor(self, pane: int) -> int:
+        """Return the begin of the interval of the grain that contains a pane, as the number of the first pane."""
+        return pane - pane % (self.panes or 1) if self.calendar is None else self.calendar.floor(pane)
+
+    def ceil(self, pane: int) -> int:
+        """Return the first pane of the first interval of the grain that begins at a pane or later."""
+        return pane + -pane % (self.panes or 1) if self.calendar is None else self.calendar.ceil(pane)
+
+    def segments(self, first: int, end: int, panes: int = 1) -> Sequence[tuple[int, int]]:
+        """Return the panes from ``first`` to before ``end`` that the question reads, as ascending disjoint intervals.
+
+        Each is in one day or month of the question's calendar. The intervals of ``grain_s`` do not divide them.
+        ``panes``: as in :func:`segments`. Raise CubeError if there may be more than SEGMENTS_MAX.
+        """
+        return segments(first, end, self.calendar, self.hours, panes)
 
     def until(self, end: int) -> Question:
         """Return the question with another end. If the question has a grain, the result ends with the last whole
         interval up to ``end``. The result never ends before it begins.
         """
-        end -= end % (self.panes or 1)
+        end = self.floor(end)
         return replace(self, end=end if self.first is None else max(end, self.first))
 
 
@@ -121,9 +171,6 @@ def _is_several(plain: Sequence[object]) -> bool:
     return any(nested)
 
 
-_NO_TIME = "the cube has no time: leave it out, or define the cube with a time and a grain"
-
-
 def interval_panes(value: object, definition: CubeDefinition) -> int | None:
     """Return the number of panes in each interval, from the grain of a question. Return None if the question has no
     grain. Raise CubeError if the grain is invalid.
@@ -131,7 +178,7 @@ def interval_panes(value: object, definition: CubeDefinition) -> int | None:
     if value is None:
         return None
     if definition.grain_s is None:
-        raise CubeError("grain_s", value, _NO_TIME)
+        raise CubeError("grain_s", value, NO_TIME)
     panes, rest = divmod(checked_grain_s(value), definition.grain_s)
     if rest:
         remedy = f"is no multiple of the cube's grain of {definition.grain_s} s: give one, as {definition.grain_s}"
@@ -146,7 +193,7 @@ def _pane(name: str, value: object, definition: CubeDefinition, panes: int) -> i
     if value is None:
         return None
     if definition.grain_us is None:
-        raise CubeError(name, value, _NO_TIME)
+        raise CubeError(name, value, NO_TIME)
     grain_us = panes * definition.grain_us
     interval, rest = divmod(instant_of(name, value), grain_us)
     if rest:

@@ -12,12 +12,16 @@ import pyarrow as pa
 
 from asc.frozen import frozen
 from asc.operators.cube.answer_memory import Reserve, held, ordering_bytes, rows_bytes, unbounded
+from asc.operators.cube.calendar import Calendar
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.json_values import instant_text, plain_values
 from asc.operators.cube.keys import Codes, Key
 from asc.operators.cube.layout import Layout
-from asc.operators.cube.question import TIME, Question
+from asc.operators.cube.question import TIME, WINDOW, Question
 from asc.spark_types import folded
+
+_WINDOW_FIELDS = 2
+"""The number of measures whose memory the window of a row takes at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +51,14 @@ def rows_of(
     intervals. ``reserve`` is called before the rows are built, with their bytes, and may raise. Cost: measures are
     computed only for the returned rows, except the measures by which the question orders.
     """
-    if not cells.count and not columns and question.panes is None:
+    if not cells.count and not columns and not question.has_intervals:
         cells = _of_nothing(layout)
     names = [layout.dimensions[place].sql for place in columns]
     with held(reserve, ordering_bytes(cells, len(question.ordering))):
         order = order_of(layout, cells, names, question)
     start, stop = min(skip, cells.count), min(skip + most, cells.count)
     shown = cells.slice(start, stop) if order is None else cells.take(order[start:stop])
-    reserve(rows_bytes(shown, len(question.measures)))
+    reserve(rows_bytes(shown, len(question.measures) + (_WINDOW_FIELDS if question.calendar is not None else 0)))
     groups = [plain_values(key.array()) for key in shown.keys]
     measures = [layout.measures[place] for place in question.measures]
     values = [
@@ -67,7 +71,10 @@ def rows_of(
         {"group": dict(zip(names, group, strict=True)), **dict(zip(measured, row, strict=True))}
         for group, row in zip(by_group, zip(*values, strict=True), strict=True)
     ]
-    if question.panes is not None:
+    if question.calendar is not None:
+        windows = _windows(layout, shown, question.calendar)
+        rows = [{TIME: begin, WINDOW: [begin, end], **row} for (begin, end), row in zip(windows, rows, strict=True)]
+    elif question.panes is not None:
         rows = [{TIME: begin, **row} for begin, row in zip(_begins(layout, shown, question.panes), rows, strict=True)]
     return Rows(rows, cells.count, sum(own.overflows(shown.states, layout.slots) for own in measures))
 
@@ -85,6 +92,16 @@ def _begins(layout: Layout, cells: Cells, panes: int) -> list[str]:
     step_us = panes * layout.definition.grain_us
     texts = {number: instant_text(number * step_us) for number in np.unique(cells.panes).tolist()}
     return [texts[number] for number in cells.panes.tolist()]
+
+
+def _windows(layout: Layout, cells: Cells, calendar: Calendar) -> list[tuple[str, str]]:
+    """Return for each cell the begin and the end of its day or month, as texts."""
+    assert layout.definition.grain_us is not None
+    numbers = np.unique(cells.panes)
+    bounds_us = [(own * layout.definition.grain_us).tolist() for own in map(calendar.begins, (numbers, numbers + 1))]
+    texts = [map(instant_text, own_us) for own_us in bounds_us]
+    by_number = dict(zip(numbers.tolist(), zip(*texts, strict=True), strict=True))
+    return [by_number[number] for number in cells.panes.tolist()]
 
 
 def order_of(layout: Layout, cells: Cells, names: Sequence[str], question: Question) -> npt.NDArray[np.int64] | None:

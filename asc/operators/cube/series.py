@@ -25,7 +25,7 @@ class Series:
 
     ``first``: the first pane. ``points``: the number of points. ``panes``: the number of panes of each point; the last
     point may have fewer. ``values``: the values by point number. The value of a missing point is ``over_nothing``,
-    which is None if the measure has no value there.
+    which is None if the measure has no value there, or if the question reads only some hours.
     """
 
     first: int
@@ -77,8 +77,12 @@ def series(
         panes,
         math.ceil((end - first) / panes),
         {point: value for point, value in by_point.items() if value is not None},
-        0.0 if len(series_measure.slots) == 1 and layout.slots[series_measure.slots[0]].key[0] == "count" else None,
+        0.0 if _is_count(layout, series_measure) and question.hours is None else None,
     )
+
+
+def _is_count(layout: Layout, measure: Answered) -> bool:
+    return len(measure.slots) == 1 and layout.slots[measure.slots[0]].key[0] == "count"
 
 
 def _numbers(values: Sequence[Any]) -> list[float | None]:

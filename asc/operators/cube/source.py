@@ -97,9 +97,9 @@ def needed(layout: Layout, read: Sequence[Part], question: Question, reserve: Re
     if predicate is not None and not predicate.match_all:
         own = {place: places.index(place) for place in named}
         parts = _accepted_parts(layout, predicate.text, parts, own, reserve)
-    if question.panes is not None:
-        parts = [replace(part, panes=frozen(part.panes // question.panes)) for part in parts]
-    source = Source(tuple(parts), places, is_merged=False, by_pane=question.panes is not None)
+    if question.has_intervals:
+        parts = [replace(part, panes=frozen(_numbers(part, question))) for part in parts]
+    source = Source(tuple(parts), places, is_merged=False, by_pane=question.has_intervals)
     kept = tuple(sorted(columns))
     if len(question.cuboids) == 1:
         return source
@@ -118,6 +118,15 @@ def needed_columns(layout: Layout, question: Question) -> tuple[int, ...]:
 
 def _columns(layout: Layout, question: Question) -> set[int]:
     return {place for cuboid in question.cuboids for place in layout.definition.dimensions.columns(cuboid)}
+
+
+def _numbers(part: Cells, question: Question) -> npt.NDArray[np.int64]:
+    """Return for each cell the number of its interval of the question's grain."""
+    if question.calendar is None:
+        return question.numbers(part.panes)
+    panes = part.different_panes()
+    counts = np.diff(np.append(np.searchsorted(part.panes, panes), part.count))
+    return np.repeat(question.calendar.numbers(panes), counts)
 
 
 def _groups(parts: Sequence[Cells], by_pane: bool) -> int:

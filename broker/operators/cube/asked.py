@@ -10,7 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from asc.errors import CubeError
+from asc.operators.cube.calendar import DAY, Calendar
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.looked_up import LookedUp
 from asc.operators.cube.question import LIMIT_MAX, Question, interval_panes
@@ -18,6 +21,7 @@ from asc.operators.cube.view import View
 from asc.operators.times import FIRST_US
 from broker.operators.cube.cube_state import CubeState
 
+_DAY_S = 86_400
 _OWN = ("last_s", "live", "late", "cursor", "answer_from")
 _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{8}))?", re.ASCII)
 
@@ -63,7 +67,8 @@ class Asked:
         own = {name: value for name, value in body.items() if name not in _OWN}
         if body.get("last_s") is not None:
             own |= _last(body, state, open_from, is_live=live)
-        question = Question.parse(own, state.definition if seen is None else seen.definition)
+        definition = state.definition if seen is None else seen.definition
+        question = Question.parse(own, definition, _time_zone(state))
         open_panes = _open_panes(state, question, has_end=body.get("last_s") is None)
         identity = "" if seen is None else seen.identity
         digest = _digest(state, question, live, late, identity)
@@ -108,18 +113,31 @@ def _flag(body: Mapping[str, Any], name: str, what: str) -> bool:
 
 
 def _open_panes(state: CubeState, question: Question, *, has_end: bool) -> int:
-    """Return the number of open panes in the interval of a question. ``has_end``: false if the question has ``last_s``,
-    because its interval would end later if it were live.
+    """Return the number of open panes in the interval and the hours of a question. ``has_end``: false if the question
+    has ``last_s``, because its interval would end later if it were live.
     """
     first, end = question.first, question.end if has_end else None
-    return sum((first is None or first <= pane) and (end is None or pane < end) for pane in state.panes.open)
+    panes = [pane for pane in state.panes.open if (first is None or first <= pane) and (end is None or pane < end)]
+    if question.hours is None:
+        return len(panes)
+    return int(question.hours.contains(np.array(panes, dtype=np.int64)).sum())
+
+
+def _time_zone(state: CubeState) -> str:
+    """Return the time zone of a cube's days. A cube whose layout is None is not asked."""
+    return "UTC" if state.layout is None else state.layout.time_zone
 
 
 def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, is_live: bool) -> dict[str, str]:
-    """Return the interval of the last ``last_s`` seconds, as the fields ``from`` and ``to``."""
+    """Return the interval of the last ``last_s`` seconds, as the fields ``from`` and ``to``. If the question has days
+    of a time zone, a day of ``last_s`` is one of these.
+    """
     last_s = body["last_s"]
+    calendar = Calendar.of(body.get("grain"), state.definition, _time_zone(state))
     step = interval_panes(body.get("grain_s"), state.definition) or 1
-    grain_s = step * state.grain_us // 1_000_000
+    grain_s = step * state.grain_us // 1_000_000 if calendar is None else _DAY_S
+    if calendar is not None and calendar.unit != DAY:
+        raise CubeError("last_s", last_s, f"gives no begin of a month: give from and to, or grain {DAY}")
     if type(last_s) is not int or last_s < 1:
         raise CubeError("last_s", last_s, f"is no length of time: give a multiple of {grain_s} s, the grain")
     if last_s % grain_s:
@@ -127,16 +145,16 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, i
     if body.get("from") is not None or body.get("to") is not None:
         raise CubeError("last_s", last_s, "is an interval already: leave from and to out, or last_s")
     if is_live and state.panes.open:
-        end = max(state.panes.open) + 1
-        last = end + -end % step
+        newest = max(state.panes.open) + 1
+        end = newest + -newest % step if calendar is None else calendar.ceil(newest)
     elif open_from is not None:
-        last = open_from - open_from % step
+        end = open_from - open_from % step if calendar is None else calendar.floor(open_from)
     else:
         remedy = "no pane has records yet: ask without it" if is_live else "no pane is closed yet: ask with live"
         raise CubeError("last_s", last_s, remedy)
-    panes = last_s // grain_s * step
-    end_us = last * state.grain_us
-    first_us = end_us - panes * state.grain_us
+    count = last_s // grain_s
+    first = end - count * step if calendar is None else calendar.before(end, count)
+    first_us, end_us = first * state.grain_us, end * state.grain_us
     if first_us < FIRST_US:
         raise CubeError("last_s", last_s, "begins before the year 1: give fewer seconds, or leave it out for all panes")
     return {"from": instant_text(first_us), "to": instant_text(end_us)}

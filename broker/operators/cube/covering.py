@@ -65,7 +65,15 @@ def portions_of(
         own_first, own_end = region.within(first, end)
         if own_first < own_end:
             check_kept(state, question, region, wanted, (own_first, own_end))
-            portions += covered(region, views, wanted, [(own_first, own_end)], question.panes)
+            try:
+                segments = question.segments(own_first, own_end, region.view.panes)
+            except CubeError:
+                if forced is not None:
+                    raise
+                # The only copy of the panes answers any question.
+                portions.append(_whole(region, own_first, own_end))
+                continue
+            portions += covered(region, views, wanted, segments, question.panes)
     return portions
 
 
@@ -81,10 +89,9 @@ def _first(kept: Sequence[Region], question: Question) -> int | None:
     oldest = next((own * region.view.panes for own, region in zip(firsts, kept, strict=True) if own is not None), None)
     if oldest is None:
         return None
-    step = question.panes or 1
-    first, least = oldest - oldest % step, kept[0].first
+    first, least = question.floor(oldest), kept[0].first
     # An interval of which a part is deleted would have too few records.
-    return first if least is None or first >= least else first + step
+    return first if least is None or first >= least else question.ceil(first + 1)
 
 
 def covered(
@@ -110,6 +117,14 @@ def covered(
             else:
                 portions.append(portion)
     return portions
+
+
+def by_source(portions: Sequence[Portion]) -> list[tuple[Region, list[Segment]]]:
+    """Return the views that portions read, in the order of their first portions, each with the portions' panes."""
+    found: dict[int, tuple[Region, list[Segment]]] = {}
+    for own in portions:
+        found.setdefault(id(own.source), (own.source, []))[1].append((own.first, own.end))
+    return list(found.values())
 
 
 def _answers(view: View, wanted: Levels, step: int | None) -> bool:

@@ -39,6 +39,14 @@ def check_kept(state: CubeState, question: Question, region: Region, wanted: Lev
     if question.panes is not None and question.panes % panes:
         remedy = f"is finer than the panes that are kept before {until}: give {grain_s}, or ask from then on"
         raise CubeError("grain_s", question.panes * state.grain_us // 1_000_000, remedy)
+    if question.calendar is not None and not question.calendar.consists_of(panes):
+        detail = (
+            f"does not consist of the panes of {grain_text(grain_s)} that are kept before {until}: ask from then on"
+        )
+        raise CubeError("grain", question.calendar.unit, detail)
+    if question.hours is not None and not question.hours.consist_of(panes):
+        detail = f"are shorter than the panes of {grain_text(grain_s)} that are kept before {until}: ask from then on"
+        raise CubeError("hours", (question.body or {}).get("hours"), f"{detail}, or leave it out")
     for name, pane in (("from", first), ("to", end)):
         # The oldest pane of a band may be deleted in part.
         if pane % panes and pane != region.first:

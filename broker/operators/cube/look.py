@@ -14,6 +14,7 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.part import Part
 from asc.operators.cube.pivot import Axes, Pivot, pivot
 from asc.operators.cube.question import Question
+from asc.operators.cube.selection import selected
 from asc.operators.cube.series import Series, is_number, series
 from asc.spark_types import folded
 
@@ -97,7 +98,7 @@ def look_at(
     :meth:`Snapshot.query`.
     """
     axes, measure = wanted.axes(layout.definition), wanted.place(layout.definition)
-    read = [part.between(question.first, question.end) for part in parts]
+    read = selected(parts, question, reserve)
     columns_skip, columns_most = wanted.columns_skip, wanted.columns_most
     pivot_table = pivot(
         layout, read, question, axes, columns_skip=columns_skip, columns_most=columns_most, reserve=reserve

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
@@ -17,17 +18,19 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.looked_up import NO_LOOKUPS, LookedUp, Lookups
 from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
+from asc.operators.cube.selection import within
 from broker.errors import DamagedPieceError, QueryError, UnknownQueryError
 from broker.operators.cube.asked import Asked
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Place
-from broker.operators.cube.covering import Portion, portions_of
+from broker.operators.cube.covering import Segment, by_source, portions_of
 from broker.operators.cube.cube_state import BACKFILLED, COUNTERS, CubeId, CubeState
 from broker.operators.cube.gaps import Gap
 from broker.operators.cube.look import Look, Wanted, look_at
 from broker.operators.cube.panes import Panes, StoredPiece, sound
 from broker.operators.cube.partition_times import partitions_of, waiting_reason
 from broker.operators.cube.reading import PieceReader, decoded_bytes
+from broker.operators.cube.region import Region
 from broker.operators.cube.store import Store
 
 _NONE: Mapping[int, Cells | None] = MappingProxyType({})
@@ -218,8 +221,8 @@ class Snapshot:
         question, open_from = asked.question, self._open_from(state)
         interval, reading = (question.first, question.end), (layout, reserve)
         parts: list[Part] = []
-        for portion in portions_of(state, layout, question, open_from, asked.answer_from):
-            parts += self._portion(portion, *reading)
+        for source, segments in by_source(portions_of(state, layout, question, open_from, asked.answer_from)):
+            parts += self._of_source(source, segments, *reading)
         base = self._open(state.panes, *interval, *reading) if asked.is_live else iter(())
         if asked.is_late:
             base = chain(base, self._closed(state.apart, *interval, *reading))
@@ -234,12 +237,21 @@ class Snapshot:
         stored = replace(asked, question=seen.stored(asked.question))
         return seen.parts(self._read_all(state, layout, stored, reserve), reserve)
 
-    def _portion(self, portion: Portion, layout: Layout, reserve: Reserve) -> Iterator[Part]:
-        """Yield the cells of a portion. Their panes are numbered as those of the cube."""
-        view = portion.source.view
-        read = self._read if portion.source.is_kept else self._read_view
-        for run in portion.source.closed.runs(portion.first, portion.end):
-            cells = self._reader.run(layout, run, read, reserve).between(portion.first, portion.end)
+    def _of_source(
+        self, source: Region, segments: Sequence[Segment], layout: Layout, reserve: Reserve
+    ) -> Iterator[Part]:
+        """Yield the cells of a view in ascending disjoint segments of its panes, one part for each run. Their panes are
+        numbered as those of the cube.
+        """
+        view = source.view
+        read = self._read if source.is_kept else self._read_view
+        firsts, ends = zip(*segments, strict=True)
+        for run in source.closed.runs(firsts[0], ends[-1]):
+            place = bisect_right(ends, run[0][0].pane)
+            if firsts[place] > run[-1][0].pane:
+                continue
+            stop = bisect_right(firsts, run[-1][0].pane)
+            cells = within(self._reader.run(layout, run, read, reserve), segments[place:stop], reserve)
             if view.panes > 1:
                 reserve(cells.panes.nbytes)
                 cells = replace(cells, panes=frozen(cells.panes * view.panes))

@@ -87,6 +87,16 @@ SHAPES: dict[str, Shape] = {
         },
         8_000,
     ),
+    "panes": (
+        {"dimensions": [["a"]], "measures": ["count(*) AS n", "sum(x) AS s"], "time": "ts", "grain_s": 60},
+        "a INT, x BIGINT, ts TIMESTAMP",
+        lambda part, count: {
+            "a": pa.array([row % 40 for row in range(count)], pa.int32()),
+            "x": list(range(count)),
+            "ts": pa.array([(part + 4 * row) * 120_000_000 for row in range(count)], pa.timestamp("us", "UTC")),
+        },
+        20_000,
+    ),
 }
 
 
@@ -141,13 +151,16 @@ def check(shape: str, work: Callable[[Layout, list[Cells], Reserved], object]) -
         ("extremes of texts", {"by": ["a"], "order": ["t DESC"], "limit": LIMIT}),
         ("many dimensions", {"by": [f"d{each}" for each in range(10)], "limit": LIMIT}),
         ("many dimensions", {"by": [["d0"], ["d1"], ["d2", "d3"], []], "limit": 1}),
+        ("panes", {"by": ["a"], "grain": "1d", "limit": LIMIT}),
+        ("panes", {"by": ["a"], "grain": "1d", "hours": "1-13", "order": ["pane DESC"], "limit": LIMIT}),
+        ("panes", {"by": [["a"], []], "hours": "22-2", "limit": 1}),
     ],
 )
 def test_an_answer_takes_no_more_than_is_reserved(shape: str, body: dict[str, Any]) -> None:
     check(
         shape,
         lambda layout, parts, reserved: answer(
-            layout, base_parts(layout, parts), Question.parse(body, layout.definition), reserved
+            layout, base_parts(layout, parts), Question.parse(body, layout.definition, "Europe/Berlin"), reserved
         ),
     )
 
