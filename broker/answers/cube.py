@@ -65,6 +65,8 @@ NextQuestion = TypedDict(
         "from": NotRequired[str],
         "to": NotRequired[str],
         "grain_s": NotRequired[int],
+        "grain": NotRequired[Literal["1d", "1M"]],
+        "hours": NotRequired[str],
         "live": NotRequired[bool],
         "late": NotRequired[bool],
         "measures": NotRequired[list[str]],
@@ -120,12 +122,12 @@ class LookupRemoved(TypedDict):
 class CubeAnswer(TypedDict):
     """The answer to a question, computed from the cube after one commit.
 
-    ``rows``: each row has its ``group``, and the measures by their names; if the question has a grain, it also has the
-    start of its interval as ``pane``. ``groups``: the number of groups without the limit. ``overflows``: the number of
-    sums that are null because they have over 38 digits. ``whole``: whether no record of the interval is missing; if
-    records are missing, ``gaps`` says where. ``open_panes``: the number of open panes in the interval, which only a
-    live answer includes. ``cursor``: the cursor for the rows after these. ``roll_up``, ``drill_down``: the questions
-    that are one level coarser or finer.
+    ``rows``: each row has its ``group``, and the measures by their names. If the question has a grain, a row also has
+    the begin of its interval as ``pane``. A row of a day or month has begin and end as ``window`` too. ``groups``: the
+    number of groups without the limit. ``overflows``: the number of sums that are null because they have over 38
+    digits. ``whole``: whether no record of the interval is missing; if records are missing, ``gaps`` says where.
+    ``open_panes``: the number of open panes in the interval, which only a live answer includes. ``cursor``: the cursor
+    for the rows after these. ``roll_up``, ``drill_down``: the questions that are one level coarser or finer.
     """
 
     interval: list[str] | None
@@ -137,7 +139,7 @@ class CubeAnswer(TypedDict):
     answered_by: list[CubeSource]
     groups: int
     overflows: int
-    rows: list[dict[str, CubeValue | dict[str, CubeValue]]]
+    rows: list[dict[str, CubeValue | list[str] | dict[str, CubeValue]]]
     roll_up: list[NextQuestion]
     drill_down: list[NextQuestion]
     cursor: str | None

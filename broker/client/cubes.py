@@ -26,8 +26,8 @@ class CubeClient:
     def query(self, query_id: str, question: Mapping[str, object]) -> CubeAnswer:
         """Return groups of a cube with their measures.
 
-        ``question``: ``by``, ``where``, ``from``, ``to``, ``last_s``, ``grain_s``, ``live``, ``late``, ``measures``,
-        ``order``, ``limit`` and ``cursor``.
+        ``question``: ``by``, ``where``, ``from``, ``to``, ``last_s``, ``grain_s``, ``grain``, ``hours``, ``live``,
+        ``late``, ``measures``, ``order``, ``limit`` and ``cursor``.
         """
         body = dict(checked_mapping("question", question, '{"by": ["carrier"]}'))
         return cast("CubeAnswer", self._connection.asked("POST", f"{query_path(query_id)}/cube/query", json=body))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
@@ -49,11 +49,19 @@ class CubeQuestion(Body):
         allow_inf_nan=False,
         description="Seconds: rows for each interval of so many, a multiple of the cube's grain.",
     )
+    grain: Literal["1d", "1M"] | None = Field(
+        default=None,
+        description="Rows for each day or month of the time zone, in place of grain_s; each has its window too.",
+    )
+    hours: Text | None = Field(
+        default=None,
+        description="Local hours whose panes are read, the end exclusive, as '14-16', '22-2' or '8-10,14-16'.",
+    )
     live: StrictBool = Field(default=False, description="Whether panes that are still open are counted too.")
     late: StrictBool = Field(default=False, description="Whether late records that stay apart are counted too.")
     measures: list[Text] | None = Field(default=None, description="Names of measures; all without it.")
     order: list[Text] | None = Field(
-        default=None, description="Measures, dimensions, or with grain_s pane, as ['delay DESC', 'carrier']."
+        default=None, description="Measures, dimensions, or with a grain pane, as ['delay DESC', 'carrier']."
     )
     limit: StrictInt = Field(default=DEFAULT_LIMIT, ge=1, le=LIMIT_MAX, description="The most rows.")
     cursor: Text | None = Field(default=None, description="That of an answer, for the rows after it.")

@@ -19,8 +19,10 @@ from cli.operators.cube.backfill import backfill
 from cli.operators.cube.dump import dump
 from cli.operators.cube.lookup import lookup
 from cli.operators.cube.options import (
+    RowGrain,
     definition_options,
     from_option,
+    hours_option,
     late_option,
     output_options,
     storage_options,
@@ -182,10 +184,23 @@ def check(*, check: Check, query_id: str, where: str, operator: Json, sample: Pa
 @click.option("--total", is_flag=True, help="Add the row of all records together.")
 @click.option("--from", "begin", metavar="TIME", help="The beginning of the interval, on the grain, as 2013-07-10.")
 @click.option("--to", "end", metavar="TIME", help="The exclusive end of the interval, on the grain.")
-@click.option("--order", metavar="NAMES", help="Measures or dimensions to order by, as 'flights DESC, carrier'.")
+@click.option(
+    "--every",
+    type=RowGrain(),
+    metavar="TIME",
+    help="Rows for each interval of that length, as 15min or 1h; with 1d or 1M for each day or month of the time zone.",
+)
+@hours_option
+@click.option(
+    "--order",
+    metavar="NAMES",
+    help="Measures, dimensions, and with --every pane, to order by, as 'flights DESC, carrier'.",
+)
 @click.option("--limit", type=int, metavar="N", help="The most rows; by default 1,000.")
 @row_schema_options
-@click.option("--time-zone", help="Time zone of the rows and of TIMESTAMP literals; that of --config, or UTC.")
+@click.option(
+    "--time-zone", help="Time zone of the rows, TIMESTAMP literals, days and hours; that of --config, or UTC."
+)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @json_option
 def run(
@@ -196,6 +211,8 @@ def run(
     total: bool,
     begin: str | None,
     end: str | None,
+    every: Json | None,
+    hours: str | None,
     order: str | None,
     limit: int | None,
     schema_file: Path | None,
@@ -230,7 +247,9 @@ def run(
         options=options,
         time_zone=time_zone,
     )
-    question = question_of(operator, cuboids, total=total, begin=begin, end=end, order=order, limit=limit)
+    question = question_of(
+        operator, cuboids, total=total, begin=begin, end=end, every=every, hours=hours, order=order, limit=limit
+    )
     rolled = run_cube(inputs, format_name, decoding, operator=operator, where=where, question=question)
     show_rolled(rolled, as_json=as_json)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,12 @@ from cli.arguments import with_options
 from cli.client import Json
 from cli.duration import Duration
 from cli.operators.divided import divided
+
+if TYPE_CHECKING:
+    _Fields = click.ParamType[Json]
+else:
+    # Earlier versions of Click have no such types at run time.
+    _Fields = click.ParamType
 
 
 class Grain(Duration):
@@ -32,6 +38,32 @@ class Grain(Duration):
         except CubeError:
             remedy = "write a time that divides an hour, or whole hours that divide 24, as 1min, 15min, 1h or 1d"
             self.fail(f"{value!r} is no grain: {remedy}", param, ctx)
+
+
+class RowGrain(_Fields):
+    """The length of the intervals of rows: a grain, or ``1d`` and ``1M`` for days and months of the time zone."""
+
+    name = "grain"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Json:
+        """Return the field of a question for ``1d``, ``1M`` or another grain. Raise BadParameter for any other
+        text.
+        """
+        if isinstance(value, dict):
+            return value
+        if value.strip() in ("1d", "1M"):
+            return {"grain": value.strip()}
+        try:
+            return {"grain_s": Grain().convert(value, param, ctx)}
+        except click.BadParameter:
+            remedy = "write a time that divides an hour, whole hours that divide 24, 1d or 1M, as 15min or 1h"
+            self.fail(f"{value!r} is no grain of rows: {remedy}", param, ctx)
+
+
+_HOURS_HELP = "Count only panes in these hours of the time zone, the end exclusive, as 14-16, 22-2 or 8-10,14-16."
+
+hours_option = click.option("--hours", metavar="HOURS", help=_HOURS_HELP)
+"""The option of the local hours whose panes a question reads."""
 
 
 _DEFINITION = (

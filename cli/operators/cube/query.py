@@ -9,10 +9,10 @@ import click
 
 from broker.client.client import Client
 from broker.visible_text import visible
-from cli.client import server_options
+from cli.client import Json, server_options
 from cli.command import Command, examples
 from cli.duration import Duration
-from cli.operators.cube.options import Grain
+from cli.operators.cube.options import RowGrain, hours_option
 from cli.operators.cube.rows import print_rows
 from cli.operators.divided import divided
 from cli.output import counted, json_option, print_json
@@ -26,6 +26,7 @@ from cli.output import counted, json_option, print_json
         "asc cube query late --by carrier --total --where \"origin = 'JFK'\" --from 2013-07-10 --to 2013-07-11",
         'asc cube query late --by origin --last 1d --live --order "delay DESC" --limit 10',
         "asc cube query late --by carrier --last 1d --grain 1h",
+        "asc cube query late --by carrier --grain 1M --hours 14-16",
         "asc cube query late --by carrier --where '`year(time_hour)` = 2013'",
     ),
 )
@@ -53,7 +54,13 @@ from cli.output import counted, json_option, print_json
     metavar="TIME",
     help="In place of both: as long up to the last closed pane, or with --live up to the newest open one.",
 )
-@click.option("--grain", type=Grain(), metavar="TIME", help="Rows for each interval of that length, as 1h or 1d.")
+@click.option(
+    "--grain",
+    type=RowGrain(),
+    metavar="TIME",
+    help="Rows for each interval of that length, as 15min or 1h; with 1d or 1M for each day or month of the time zone.",
+)
+@hours_option
 @click.option("--live", is_flag=True, help="Count panes that are still open too.")
 @click.option("--late", is_flag=True, help="Count late records too that the cube keeps apart.")
 @click.option("--measures", metavar="NAMES", help="The measures, separated by commas; by default all.")
@@ -76,7 +83,8 @@ def query(
     begin: str | None,
     end: str | None,
     last: float | None,
-    grain: float | None,
+    grain: Json | None,
+    hours: str | None,
     live: bool,
     late: bool,
     measures: str | None,
@@ -96,7 +104,8 @@ def query(
         "from": begin,
         "to": end,
         "last_s": last,
-        "grain_s": grain,
+        **(grain or {}),
+        "hours": hours,
         "live": live or None,
         "late": late or None,
         "measures": None if measures is None else divided(measures, ","),

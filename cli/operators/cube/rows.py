@@ -7,8 +7,8 @@ from typing import Any
 
 from cli.output import cut, print_table
 
-TIME = "pane"
-"""The field of a row that has the start of the row's interval."""
+TIME, WINDOW = "pane", "window"
+"""The fields of a row that have the begin of the row's interval, and the begin and end of its day or month."""
 
 _CELL_CHARS = 60
 """The most characters of a name or a text in the table. Without this limit, a column would be too wide, because the
@@ -17,23 +17,25 @@ text of a dimension may have 4 KiB.
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows in columns: the start of the row's interval, if it has one, then the dimensions, then the measures.
-    Long names and texts are cut; JSON has them whole. Print nothing if there are no rows.
+    """Print rows in columns: the begin of the row's interval, if it has one, the end of a day or month, then the
+    dimensions and the measures. Long names and texts are cut; JSON has them whole. Print nothing if there are no rows.
     """
     if not rows:
         return
     names = list(dict.fromkeys(name for row in rows for name in row["group"]))
-    own = [name for name in rows[0] if name != "group"]
+    own = [name for name in rows[0] if name not in ("group", WINDOW)]
     times, measures = [name for name in own if name == TIME], [name for name in own if name != TIME]
+    ends = ["to"] if WINDOW in rows[0] else []
     table = [
         [
             *(_shown(row, name) for name in times),
+            *(row[WINDOW][1] for _ in ends),
             *(_shown(row["group"], name) for name in names),
             *(_shown(row, name) for name in measures),
         ]
         for row in rows
     ]
-    print_table([cut(name, _CELL_CHARS) for name in (*times, *names, *measures)], table)
+    print_table([cut(name, _CELL_CHARS) for name in (*times, *ends, *names, *measures)], table)
 
 
 def _shown(values: Mapping[str, Any], name: str) -> object:

@@ -47,6 +47,8 @@ def question_of(
     total: bool,
     begin: str | None,
     end: str | None,
+    every: Json | None = None,
+    hours: str | None = None,
     order: str | None,
     limit: int | None,
 ) -> Json:
@@ -56,6 +58,8 @@ def question_of(
         "by": [*([divided(names, ",") for names in cuboids] or everything), *([[]] if total else [])],
         "from": begin,
         "to": end,
+        **(every or {}),
+        "hours": hours,
         "order": None if order is None else divided(order, ","),
         "limit": limit,
     }
@@ -75,7 +79,7 @@ def run_cube(
     from broker.files.plain_rows import DoubtError
 
     definition = CubeDefinition.parse(operator, needs_time=False)
-    Question.parse(question, definition)
+    Question.parse(question, definition, decoding.time_zone)
     cube = Cube(definition, decoding.schema, time_zone=decoding.time_zone)
     predicate = normalise(where, decoding.schema, time_zone=decoding.time_zone)
     check_columns(inputs, format_name, decoding.schema, decoding.options)

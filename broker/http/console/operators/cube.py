@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from asc.errors import AscError, CubeError
-from asc.operators.cube.definition import OP, CubeDefinition
+from asc.operators.cube.definition import HOUR_S, OP, CubeDefinition
 from asc.operators.cube.json_values import instant_of, instant_text
 from asc.operators.cube.looked_up import usable_attributes
 from broker.errors import http_status
@@ -125,6 +125,7 @@ def _form(definition: CubeDefinition, view: View, attributes: Sequence[str]) -> 
         "measures": names,
         "orders": [f"{name} {direction}" for name in names for direction in ("DESC", "ASC")],
         "grain": duration_text(definition.grain_s),
+        "has_hours": definition.grain_s is not None and definition.grain_s <= HOUR_S,
     }
 
 

@@ -29,7 +29,7 @@ class View(BaseModel):
 
     ``by``: the dimensions of rows; without any those of the cube's first level, an empty text for none. ``across``: the
     dimension of columns. ``where``: slices, all of which hold. ``cursor``: the commit of the page before, and the rows
-    up to it. ``columns``: the columns on the pages before.
+    up to it. ``hours``: the local hours that are read. ``columns``: the columns on the pages before.
     """
 
     model_config = ConfigDict(populate_by_name=True, frozen=True)
@@ -39,6 +39,7 @@ class View(BaseModel):
     where: Annotated[list[str], Field(max_length=SLICES_MAX)] = []
     begin: Annotated[str, Field(alias="from")] = ""
     end: Annotated[str, Field(alias="to")] = ""
+    hours: str = ""
     live: bool = False
     late: bool = False
     measure: str = ""
@@ -65,6 +66,7 @@ class View(BaseModel):
             "where": " AND ".join(f"({text})" for text in self.where) or None,
             "from": self.begin or None,
             "to": self.end or None,
+            "hours": self.hours or None,
             "live": self.live or None,
             "late": self.late or None,
             "order": order,
@@ -103,7 +105,7 @@ class View(BaseModel):
         fields: list[tuple[str, object]] = [("by", name) for name in new.by or [""]]
         fields += [("where", text) for text in new.where]
         rest = {
-            **{"across": new.across, "from": new.begin, "to": new.end},
+            **{"across": new.across, "from": new.begin, "to": new.end, "hours": new.hours},
             **{"live": "true" if new.live else "", "late": "true" if new.late else ""},
             **{"measure": new.measure, "order": new.order, "cursor": new.cursor, "columns": new.columns or ""},
         }

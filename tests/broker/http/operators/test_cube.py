@@ -179,6 +179,14 @@ def test_with_a_grain_there_are_the_groups_of_each_interval(site: Site, publishe
     assert found["groups"] == len(expected)
 
 
+def test_days_and_hours_are_those_of_the_zone(site: Site, published: list[Row]) -> None:
+    found = asked(site, {"by": ["carrier"], "live": True, "grain": "1d", "hours": "1-3,4-5"})
+    first, end = "2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z"
+    own = [row for row in published if int(row["ts"][11:13]) in (1, 2, 4)]
+    assert found["rows"] == [{"pane": first, "window": [first, end], **row} for row in by_duckdb(own, ["carrier"])]
+    assert asked(site, found["roll_up"][0])["rows"][0]["flights"] == by_duckdb(own, [])[0]["flights"]
+
+
 def test_a_cursor_goes_through_all_rows_and_links_can_be_asked(site: Site, published: list[Row]) -> None:
     body: Row = {"by": ["origin", "dest", "carrier"], "live": True, "limit": 7}
     rows, cursor = [], None
@@ -210,6 +218,13 @@ def test_a_cursor_goes_through_all_rows_and_links_can_be_asked(site: Site, publi
         ({"grain_s": 1_800}, 400, "is no multiple of the cube's grain of 3600 s: give one, as 3600"),
         ({"grain_s": 18_000}, 400, "whole hours that divide 24"),
         ({"grain_s": "1h"}, 400, "grain_s"),
+        ({"grain": "1w"}, 400, "grain"),
+        (
+            {"grain": "1d", "from": "2026-06-01T03:00:00Z"},
+            400,
+            "off the days of UTC: give the begin of one, as 2026-06-01",
+        ),
+        ({"hours": "14"}, 400, "hours '14': give ranges of local hours"),
         ({"from": "2026-06-01T03:00:00Z", "grain_s": 7_200}, 400, "give a multiple, as 2026-06-01T02:00:00Z"),
         ({"late": "yes"}, 400, "late"),
         ({"by": ["\ud800"]}, 400, "surrogate"),
@@ -291,8 +306,14 @@ def test_the_command_prints_groups_and_the_interval(site: Site, published: list[
     )
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    assert lines[0].split() == ["pane", "carrier", "flights"]
-    assert lines[1].split()[:2] == ["2026-06-01T00:00:00Z", "NULL"]
+    assert lines[0].split() == ["pane", "to", "carrier", "flights"]
+    assert lines[1].split()[:3] == ["2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z", "NULL"]
+    options = ["--live", "--measures", "flights", "--server", site.daemon.url, "--json"]
+    done = CliRunner().invoke(main, ["cube", "query", "late", "--grain", "24h", "--hours", "22-2", *options])
+    assert done.exit_code == 0, done.output
+    own = [row for row in published if row["ts"][11:13] in ("00", "01")]
+    row = {"pane": "2026-06-01T00:00:00Z", "group": {}, "flights": by_duckdb(own, [])[0]["flights"]}
+    assert json.loads(done.stdout)["rows"] == [row]
 
 
 def test_a_check_says_how_large_a_cube_would_be(site: Site, published: list[Row]) -> None:

@@ -33,6 +33,13 @@ def test_a_number_is_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines()[1].split() == ["1." + "1" * 37, f"{10**37:,}"]
 
 
+def test_a_day_has_begin_and_end(capsys: pytest.CaptureFixture[str]) -> None:
+    begin, end = "2013-03-10T05:00:00Z", "2013-03-11T04:00:00Z"
+    print_rows([{"pane": begin, "window": [begin, end], "group": {"k": "a"}, "n": 7}])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines == [["pane", "to", "k", "n"], [begin, end, "a", "7"]]
+
+
 def test_without_rows_there_is_no_table(capsys: pytest.CaptureFixture[str]) -> None:
     print_rows([])
     assert capsys.readouterr().out == ""

@@ -12,6 +12,7 @@ import pytest
 
 from asc.errors import AscError
 from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.json_values import instant_of
 from asc.operators.cube.layout import Layout
 from asc.predicate import normalise
 from asc.schema import Schema
@@ -53,6 +54,24 @@ def test_the_flights_rolled_up_equal_duckdb(where: str) -> None:
     rows = [(*row["group"].values(), *list(row.values())[1:]) for row in found.answer["rows"]]
     assert rows == duckdb.execute(sql).fetchall()
     assert (found.engine, found.held.records, found.undecodable) == ("arrow", 20_000, 0)
+
+
+def test_days_and_hours_of_the_zone_equal_duckdb() -> None:
+    zone = "America/New_York"
+    decoding, question = Decoding(SCHEMA, time_zone=zone), {"by": ["origin"], "grain": "1d", "hours": "6-9,22-2"}
+    found = run_cube(
+        [FLIGHTS], "csv", decoding, operator=OPERATOR, where="true", question={**question, "limit": 10_000}
+    )
+    connection = duckdb.connect()
+    connection.execute(f"SET TimeZone = '{zone}'")
+    sql = (
+        "SELECT epoch_us(date_trunc('day', time_hour)), origin, count(*) "
+        f"FROM read_csv('{FLIGHTS}', types={{'time_hour': 'TIMESTAMPTZ'}}) "
+        "WHERE hour(time_hour) IN (6, 7, 8, 22, 23, 0, 1) GROUP BY ALL ORDER BY ALL"
+    )
+    rows = [(instant_of("pane", row["pane"]), row["group"]["origin"], row["flights"]) for row in found.answer["rows"]]
+    assert len(rows) > 1_000
+    assert rows == connection.execute(sql).fetchall()
 
 
 def test_files_of_every_format_roll_up_alike(tmp_path: Path) -> None:
@@ -103,6 +122,10 @@ def test_spark_is_needed_for_what_is_no_plain_column(measure: str, where: str, s
 def test_a_question_is_made_of_options() -> None:
     nothing = question_of(OPERATOR, (), total=False, begin=None, end=None, order=None, limit=None)
     assert nothing == {"by": [["origin", "dest", "carrier"]]}
+    days = question_of(
+        OPERATOR, (), total=False, begin=None, end=None, every={"grain": "1d"}, hours="1-2", order=None, limit=None
+    )
+    assert days == {"by": [["origin", "dest", "carrier"]], "grain": "1d", "hours": "1-2"}
     given = question_of(
         OPERATOR, ("carrier, dest",), total=True, begin="a", end="b", order="flights DESC, carrier", limit=1
     )

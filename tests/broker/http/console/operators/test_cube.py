@@ -225,6 +225,15 @@ def test_a_chart_is_drawn_of_panes_and_a_page_says_what_is_open(site: Site) -> N
     assert "open panes too" in page_text(page(site, links_of(text)["count them too"]))
 
 
+def test_hours_of_the_zone_are_asked_for_and_kept_by_links(site: Site) -> None:
+    text = page(site, "late?by=carrier&hours=3-4")
+    assert 'name="hours" value="3-4"' in text
+    assert "in the hours 3-4 of UTC alone" in page_text(text)
+    rows = asked(site, {"by": [[]], "hours": "3-4"})["rows"]
+    assert table_of(text)[-1][1] == f"{rows[0]['flights']:,}"
+    assert "in the hours 3-4" in page_text(page(site, links_of(text)["count them too"]))
+
+
 def test_a_page_accounts_for_records_and_says_what_it_waits_for(site: Site) -> None:
     text = page_text(page(site, "late"))
     kept = site.client.get("/v1/queries/late").json()["kept"]
@@ -249,6 +258,7 @@ def test_what_is_refused_leads_on_and_says_why(site: Site) -> None:
         ("late?across=tail", "is no dimension"),
         ("late?measure=median", "measure 'median': is not declared"),
         ("late?from=2026-06-01T00:30:00Z", "is off the grain of 3600 s"),
+        ("late?hours=25-26", "hours '25-26': give ranges of local hours"),
         ("late?order=nothing", "order 'nothing'"),
         ("late?cursor=x", "cursor 'x': is no cursor: follow the links of a page"),
     ):

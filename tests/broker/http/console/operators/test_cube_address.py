@@ -28,14 +28,14 @@ def parsed(address: str) -> View:
     st.lists(TEXT, min_size=1),
     st.lists(TEXT),
     st.tuples(st.booleans(), st.booleans()),
-    st.lists(TEXT, min_size=5, max_size=5),
+    st.lists(TEXT, min_size=6, max_size=6),
     st.integers(0, 99),
 )
 def test_an_address_is_the_view(
     by: list[str], where: list[str], flags: tuple[bool, bool], texts: list[str], columns: int
 ) -> None:
-    across, begin, end, measure, order = texts
-    rest = {"across": across, "begin": begin, "end": end, "measure": measure, "order": order}
+    across, begin, end, hours, measure, order = texts
+    rest = {"across": across, "begin": begin, "end": end, "hours": hours, "measure": measure, "order": order}
     view = View(by=by, where=where[:32], live=flags[0], late=flags[1], columns=columns, cursor="7-50", **rest)
     assert parsed(view.address("x/y ?", columns=columns)) == view
     assert view.address("x/y ?").startswith("/console/cubes/x%2Fy%20%3F?by=")
@@ -62,6 +62,11 @@ def test_slices_all_hold_whatever_is_in_them() -> None:
     wanted = View(by=["a"], where=["c = 1 OR c = 2", "a IS NULL"]).wanted()
     assert wanted.body["where"] == "(c = 1 OR c = 2) AND (a IS NULL)"
     assert "where" not in View(by=["a"]).wanted().body
+
+
+def test_hours_are_asked_for_where_they_are_given() -> None:
+    assert View(by=["a"], hours="14-16").wanted().body["hours"] == "14-16"
+    assert "hours" not in View(by=["a"]).wanted().body
 
 
 def test_open_panes_and_late_records_are_asked_for_by_name() -> None:
