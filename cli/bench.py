@@ -344,10 +344,9 @@ def cube() -> None:
     Row 'fold' folds a million records into twenty cubes, and row 'answers' asks for five cuboids over sixty panes. Row
     'pair' compares a cube with a topic whose records are inserted into DuckDB. Row 'stream' reads a backlog with and
     without cubes, and row 'commit' commits a batch to the file. Row 'register' adds three cubes to a running stream,
-    and row 'http' asks questions while records arrive. Row 'optimiser' compares chosen views with random ones,
-    and row 'backfill' reads past records, alone and beside a backlog. The
-    answers of all systems are compared before a figure is printed. Needs the packages duckdb and polars. Takes about
-    half an hour.
+    and row 'http' asks questions while records arrive. Row 'optimiser' compares chosen views with random ones, and
+    row 'backfill' reads past records, alone and beside a backlog. The answers of all systems are compared before a
+    figure is printed. Needs the packages duckdb and polars. Takes about half an hour.
     """
 
 

@@ -8,6 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,11 +39,14 @@ _LOOK_S = 0.5
 """The seconds between two looks for states that lack records."""
 
 _REST = 9
-"""The pause after a backfill batch while live batches come, as a multiple of the duration of that batch.
+"""The pause before a backfill batch while live batches come, as a multiple of the duration of the last one.
 
 A backfill batch and a live batch compete for the same cores. So even if a live batch did not advance at all beside a
 backfill batch, the stream would keep nine tenths of its rate.
 """
+
+_FIRST_S = 3.0
+"""The assumed duration of the first backfill batch in seconds, so that a pause precedes it too."""
 
 _IDLE_LOOKS = 4
 """The looks in a row that find the stream idle, after which a pause ends."""
@@ -97,11 +101,13 @@ class Backfill:
         self._cluster = cluster
         self._decoder = decoder
         self._running = running
-        self._folders = {op: own for op, own in folders.items() if isinstance(own, BackfilledFolder)}
+        self._folders = [own for own in folders.values() if isinstance(own, BackfilledFolder)]
         self._folds = folds
         self._topic_id = topic_id
         self._options = options
         self._begins: tuple[str, Offsets] = ("", {})
+        self._took_s = _FIRST_S
+        self._read_to: Offsets | None = None
         self._made: _Made | None = None
         self._group = f"asc-backfill-{name}-{uuid.uuid4().hex}"
         self._stopping = threading.Event()
@@ -144,23 +150,26 @@ class Backfill:
         """Release the plan in the workers. Call it only when no batch of the backfill runs."""
         made, self._made = self._made, None
         if made is not None:
-            made.shipped.release()
+            # If Spark has stopped, nothing is left to be released.
+            with suppress(Exception):
+                made.shipped.release()
 
     def _cancel(self) -> None:
-        try:
+        # If Spark has stopped, its jobs have ended with it.
+        with suppress(Exception):
             self._spark.sparkContext.cancelJobGroup(self._group)
-        except Exception as error:  # Spark has stopped, and its jobs with it
-            LOG.debug("stream '%s': its backfill is not cancelled: %s", self.name, one_line(error))
 
     # -- the thread
 
     def _keep_on(self) -> None:
         failures, pause_s = 0, _LOOK_S
         while not self._stopping.wait(pause_s):
-            began_s, pause_s = time.monotonic(), _LOOK_S
+            pause_s = _LOOK_S
             try:
-                before = self._running.effective_offsets()
-                has_run = self._step()
+                if self._step():
+                    pause_s = 0
+                else:
+                    self._release()
                 failures, self.problem = 0, None
             except Exception as error:
                 if self._stopping.is_set():
@@ -170,36 +179,51 @@ class Backfill:
                 self.problem = f"failed, and is tried again in {pause_s} s: {one_line(root_cause(error), 500)}"
                 LOG.warning("stream '%s': its backfill %s", self.name, self.problem)
                 self._release()
-                continue
-            if not has_run:
-                self._release()
-            else:
-                pause_s = 0
-                if not self._running.is_settled or self._running.effective_offsets() != before:
-                    self._rest(_REST * (time.monotonic() - began_s))
-
-    def _rest(self, seconds: float) -> None:
-        """Wait while live batches come, at most ``seconds``."""
-        end_s, idle = time.monotonic() + seconds, 0
-        while idle < _IDLE_LOOKS and time.monotonic() < end_s:
-            if self._stopping.wait(min(_LOOK_S, max(0.0, end_s - time.monotonic()))):
-                return
-            idle = idle + 1 if self._running.is_settled else 0
 
     def _step(self) -> bool:
         """Run one batch, of the first folder that lacks records. Return False if no folder lacks any."""
-        for op, folder in self._folders.items():
+        if self._next() is None:
+            return False
+        is_idle = self._rest(_REST * self._took_s)
+        # The queries may have changed meanwhile.
+        found = self._next()
+        if found is None or self._stopping.is_set():
+            return False
+        began_s, self._read_to = time.monotonic(), self._running.effective_offsets()
+        self._run(*found, is_idle=is_idle)
+        self._took_s = time.monotonic() - began_s
+        return True
+
+    def _rest(self, seconds: float) -> bool:
+        """Wait while live batches come, at most ``seconds``. Return whether the stream is idle.
+
+        If no live batch came beside the last backfill batch, do not wait.
+        """
+        end_s, read_to, idle = time.monotonic() + seconds, self._running.effective_offsets(), 0
+        if self._running.is_settled and read_to == self._read_to:
+            return True
+        while idle < _IDLE_LOOKS and time.monotonic() < end_s:
+            if self._stopping.wait(_LOOK_S):
+                return False
+            before, read_to = read_to, self._running.effective_offsets()
+            idle = idle + 1 if self._running.is_settled and before == read_to else 0
+        return idle >= _IDLE_LOOKS
+
+    def _next(self) -> tuple[BackfilledFolder, BackfillBatch] | None:
+        """Return the next batch of the first folder that lacks records, with the folder. Return None if none lacks
+        any.
+        """
+        for folder in self._folders:
             if not folder.has_backfills or folder.next_backfill(self.source()) is None:
                 continue
             # Kafka deletes records meanwhile, so its first offsets are asked for just before they are needed.
             self._begins = (self._topic_id.read(), self._cluster.offsets(self._topic, end=False))
             batch = folder.next_backfill(self.source())
             if batch is not None:
-                self._run(op, folder, batch)
-                return True
-        return False
+                return folder, batch
+        return None
 
-    def _run(self, op: str, folder: BackfilledFolder, batch: BackfillBatch) -> None:
+    def _run(self, folder: BackfilledFolder, batch: BackfillBatch, *, is_idle: bool) -> None:
         self._spark.sparkContext.setJobGroup(self._group, f"backfill of '{self.name}'", interruptOnCancel=True)
         plan = self._running.plan
         folded = FoldBatch(
@@ -213,18 +237,18 @@ class Backfill:
             newest_us={},
         )
         if batch.intervals:
-            folded = self._folded(op, plan, batch, folded)
+            folded = self._folded(plan, batch, folded, is_idle=is_idle)
         if self._stopping.is_set():
             return
         # Another daemon may own the states by now.
         self._folds.check_folder()
         self._folds.park(folder.commit_backfill(batch, folded), plan.version)
 
-    def _folded(self, op: str, plan: Plan, batch: BackfillBatch, folded: FoldBatch) -> FoldBatch:
+    def _folded(self, plan: Plan, batch: BackfillBatch, folded: FoldBatch, *, is_idle: bool) -> FoldBatch:
         """Return a batch with the states that Spark's workers folded from its records."""
         if self._topic_id.read() != batch.source.topic_id:
             raise BrokerError("topic of stream", self.name, "was made again while it was read: it is read anew")
-        records = self._records(batch)
+        records = self._records(batch, is_idle=is_idle)
         made = self._made_of(plan, batch, records)
         frame = made.prepared.over(records)
         attempt = self._folds.begin(self._spark, frame)
@@ -233,7 +257,10 @@ class Backfill:
         own = {query.time: newest[query.time] for query in batch.queries.values() if query.time in newest}
         return replace(folded, partials=partials, failed=failed, newest_us=own)
 
-    def _records(self, batch: BackfillBatch) -> DataFrame:
+    def _records(self, batch: BackfillBatch, *, is_idle: bool) -> DataFrame:
+        # An idle stream leaves all cores to the backfill. Cells do not depend on the division into tasks.
+        tasks = self._spark.sparkContext.defaultParallelism if is_idle else len(batch.intervals)
+
         def offsets(end: bool) -> str:
             return json.dumps({self._topic: {str(each): own[end] for each, own in batch.intervals.items()}})
 
@@ -244,6 +271,7 @@ class Backfill:
             .option("startingOffsets", offsets(False))
             .option("endingOffsets", offsets(True))
             .option("includeHeaders", "true")
+            .option("minPartitions", max(tasks, len(batch.intervals)))
             .option("kafka.isolation.level", "read_committed")
             .load()
         )
