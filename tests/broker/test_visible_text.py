@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.visible_text import _FEW, spelled, visible
+from broker.visible_text import spelled, visible
 from tests.call_counts import counted_calls
 
 
