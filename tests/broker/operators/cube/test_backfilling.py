@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from asc.operators.cube.output import Output
 from broker.operators.cube.backfilling import Seam, expired_reason, has_unreported, lacking, newest_part
+from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.coverage import BatchInterval, Coverage
 from broker.operators.cube.cube_state import BEHIND, PAUSED
 from broker.operators.cube.keeper import Keeper
@@ -82,6 +85,22 @@ def test_past_records_join_their_panes_and_are_not_late(keeper: Keeper) -> None:
     )
     assert status["coverage"] == [{"topic_id": "T", "partition": 0, "from": 0, "to": 20}]
     assert all(len(own) == 1 for own in keeper.snapshot.cube(LATE).panes.closed.values())
+
+
+def test_written_windows_with_past_records_are_to_be_revised(keeper: Keeper) -> None:
+    topic = topic_of(*(at(each) for each in range(10)))
+    output = Output.parse({"output": [[]], "window_s": 60, "slide_s": 60}, OWN)
+    keeper.define(LATE, OWN, output, "windows")
+    topic.commit(keeper, batch(6, 10), {LATE: OWN}, apart=[LATE])
+    state = keeper.snapshot.cube(LATE)
+    assert state.windows is not None
+    due_to = state.windows.due_to(first_open(keeper.snapshot.marks["t"], 0, MINUTE_US))
+    keeper.note(LATE, replace(state.windows, written=due_to, is_due=False), {})
+    assert backfill(keeper, topic, 6) == 1
+    windows = keeper.snapshot.cube(LATE).windows
+    assert windows is not None
+    (change,) = windows.changes
+    assert ([(each - BASE_US // MINUTE_US) for each in change.panes.tolist()], windows.is_due) == ([*range(6)], True)
 
 
 def test_without_a_live_batch_a_cube_is_whole_once_all_is_read(keeper: Keeper) -> None:
