@@ -107,13 +107,17 @@ def show(*, client: Client, name: str, as_json: bool) -> None:
 @lookup.command(cls=Command, epilog=examples("asc cube lookup remove planes"))
 @click.argument("name")
 @server_options
-def remove(*, client: Client, name: str) -> None:
+@json_option
+def remove(*, client: Client, name: str, as_json: bool) -> None:
     """Remove a look-up. Questions that name its attributes are refused from then on.
 
     Takes a token that sees all queries.
     """
     client.cubes.remove_lookup(name)
-    click.echo(visible(f"{name}: removed"))
+    if as_json:
+        print_json({"removed": name})
+    else:
+        click.echo(visible(f"{name}: removed"))
 
 
 def _summary(found: Mapping[str, Any]) -> str:

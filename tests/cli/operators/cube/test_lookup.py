@@ -76,6 +76,7 @@ def test_the_command_that_stores_may_be_omitted(
 def test_a_look_up_is_removed(lookup: Callable[..., Result]) -> None:
     done = lookup("remove", "planes")
     assert (done.exit_code, done.stdout) == (0, "planes: removed\n")
+    assert json.loads(lookup("remove", "planes", "--json").stdout) == {"removed": "planes"}
 
 
 def test_a_file_of_another_format_is_refused_before_the_daemon_is_asked(
