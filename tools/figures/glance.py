@@ -194,8 +194,8 @@ _SECTIONS: Mapping[str, tuple[str, Lines]] = {
     "cube": ("[cubes](#cubes-asc-bench-cube)", _cube),
     "peers": ("[peers](#peers-asc-bench-peers)", _peers),
     "spark": ("[`broker.match`](#brokermatch-asc-bench-spark)", _spark),
-    "synthetic-figure-6": ("[paper](paper-experiments.md#results)", _figure_6),
-    "census-figure-6": ("[paper](paper-experiments.md#results)", _figure_6),
+    "synthetic-figure-6": ("[paper](#costs)", _figure_6),
+    "census-figure-6": ("[paper](#costs)", _figure_6),
 }
 """For each result, the link to its section and the function that makes its lines, in the order of the page."""
 

@@ -1,4 +1,4 @@
-"""Tables of the page on scaling: the capacity of one machine, a cluster, and the growth with predicates."""
+"""Tables of capacity and scaling: the capacity of one machine, a cluster, and the growth with predicates."""
 
 from __future__ import annotations
 

@@ -11,12 +11,18 @@ from tools.figures import changes, glance, machines, matching, monitors, operato
 from tools.figures.catalogue import TABLES
 from tools.figures.results import ResultFolder
 
-RESULTS = ResultFolder(Path(__file__).parents[3] / "bench" / "results")
+ROOT = Path(__file__).parents[3]
+RESULTS = ResultFolder(ROOT / "bench" / "results")
 TOPICS = (changes, glance, machines, matching, monitors, operators, paper, rivals, scaling, streams)
 
 
 TEXTS = {"cluster", *(set(OPERATORS) - set(RESULTS))}
 """Of lines that are not a table of Markdown."""
+
+
+def test_figures_are_on_the_page_of_benchmarks_alone() -> None:
+    pages = (path for path in (ROOT / "docs").rglob("*.md") if "<!-- figures: " in path.read_text("utf-8"))
+    assert [path.name for path in pages] == ["benchmarks.md"]
 
 
 def test_no_table_hides_another() -> None:

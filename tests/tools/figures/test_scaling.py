@@ -1,4 +1,4 @@
-"""Tables of the page on scaling: a line for each figure, and computed capacities."""
+"""Tables of capacity and scaling: a line for each figure, and computed capacities."""
 
 from __future__ import annotations
 
