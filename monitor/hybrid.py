@@ -11,8 +11,8 @@ import numpy.typing as npt
 from asc.plan.block import Block
 from asc.plan.order import Order
 from monitor.errors import MonitorError
-from monitor.kernels import GroupArrays, LevelArrays, follow, measure, narrow, visit
 from monitor.sample import Sample
+from monitor.sample_kernels import GroupArrays, LevelArrays, follow, measure, narrow, visit
 from monitor.statistics import Measure
 
 MIN_VISITORS = 30

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from asc.frozen import frozen
 from asc.plan.block import Block
 from monitor.hybrid import HybridSequence, MicroArrow
-from monitor.kernels import walk_sample
 from monitor.sample import Sample
+from monitor.sample_kernels import walk_sample
 from monitor.statistics import costs_of
 
 Places = npt.NDArray[np.intp]

@@ -12,7 +12,7 @@ from asc.evaluation.regions import RegionIds
 from asc.frozen import frozen
 from asc.plan.block import Block
 from monitor.errors import MonitorError
-from monitor.kernels import SampleArrays
+from monitor.sample_kernels import SampleArrays
 
 Rows = npt.NDArray[np.int64]
 

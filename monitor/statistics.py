@@ -13,8 +13,8 @@ from asc.plan.block import Block
 from asc.plan.construct import Words
 from asc.plan.order import Order
 from monitor.errors import MonitorError
-from monitor.kernels import drop_by_each, walk_sample
 from monitor.sample import Sample
+from monitor.sample_kernels import drop_by_each, walk_sample
 
 Costs = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.int64]

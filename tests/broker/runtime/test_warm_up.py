@@ -27,7 +27,7 @@ import asc.spatial.cover
 import asc.spatial.index
 import asc.spatial.location
 import asc.spatial.validity_effort
-import monitor.kernels
+import monitor.sample_kernels
 from asc import Matcher, Schema
 from asc.evaluation.evaluation_errors import queries_with_errors
 from asc.plan.plan import CompileOptions
@@ -41,7 +41,7 @@ KERNELS: list[ModuleType] = [
     asc.keys.key_kernels,
     asc.keys.pattern_kernels,
     asc.plan.region_kernels,
-    monitor.kernels,
+    monitor.sample_kernels,
 ]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monitor.kernels import drop_by_each, walk_sample
+from monitor.sample_kernels import drop_by_each, walk_sample
 
 if TYPE_CHECKING:
     from conftest import Sampled
