@@ -57,7 +57,7 @@ class Attribute:
 
     @property
     def name(self) -> str:
-        """The dotted path."""
+        """The names of the path, joined by dots."""
         return ".".join(self.path)
 
 

@@ -22,9 +22,8 @@ pausing it takes some tenths of a second.
 """
 
 _UNREAD_LINES_MAX = 10_000
-"""The largest number of lines in a load that may be no queries. A load with more of them is refused.
-
-Such a load is no list of queries, and each of these lines is held in memory with its error.
+"""The largest number of invalid lines, which are no query, in one load. A load with more of them is refused, because it
+is no list of queries, and because each of these lines is held in memory with its error.
 """
 
 

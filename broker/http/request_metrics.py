@@ -29,8 +29,9 @@ _BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.
 _REQUESTS = MetricForm(
     "asc_api_requests_total",
     "counter",
-    f"Requests, by method, route of the API or the console ('{OTHER}': neither) and status; "
-    f"{_HUNG_UP} if the client closed the connection before the answer",
+    "Number of requests, by method, route and status. "
+    f"The route is '{OTHER}' for a path outside the API and the console, "
+    f"and the status is {_HUNG_UP} if the client closed the connection before the answer",
     ("method", "route", "status"),
 )
 _SECONDS = MetricForm(

@@ -146,7 +146,7 @@ def _in_both(call: Call) -> str:
 
 
 def _overlap(call: Call) -> str:
-    """Spell ``arrays_overlap`` with a sort if the elements are containers, binaries or decimals.
+    """Return SQL for ``arrays_overlap`` with a sort if the elements are containers, binaries or decimals.
 
     The call is left unchanged for every other type, because Spark's hash table keeps colliding elements of such a type
     in a sorted tree.

@@ -90,7 +90,7 @@ def _other_than(call: Call, place: int, odd: str) -> str:
 
 
 def _element_at(call: Call) -> str:
-    """Spell ``element_at`` so that the index 0 and the least INT give NULL.
+    """Return SQL for ``element_at`` so that the index 0 and the least INT give NULL.
 
     Spark throws for the index 0, and reads beyond the array for the least INT.
     """
@@ -127,7 +127,7 @@ def _count(call: Call) -> str | None:
 
 
 def _repeated(call: Call) -> str:
-    """Spell ``array_repeat`` so that a count from the record gives NULL if the array would be too large.
+    """Return SQL for ``array_repeat`` so that a count from the record gives NULL if the array would be too large.
 
     A record made to stall a stream could ask for such an array.
     """

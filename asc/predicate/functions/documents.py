@@ -49,7 +49,7 @@ def _record_schema(call: Call) -> str | None:
 
 
 def _with_type(call: Call) -> str:
-    """Spell ``from_json`` with the DDL of the inferred type if the schema is a ``schema_of_json`` call."""
+    """Return SQL for ``from_json`` with the DDL of the inferred type if the schema is a ``schema_of_json`` call."""
     if call.constant(1) is not None:
         return plain(call)
     kind = _type_of_schema(call)
@@ -81,7 +81,7 @@ def _is_written_safely(kind: pa.DataType | None) -> bool:
 
 
 def _written(call: Call) -> str:
-    """Spell ``to_json`` with a guard if it can fail: with options, or for dates, timestamps and variants.
+    """Return SQL for ``to_json`` with a guard if it can fail: with options, or for dates, timestamps and variants.
 
     The guarded SQL gives NULL on failure.
     """

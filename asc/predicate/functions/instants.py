@@ -81,7 +81,7 @@ def _read(target: pa.DataType) -> Spelling:
 
 
 def _read_date(call: Call) -> str:
-    """Spell ``to_date`` with a pattern as the date of the parsed timestamp, as Spark computes it."""
+    """Return SQL for ``to_date`` with a pattern as the date of the parsed timestamp, as Spark computes it."""
     if len(call.args) == 1:
         return plain(call)
     text = call.args[0].sql if call.type(0) in _READ else f"CAST({call.args[0].sql} AS STRING)"
@@ -89,7 +89,9 @@ def _read_date(call: Call) -> str:
 
 
 def _seconds_of(call: Call) -> str:
-    """Spell ``unix_timestamp``. A text is parsed as a timestamp; the result is NULL if the text is no timestamp."""
+    """Return SQL for ``unix_timestamp``. A text is parsed as a timestamp; the result is NULL if the text is no
+    timestamp.
+    """
     if call.type(0) == TIMESTAMP_NTZ:
         return f"unix_timestamp({call.args[0].sql})"
     if call.type(0) != pa.string():
@@ -110,13 +112,13 @@ def _days(call: Call) -> str | None:
 
 
 def _clock(call: Call) -> str:
-    """Spell ``hour``, ``minute`` or ``second``. A date is cast to the timestamp at which its day starts."""
+    """Return SQL for ``hour``, ``minute`` or ``second``. A date is cast to the timestamp at which its day starts."""
     arg = call.args[0]
     return f"{call.name}({cast_to(TIMESTAMP, arg) if arg.type == pa.date32() else arg.sql})"
 
 
 def _months_between(call: Call) -> str:
-    """Spell ``months_between`` as NULL if a timestamp's day starts before the least timestamp.
+    """Return SQL for ``months_between`` that is NULL if a timestamp's day starts before the least timestamp.
 
     Spark's own function throws for such a timestamp.
     """

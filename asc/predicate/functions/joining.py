@@ -39,7 +39,7 @@ def _with_separators(call: Call) -> float:
 
 
 def _joined_text(call: Call) -> str:
-    """Spell ``array_join`` as NULL if a separator from the record would make the text too long.
+    """Return SQL for ``array_join`` that is NULL if a separator from the record would make the text too long.
 
     A record made to stall a stream could contain such a separator.
     """

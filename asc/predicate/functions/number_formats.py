@@ -87,7 +87,8 @@ def _number(call: Call) -> pa.DataType | None:
 
 
 def _read(call: Call) -> str:
-    """Spell the parsing of a number with a guard, because Spark throws for a number with fewer digits than the format.
+    """Return SQL for the parsing of a number with a guard, because Spark throws for a number with fewer digits than the
+    format.
 
     It throws even in ``try_to_number``.
     """

@@ -119,7 +119,7 @@ def _with_pattern(call: Call, sought: Search | None, *more: str) -> str:
 
 
 def _substring(call: Call) -> str:
-    """Spell ``regexp_substr`` as the extraction of a group if the search returns a group.
+    """Return SQL for ``regexp_substr`` as the extraction of a group if the search returns a group.
 
     Spark's own function is such an extraction, too, in which an empty text means no match. The number of the group may
     differ from Spark's.
@@ -144,7 +144,8 @@ def _all_extracted(call: Call) -> str:
 
 
 def _where_there_is_none(call: Call, nothing: str) -> str:
-    """Spell the extraction of a group that the regular expression lacks: ``nothing`` if there is no match, else NULL.
+    """Return SQL for the extraction of a group that the regular expression lacks: ``nothing`` if there is no match,
+    else NULL.
 
     Spark throws if there is a match.
     """

@@ -115,7 +115,7 @@ def _text(node: Node) -> str | None:
 
 
 def _spelled(call: Call) -> str:
-    """Spell ``sequence`` with a guard if an argument comes from the record.
+    """Return SQL for ``sequence`` with a guard if an argument comes from the record.
 
     The guarded SQL gives NULL if there would be too many entries, and if the step leads away from the end. Spark throws
     for such a step, and creates as many entries as the arguments require.

@@ -116,7 +116,7 @@ def _plain(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: E
 
 
 def _with_other_keys(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
-    """Spell ``transform_keys`` with a guard, because Spark throws for a key that is NULL or a duplicate."""
+    """Return SQL for ``transform_keys`` with a guard, because Spark throws for a key that is NULL or a duplicate."""
     trouble = key_trouble(made.type)
     if trouble is not None:
         raise typer.source.error_at(node.args[-1], "lambda of transform_keys:", trouble)
@@ -126,7 +126,7 @@ def _with_other_keys(typer: ScopedTyper, node: Node, inputs: Sequence[Expression
 
 
 def _of_few_entries(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
-    """Spell ``map_zip_with`` as NULL for maps with many entries.
+    """Return SQL for ``map_zip_with`` that is NULL for maps with many entries.
 
     Spark finds the keys of both maps with a hash table. A record can make that take time quadratic in the number of
     keys.

@@ -105,7 +105,9 @@ class NullTests:
         return sum(self._weights.get(node, 0) for node in nodes_of(tree)) if self._weights else 0
 
     def _decoded(self, node: Node, call: Call) -> str | None:
-        """Spell ``decode`` as Spark's equivalent CASE, with a guarded null test. Return None if no guard is needed."""
+        """Return SQL for ``decode`` as Spark's equivalent CASE, with a guarded null test. Return None if no guard is
+        needed.
+        """
         test = self._checked(node, node.args[0])
         if test is None:
             return None
