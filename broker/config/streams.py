@@ -75,7 +75,7 @@ class StreamConfig(Section):
 
         Raise SchemaError or ConfigError.
         """
-        inputs = self._given(registry)
+        inputs = self._decoder_inputs(registry)
         missing = self.record_format.missing(self.options, inputs)
         if missing is not None:
             raise ConfigError("stream of topic", self.topic, f"of format {self.format} {missing}")
@@ -116,7 +116,7 @@ class StreamConfig(Section):
             key = f"{where}.schema" if self.schema_file is None else f"{where}.schema_file '{self.schema_file}'"
             yield ConfigError(f"{key}: {error.subject}", error.value, error.remedy)
             return
-        missing = self.record_format.missing(self.options, self._given(registry))
+        missing = self.record_format.missing(self.options, self._decoder_inputs(registry))
         if missing is not None:
             yield ConfigError(f"{where}.format", self.format, missing)
         for field in fields.arrow:
@@ -131,7 +131,7 @@ class StreamConfig(Section):
     def _declared_fields(self) -> Schema:
         return self.record_format.fields_of_text(self._schema_text(), self.options)
 
-    def _given(self, registry: SchemaRegistry | None) -> Given:
+    def _decoder_inputs(self, registry: SchemaRegistry | None) -> Given:
         return Given(self._schema_text(), registry)
 
     def _schema_text(self) -> str:

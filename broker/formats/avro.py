@@ -46,14 +46,14 @@ class Avro(Format):
 
     def fields_of_text(self, text: str, options: Mapping[str, str]) -> Schema:
         """See :class:`Format`. The text may also be an Avro schema."""
-        own = _own(text)
+        own = _avro_schema(text)
         return super().fields_of_text(text, options) if own is None else own.fields()
 
     def missing(self, options: Mapping[str, str], inputs: Given) -> str | None:
         """See :class:`Format`."""
         if options.get("framing", _CONFLUENT) == _CONFLUENT:
             return "asks a schema registry: set schema_registry.url" if inputs.registry is None else None
-        is_there = inputs.schema_text is not None and _own(inputs.schema_text) is not None
+        is_there = inputs.schema_text is not None and _avro_schema(inputs.schema_text) is not None
         return None if is_there else "needs the schema that all records were written with: name it as schema_file"
 
     def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, inputs: Given) -> Decoder:
@@ -63,7 +63,7 @@ class Avro(Format):
         from broker.formats.framed_decoder import Writer
         from broker.formats.schema_registry import WrittenSchema
 
-        own_schema = None if inputs.schema_text is None else _own(inputs.schema_text)
+        own_schema = None if inputs.schema_text is None else _avro_schema(inputs.schema_text)
         if options.get("framing", _CONFLUENT) == _CONFLUENT:
             return AvroDecoder(fields, options, time_zone, inputs.registry, own_schema)
         assert own_schema is not None
@@ -72,7 +72,7 @@ class Avro(Format):
         return AvroDecoder(fields, options, time_zone, None, own_schema, (writer,))
 
 
-def _own(text: str) -> AvroSchema | None:
+def _avro_schema(text: str) -> AvroSchema | None:
     """Return the Avro schema in a text. Return None if the text is a schema of Spark's. Raise SchemaError if it is
     invalid.
     """

@@ -114,7 +114,7 @@ class _Resolver:
 
     def __init__(self, writer: AvroSchema, own: AvroSchema | None) -> None:
         self._writer = writer
-        self._own = own
+        self._stream_schema = own
         self._numbers = count()
 
     def field(self, record: Any, own: Any, name: str, column: pa.DataType, depth: int) -> _Reading | _Unfit | None:
@@ -131,8 +131,8 @@ class _Resolver:
                 return _renamed(reading, {"name": name, **aliases})
         if mine is None or "default" not in mine:
             return None
-        assert self._own is not None
-        reading = self.part(self._own, mine["type"], None, column, depth)
+        assert self._stream_schema is not None
+        reading = self.part(self._stream_schema, mine["type"], None, column, depth)
         if isinstance(reading, _Unfit):
             return reading
         # The default of a union is a value of its first member, so that member comes first, even before NULL.
@@ -143,12 +143,12 @@ class _Resolver:
         import pyarrow as pa
 
         node = schema.node(part)
-        mine = self._own.node(own) if self._own and own is not None else None
+        mine = self._stream_schema.node(own) if self._stream_schema and own is not None else None
         kind, types = node["type"], pa.types
         if kind == "union":
             return self._union(schema, node["members"], mine, column, depth)
         if mine is not None and mine["type"] == "union":
-            mine = next((n for n in map(self._own.node, mine["members"]) if n["type"] == kind), None)  # type: ignore[union-attr]
+            mine = next((n for n in map(self._stream_schema.node, mine["members"]) if n["type"] == kind), None)  # type: ignore[union-attr]
         if kind == "null":
             return _Reading("null", lambda _: f"CAST(NULL AS {ddl_of_type(column)})")
         if kind in ("record", "error"):

@@ -131,7 +131,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
         if self.registry is None or not (unknown or self.asked):
             return self
         left = sorted(_ids(unknown) - self.unanswered - self.asked)[: _ASKED_MAX - len(self.asked)]
-        writers = self._found(self.registry, left, records)
+        writers = self._writers_with(self.registry, left, records)
         if len(writers) > _WRITERS_MAX:
             named = _ids(_heads(records, "true").distinct().collect())
             writers = tuple(writer for writer in writers if writer.ids & named)
@@ -141,7 +141,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
             return self
         return self._with_asked(frozenset()).with_writers(writers[:_WRITERS_MAX])
 
-    def _found(
+    def _writers_with(
         self, registry: SchemaRegistry, schema_ids: Sequence[int], records: DataFrame
     ) -> tuple[Writer[Reading], ...]:
         """Return the known writers, and new writers for the schemas that the registry delivers.

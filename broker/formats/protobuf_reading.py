@@ -138,18 +138,18 @@ class RecordsReader:
     """
 
     def __init__(self, schemas: Mapping[bytes, bytes], fields: pa.Schema, head_bytes: int, message: str | None) -> None:
-        self._given = (schemas, fields, head_bytes, message)
+        self._arguments = (schemas, fields, head_bytes, message)
         self._messages: dict[bytes, Messages] = {}
         self._readers: dict[tuple[bytes, tuple[int, ...]], MessageReader] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RecordsReader, self._given
+        return RecordsReader, self._arguments
 
     def __call__(self, value: bytes | None) -> tuple[Any, ...] | None:
         """Return the outcome and the columns. Return None if the record is not read."""
         if value is None:
             return None
-        schemas, fields, head_bytes, _ = self._given
+        schemas, fields, head_bytes, _ = self._arguments
         value = bytes(value)
         head, start = value[:head_bytes], 0
         indexes: tuple[int, ...] = ()
@@ -174,7 +174,7 @@ class RecordsReader:
         if head not in self._messages:
             self._messages[head] = messages_of(schemas[head])
         messages = self._messages[head]
-        message = messages.at(indexes) if head else messages.named(self._given[3])
+        message = messages.at(indexes) if head else messages.named(self._arguments[3])
         return None if message is None else MessageReader(message, fields)
 
 

@@ -73,7 +73,7 @@ class PartLoads:
         """
         with self._lock:
             self._forget_idle()
-            load = self._own(load_id, by)
+            load = self._load_of(load_id, by)
             more = len(content) - len(load.parts.get(number, b""))
             held = sum(one.size for one in self._loads.values()) + more
             if held > self._bytes_max:
@@ -90,7 +90,7 @@ class PartLoads:
         at the end, even after an error. Raise NotThereError if the caller has no such load, or if a part is missing.
         """
         with self._lock:
-            load = self._own(load_id, by)
+            load = self._load_of(load_id, by)
             missing = next((number for number in range(1, len(load.parts) + 1) if number not in load.parts), None)
             if missing is not None:
                 raise NotThereError("part of a load", missing, "is missing: put it, and commit again")
@@ -104,11 +104,11 @@ class PartLoads:
     def forget(self, load_id: str, by: str) -> dict[str, Any]:
         """Remove a load, and return its description. Raise NotThereError if the caller has no such load."""
         with self._lock:
-            load = self._own(load_id, by)
+            load = self._load_of(load_id, by)
             del self._loads[load_id]
             return self._shown(load_id, load)
 
-    def _own(self, load_id: str, by: str) -> _Unfinished:
+    def _load_of(self, load_id: str, by: str) -> _Unfinished:
         load = self._loads.get(load_id)
         if load is None or load.by != by or load.is_taken:
             remedy = f"is not known: it was made, or nothing came to it for {self._idle_s:g} s; begin it again"

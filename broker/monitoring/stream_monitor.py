@@ -275,7 +275,7 @@ class StreamMonitor:
         start = time.thread_time()
         try:
             tuples = SampledTuples.of(plan, draw.columns(plan.p_attributes), len(draw))
-            results = [one for number, state in due if (one := self._found(number, state, tuples)) is not None]
+            results = [one for number, state in due if (one := self._search_result(number, state, tuples)) is not None]
             if results:
                 self._put_in_place(plan, results, len(draw))
         finally:
@@ -284,7 +284,7 @@ class StreamMonitor:
             with self._lock:
                 self.totals = replace(self.totals, monitor_s=self.totals.monitor_s + self._last_s)
 
-    def _found(self, number: int, state: BlockState, tuples: SampledTuples) -> _Found | None:
+    def _search_result(self, number: int, state: BlockState, tuples: SampledTuples) -> _Found | None:
         """Return the sequence found for a block.
 
         Return None while the search needs more steps, or if the monitor stops.

@@ -138,8 +138,8 @@ def part(pending_changes: Sequence[PendingChange], outcome: Outcome, before: Que
     low = 0
     for pending_change in pending_changes:
         high = low + len(pending_change.changes)
-        registered = _own(outcome.registered, low, high)
-        removed = _own(outcome.removed, low, high)
+        registered = _in_range(outcome.registered, low, high)
+        removed = _in_range(outcome.removed, low, high)
         replaced = (before.queries.get(query_id) for query_id in pending_change.ids())
         streams = {one.query.stream for one in registered.values()} | {
             one.stream for one in replaced if one is not None
@@ -149,5 +149,5 @@ def part(pending_changes: Sequence[PendingChange], outcome: Outcome, before: Que
         low = high
 
 
-def _own(all_of: Mapping[int, _T], low: int, high: int) -> dict[int, _T]:
+def _in_range(all_of: Mapping[int, _T], low: int, high: int) -> dict[int, _T]:
     return {position - low: all_of[position] for position in range(low, high) if position in all_of}

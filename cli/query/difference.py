@@ -80,7 +80,7 @@ class Differences:
         return f"{len(self.added):,} to add, {changed:,} to change, {removed:,} to remove, {self.unchanged:,} unchanged"
 
     def _addition(self, query_id: str) -> Difference:
-        fields = _own(settled(self.wanted.body(query_id), self.only_stream), is_old=False)
+        fields = _compared_fields(settled(self.wanted.body(query_id), self.only_stream), is_old=False)
         return Difference("add", query_id, fields, self.wanted.place(query_id))
 
 
@@ -101,7 +101,7 @@ def differences(
                 if is_unreadable(query):
                     kept.append(query_id)
                 else:
-                    others[query_id] = Difference("remove", query_id, _own(query, is_old=True))
+                    others[query_id] = Difference("remove", query_id, _compared_fields(query, is_old=True))
             continue
         unseen.pop(query_id, None)
         new = settled(wanted.body(query_id), only_stream)
@@ -158,12 +158,12 @@ def difference_lines(difference: Difference) -> Iterator[str]:
             yield click.style(f"      + {_shown(new)}", fg="green")
 
 
-def _own(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
+def _compared_fields(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
     """Return the non-empty fields of an added or removed query, each with its old and its new value. One of the two
     values is None.
     """
-    own = {**query, "operator": _operator(query.get("operator"))}
-    fields = {name: own.get(name) for name in FIELDS if own.get(name)}
+    settable_query = {**query, "operator": _operator(query.get("operator"))}
+    fields = {name: settable_query.get(name) for name in FIELDS if settable_query.get(name)}
     return {name: (value, None) if is_old else (None, value) for name, value in fields.items()}
 
 

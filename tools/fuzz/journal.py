@@ -41,7 +41,7 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
-        self._found = path.with_suffix(".found")
+        self._finding_file = path.with_suffix(".found")
         if not path.exists():
             with path.open("wb") as file:
                 file.truncate(_HEAD.size + _CAPACITY_BYTES)
@@ -71,7 +71,7 @@ class Journal:
 
     def find(self, what: str) -> None:
         """Record the fault of the last input."""
-        self._found.write_text(what[:_FAULT_CHARS], "utf-8", "backslashreplace")
+        self._finding_file.write_text(what[:_FAULT_CHARS], "utf-8", "backslashreplace")
 
     def entry(self) -> Entry:
         """Return the current state of the run."""
@@ -86,7 +86,7 @@ class Journal:
 
     def found(self) -> str | None:
         """Return the finding. Return None if there is no finding."""
-        return self._found.read_text("utf-8") if self._found.exists() else None
+        return self._finding_file.read_text("utf-8") if self._finding_file.exists() else None
 
     def _write(self, start_ns: int, length: int) -> None:
         _HEAD.pack_into(self._map, 0, self._tried, start_ns, self._slowest_ns, length, *self._pids)

@@ -33,7 +33,7 @@ class SparkTarget(Target):
 
     def __init__(self, spark: SparkSession | None = None) -> None:
         """Use a shared session, ``spark``. Without one, start a session, and stop it at the end."""
-        self._given = spark
+        self._given_session = spark
 
     @abstractmethod
     def batch(self, kind: str, rng: random.Random) -> bytes:
@@ -42,7 +42,7 @@ class SparkTarget(Target):
     def __enter__(self) -> Self:
         from broker.runtime.spark import spark_session
 
-        self._spark = self._given or spark_session(
+        self._spark = self._given_session or spark_session(
             app_name="asc-fuzz", master="local[2]", driver_memory="1g", java_options=_HEAP
         )
         for kind in self.kinds:
@@ -51,7 +51,7 @@ class SparkTarget(Target):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._given is None:
+        if self._given_session is None:
             self._spark.stop()
 
     def weighed(self) -> list[int]:

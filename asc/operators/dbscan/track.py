@@ -160,11 +160,11 @@ class Track:
         """Record the time of the first point for each query that has had no point yet."""
         for progress in self.queries.values():
             if progress.first_us is None:
-                own = self._own(progress, new)
+                own = self._timely_points(progress, new)
                 if own.any():
                     progress.first_us = int(new.time_us[np.argmax(own)])
 
-    def _own(self, progress: QueryProgress, points: Points) -> Flags:
+    def _timely_points(self, progress: QueryProgress, points: Points) -> Flags:
         """Return for each point whether it belongs to a query and is not late for it now."""
         accepted = self.selections.accepted(progress.query.selections)[points.code]
         return accepted & (points.time_us >= progress.late_before(self.watermark_us))
@@ -201,7 +201,7 @@ class Track:
             return
         places = [come.place(row) for row in range(come.count)]
         for progress in self.queries.values():
-            rows = np.flatnonzero(self._own(progress, come))
+            rows = np.flatnonzero(self._timely_points(progress, come))
             if not len(rows):
                 continue
             accepted = [places[row] for row in rows.tolist()]

@@ -23,12 +23,12 @@ def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
     def ask(wanted: Annotated[str, Query(alias="next")] = "") -> Response:
         if not access.asks_for_token:
             return RedirectResponse(_HOME, 303)
-        return pages.page("login.html", {"title": "Log in", "next": _own(wanted), "error": None})
+        return pages.page("login.html", {"title": "Log in", "next": _address_in_console(wanted), "error": None})
 
     @router.post("/login")
     def begin(request: Request, form: Form) -> Response:
         name = sessions.begin(form.get("token", "").strip())
-        wanted = _own(form.get("next", ""))
+        wanted = _address_in_console(form.get("next", ""))
         if name is None:
             error = {"message": "token: is wrong, or was taken back: ask who runs the broker for one", "caret": ""}
             return pages.page("login.html", {"title": "Log in", "next": wanted, "error": error}, 401)
@@ -48,12 +48,12 @@ def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
     return router
 
 
-def _own(wanted: str) -> str:
+def _address_in_console(wanted: str) -> str:
     """Return the wanted address of the page after the login. If it is no page of the console, return the console's
     first page.
 
-    >>> _own("/console/queries?text=late"), _own("//elsewhere/console/"), _own("https://elsewhere/")
-    ('/console/queries?text=late', '/console/', '/console/')
+    >>> [_address_in_console(address) for address in ("/console/queries?text=late", "//elsewhere/", "https://elsewhere/")]
+    ['/console/queries?text=late', '/console/', '/console/']
     """
-    is_own = wanted.startswith(_HOME) and ".." not in wanted and "\\" not in wanted and wanted.isprintable()
-    return wanted if is_own else _HOME
+    is_in_console = wanted.startswith(_HOME) and ".." not in wanted and "\\" not in wanted and wanted.isprintable()
+    return wanted if is_in_console else _HOME

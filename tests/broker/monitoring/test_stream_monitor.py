@@ -337,7 +337,7 @@ def test_batches_that_wait_are_in_the_totals_whatever_becomes_of_them(stream: An
 def test_it_stops_without_measuring_another_block(stream: Any) -> None:
     one = stream(compile_plan(MANY.standing_queries(), BLOCKS), mu=0.0)
     measured: list[int] = []
-    found = one.monitor._found
+    found = one.monitor._search_result
 
     def stops_after_the_first(number: int, *rest: Any) -> Any:
         result = found(number, *rest)
@@ -346,7 +346,7 @@ def test_it_stops_without_measuring_another_block(stream: Any) -> None:
             one.monitor.ask_to_stop()
         return result
 
-    one.monitor._found = stops_after_the_first
+    one.monitor._search_result = stops_after_the_first
     one.offer(one.plan, D1.slice(0, 1_000))
     one.monitor._thread.join(30)
     assert not one.monitor._thread.is_alive()
