@@ -96,8 +96,18 @@ class Demand:
         themselves are returned.
         """
         now = self.at(at_s)
-        hours = max(1.0, (now.observed_s + at_s - now.halved_at_s) / _HOUR_S)
+        hours = now._hours(at_s)
         return {view: own.panes / hours for view, own in sorted(now.asked.items())}
+
+    def questions_an_hour(self, *, at_s: float) -> dict[View, float]:
+        """Return for each view the number of questions in an hour, as :meth:`panes_an_hour` returns their panes."""
+        now = self.at(at_s)
+        hours = now._hours(at_s)
+        return {view: own.questions / hours for view, own in sorted(now.asked.items())}
+
+    def _hours(self, at_s: float) -> float:
+        """Return the observed hours up to a time on the present day, at least one."""
+        return max(1.0, (self.observed_s + at_s - self.halved_at_s) / _HOUR_S)
 
     def plain(self) -> dict[str, Any]:
         """Return the demand as a JSON object that :meth:`parse` accepts."""

@@ -77,6 +77,19 @@ def portions_of(
     return portions
 
 
+def interval_of(portions: Sequence[Portion]) -> tuple[int, int]:
+    """Return the panes of the cube in which successive portions have pieces: from the first to before the last."""
+    first, last = portions[0], portions[-1]
+    begin = next((found for own in portions if (found := _first_pane(own)) is not None), first.first)
+    return max(begin, first.first * first.source.view.panes), last.end * last.source.view.panes
+
+
+def _first_pane(portion: Portion) -> int | None:
+    """Return the first pane of the cube of the first piece of a portion. Return None if the portion has no piece."""
+    pane = portion.source.closed.following(portion.first)
+    return None if pane is None or pane >= portion.end else pane * portion.source.view.panes
+
+
 def _whole(region: Region, first: int, end: int) -> Portion:
     return Portion(region, first // region.view.panes, end // region.view.panes)
 

@@ -27,6 +27,7 @@ from broker.operators.cube.coverage import BatchInterval, Place
 from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
 from broker.operators.cube.cubes_file import copy_former
 from broker.operators.cube.current_snapshot import CurrentSnapshot
+from broker.operators.cube.demands import Demands
 from broker.operators.cube.dump import Dump, Dumps
 from broker.operators.cube.late_cells import LateCells
 from broker.operators.cube.merging import CubeLimits, PaneMerger
@@ -67,7 +68,8 @@ class Keeper:
         self._lateness_us = lateness_us
         self._reader = PieceReader(kept_bytes)
         self._dumps = Dumps(store)
-        self.questions = Questions(lambda: self.snapshot, self.park_damaged, limits.query_s)
+        self.demands = Demands(store)
+        self.questions = Questions(lambda: self.snapshot, self.park_damaged, limits.query_s, self.demands.count)
         self._lock = threading.RLock()
         numbers = saved.numbers()
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)

@@ -17,7 +17,7 @@ from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.look import Look, Wanted
 from broker.operators.cube.question_figures import QuestionFigures
 from broker.operators.cube.question_turns import QuestionTurns
-from broker.operators.cube.snapshot import Snapshot
+from broker.operators.cube.snapshot import Count, Snapshot, uncounted
 
 Answer = TypeVar("Answer")
 Ask = Callable[[Snapshot, Reserve], Answer]
@@ -31,12 +31,18 @@ class Questions:
     """
 
     def __init__(
-        self, snapshot: Callable[[], Snapshot], park_damaged: Callable[[CubeId, int], None], limit_s: float
+        self,
+        snapshot: Callable[[], Snapshot],
+        park_damaged: Callable[[CubeId, int], None],
+        limit_s: float,
+        count: Count = uncounted,
     ) -> None:
         """Create the object. ``snapshot`` returns the newest snapshot. ``limit_s``: the time limit of each answer.
 
-        ``park_damaged`` is called with the cube and the number of a damaged piece.
+        ``park_damaged`` is called with the cube and the number of a damaged piece. ``count`` counts questions for the
+        demand for views.
         """
+        self._count = count
         self._snapshot = snapshot
         self._park_damaged = park_damaged
         self._limit_s = limit_s
@@ -84,14 +90,18 @@ class Questions:
         errors.
         """
         found = self._answered(
-            cube, lambda snapshot, reserve: snapshot.look(cube, wanted, reserve, lookups), cancellation
+            cube, lambda snapshot, reserve: snapshot.look(cube, wanted, reserve, lookups, self._count), cancellation
         )
         self.figures.cells.observe(sum(own["cells"] for own in found.answered_by))
         return found
 
+    def with_turn(self, cube: CubeId, ask: Ask[Answer], cancellation: Cancellation | None = None) -> Answer:
+        """Return what ``ask`` computes from the newest snapshot, within the limits and with the errors of a question."""
+        return self._answered(cube, ask, cancellation)
+
     def _ask(self, cube: CubeId, body: Mapping[str, Any], lookups: Lookups) -> Ask[dict[str, Any]]:
         def ask(snapshot: Snapshot, reserve: Reserve) -> dict[str, Any]:
-            found = snapshot.query(cube, body, reserve, lookups)
+            found = snapshot.query(cube, body, reserve, lookups, self._count)
             self.figures.cells.observe(sum(own["cells"] for own in found["answered_by"]))
             return found
 

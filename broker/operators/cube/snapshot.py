@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
@@ -13,17 +13,19 @@ from asc.frozen import frozen
 from asc.operators.cube.answer import answer
 from asc.operators.cube.answer_memory import Reserve, unbounded
 from asc.operators.cube.cells import Cells
+from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.json_values import bound_text, instant_text
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.looked_up import NO_LOOKUPS, LookedUp, Lookups
 from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.operators.cube.selection import within
+from asc.operators.cube.source import needed_columns
 from broker.errors import DamagedPieceError, QueryError, UnknownQueryError
 from broker.operators.cube.asked import Asked
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Place
-from broker.operators.cube.covering import Segment, by_source, portions_of
+from broker.operators.cube.covering import Segment, by_source, interval_of, portions_of
 from broker.operators.cube.cube_state import BACKFILLED, COUNTERS, CubeId, CubeState
 from broker.operators.cube.gaps import Gap
 from broker.operators.cube.look import Look, Wanted, look_at
@@ -34,6 +36,13 @@ from broker.operators.cube.region import Region
 from broker.operators.cube.store import Store
 
 _NONE: Mapping[int, Cells | None] = MappingProxyType({})
+
+Count = Callable[[CubeState, Levels, int | None, tuple[int, int]], None]
+"""A function that counts a question for the demand, see :meth:`broker.operators.cube.demands.Demands.count`."""
+
+
+def uncounted(_state: CubeState, _cuboid: Levels, _step: int | None, _interval: tuple[int, int]) -> None:
+    """Do not count a question."""
 
 
 class Snapshot:
@@ -102,10 +111,16 @@ class Snapshot:
         return state.all_gaps(self.batch, self.ends)
 
     def query(
-        self, cube: CubeId, body: Mapping[str, Any], reserve: Reserve = unbounded, lookups: Lookups = NO_LOOKUPS
+        self,
+        cube: CubeId,
+        body: Mapping[str, Any],
+        reserve: Reserve = unbounded,
+        lookups: Lookups = NO_LOOKUPS,
+        count: Count = uncounted,
     ) -> dict[str, Any]:
         """Return the answer to a request body in the form of the API. It includes open panes only if the body has
-        ``live``. ``lookups``: the look-ups whose attributes the body may name.
+        ``live``. ``lookups``: the look-ups whose attributes the body may name. ``count`` receives the closed panes that
+        the question reads, unless it names a view.
 
         Raise CubeError if the body is refused, and DamagedPieceError. ``reserve`` is called before each part of the
         work, with the bytes that this part will hold, and may raise. Cost: runs of closed panes are decoded once, as
@@ -115,7 +130,7 @@ class Snapshot:
         seen = LookedUp.of(layout, body.get("by"), body.get("where"), lookups)
         asked = self._asked(body, state, seen)
         question = asked.question
-        parts = self._read_seen(state, layout, asked, seen, reserve)
+        parts = self._read_seen(state, layout, asked, seen, reserve, count)
         plain_answer = answer(seen.layout, parts, question, reserve)
         shown = question.skip + len(plain_answer["rows"])
         return {
@@ -126,13 +141,20 @@ class Snapshot:
             "cursor": asked.cursor(self.commit, shown) if shown < plain_answer["groups"] else None,
         }
 
-    def look(self, cube: CubeId, wanted: Wanted, reserve: Reserve = unbounded, lookups: Lookups = NO_LOOKUPS) -> Look:
+    def look(
+        self,
+        cube: CubeId,
+        wanted: Wanted,
+        reserve: Reserve = unbounded,
+        lookups: Lookups = NO_LOOKUPS,
+        count: Count = uncounted,
+    ) -> Look:
         """Return the content of a page about a cube. Raise the same errors as :meth:`query`."""
         state, layout = self._sound(cube)
         seen = LookedUp.of(layout, [*wanted.down, *wanted.across], wanted.body.get("where"), lookups)
         asked = self._asked(wanted.question(seen.definition), state, seen)
         question = replace(asked.question, skip=wanted.skip)
-        parts = self._read_seen(state, layout, asked, seen, reserve)
+        parts = self._read_seen(state, layout, asked, seen, reserve, count)
         return look_at(seen.layout, parts, question, wanted, facts=self._facts(state, question), reserve=reserve)
 
     def status(self, cube: CubeId) -> dict[str, Any]:
@@ -214,14 +236,18 @@ class Snapshot:
         watermark = None if watermark_us is None else bound_text(watermark_us)
         return {"watermark": watermark, "whole": not gaps, "gaps": gaps, "commit": self.commit}
 
-    def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Reserve) -> list[Part]:
+    def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Reserve, count: Count) -> list[Part]:
         """Return the cells of the question's interval, in parts: closed panes from the nearest views, then open panes,
         then late records that stay apart.
         """
         question, open_from = asked.question, self._open_from(state)
         interval, reading = (question.first, question.end), (layout, reserve)
         parts: list[Part] = []
-        for source, segments in by_source(portions_of(state, layout, question, open_from, asked.answer_from)):
+        portions = portions_of(state, layout, question, open_from, asked.answer_from)
+        if portions and asked.answer_from is None:
+            cuboid = state.definition.dimensions.cuboid_with(needed_columns(layout, question))
+            count(state, cuboid, question.panes, interval_of(portions))
+        for source, segments in by_source(portions):
             parts += self._of_source(source, segments, *reading)
         base = self._open(state.panes, *interval, *reading) if asked.is_live else iter(())
         if asked.is_late:
@@ -231,11 +257,11 @@ class Snapshot:
         return parts or [Part.base(layout, Cells.none(layout))]
 
     def _read_seen(
-        self, state: CubeState, layout: Layout, asked: Asked, seen: LookedUp, reserve: Reserve
+        self, state: CubeState, layout: Layout, asked: Asked, seen: LookedUp, reserve: Reserve, count: Count
     ) -> list[Part]:
         """Return the cells of the question's interval with the attributes of look-ups that the question names."""
         stored = replace(asked, question=seen.stored(asked.question))
-        return seen.parts(self._read_all(state, layout, stored, reserve), reserve)
+        return seen.parts(self._read_all(state, layout, stored, reserve, count), reserve)
 
     def _of_source(
         self, source: Region, segments: Sequence[Segment], layout: Layout, reserve: Reserve

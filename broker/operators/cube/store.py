@@ -13,6 +13,7 @@ are:
   them. ``view`` is the number of the view, or 0;
 - ``views``: the materialised views of a cube, and the bands of its older panes: cuboid, panes of the cube in one pane
   of the view, and role. Also the pane before which the view is complete;
+- ``demand``: how often questions ask for each view of a cube, as JSON;
 - ``removed_views``: the numbers of views whose pieces up to the number ``until`` are deleted, but for some of them;
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
 - ``gaps``: intervals of event time with records missing, and why;
@@ -109,11 +110,12 @@ ALTER TABLE cubes ADD COLUMN kept_from INTEGER;
 ALTER TABLE gaps ADD COLUMN offsets TEXT;
 CREATE TABLE backfills (cube INTEGER PRIMARY KEY);
 CREATE INDEX views_of_cube ON views (cube);
+CREATE TABLE demand (cube INTEGER PRIMARY KEY, counts TEXT NOT NULL);
 """
 _FROM_FORM_1 = "ALTER TABLE pieces ADD COLUMN view INTEGER NOT NULL DEFAULT 0;" + _ADDED_TABLES
 
 _WITH_DATA = ("pieces", "former_cells")
-_OF_CUBES = ("coverage", "gaps", "counters", "windows", "revisions", "views", "backfills")
+_OF_CUBES = ("coverage", "gaps", "counters", "windows", "revisions", "views", "backfills", "demand")
 Rows = list[tuple[Any, ...]]
 
 
@@ -291,7 +293,11 @@ class Store:
             raise CubeStoreError("cubes", str(self.path), remedy)
         tables = {name for (name,) in self.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         needed = ("stream", "marks", "newest", "cubes", "removed", *_WITH_DATA, *_OF_CUBES)
-        if form == 1 and application == _APPLICATION and tables.issuperset(set(needed) - {"views", "backfills"}):
+        if (
+            form == 1
+            and application == _APPLICATION
+            and tables.issuperset(set(needed) - {"views", "backfills", "demand"})
+        ):
             with self.transaction():
                 self._make(_FROM_FORM_1)
             return

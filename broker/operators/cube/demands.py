@@ -1,0 +1,140 @@
+"""The demand for the views of a keeper's cubes: questions are counted in memory, and the counts are stored now and
+then.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from types import MappingProxyType
+
+from asc.errors import CubeError
+from asc.operators.cube.cuboid import Levels
+from asc.operators.cube.demand import Demand
+from asc.operators.cube.demanded import demanded_views
+from asc.operators.cube.lattice import Lattice
+from asc.operators.cube.view import View
+from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.store import Store
+
+LOG = logging.getLogger("asc.cubes")
+
+PENDING_MAX = 1_024
+"""The most views of all cubes that are counted between two additions to the demand. Questions for further views are
+not counted.
+"""
+SAVED_S = 60.0
+"""The seconds between two times at which the demand is stored."""
+
+
+class Demands:
+    """The demand for the views of each cube of a keeper. Thread-safe.
+
+    A question only adds to a small table in memory. The upkeep adds this table to the demand of each cube, and stores
+    it once a minute. So a crash forgets the questions of the last minute, and no answer depends on them.
+    """
+
+    def __init__(self, store: Store, now_s: Callable[[], float] = time.time) -> None:
+        """Set the store. ``now_s`` returns the seconds since the epoch."""
+        self._store = store
+        self._now_s = now_s
+        self._lock = threading.Lock()
+        self._pending: dict[tuple[int, View], tuple[float, float]] = {}
+        self._adding = threading.Lock()
+        self._by_cube: dict[int, Demand] = {}
+        self._lattices: dict[int, Lattice] = {}
+        self._changed: set[int] = set()
+        self._saved_s = now_s()
+
+    @property
+    def now_s(self) -> float:
+        """Return the seconds since the epoch."""
+        return self._now_s()
+
+    def lattice(self, state: CubeState) -> Lattice:
+        """Return the lattice of a cube. It is computed once."""
+        found = self._lattices.get(state.number)
+        if found is None:
+            grain_s = state.grain_us // 1_000_000
+            found = self._lattices[state.number] = Lattice(state.definition.dimensions, grain_s)
+        return found
+
+    def count(self, state: CubeState, cuboid: Levels, step: int | None, interval: tuple[int, int]) -> None:
+        """Count a question. The arguments are those of :func:`demanded_views`.
+
+        Cost: some microseconds. Only changes of a small table exclude each other.
+        """
+        views = demanded_views(self.lattice(state), cuboid, step, *interval)
+        with self._lock:
+            for view, panes in views:
+                key = state.number, view
+                own = self._pending.get(key)
+                if own is not None or len(self._pending) < PENDING_MAX:
+                    questions, read = own or (0.0, 0.0)
+                    self._pending[key] = questions + 1, read + panes
+
+    def of(self, state: CubeState) -> Demand:
+        """Return the demand for the views of a cube, with all questions so far. Raise CubeStoreError."""
+        with self._adding:
+            self._add({state.number: state})
+            return self._demand(state).at(self._now_s())
+
+    def save(self, states: Iterable[CubeState]) -> None:
+        """Store the demand of cubes, if the last call that did so is a minute ago. ``states``: all cubes; others are
+        forgotten. Raise CubeStoreError; then the call of a minute later stores it.
+        """
+        now_s = self._now_s()
+        if 0 <= now_s - self._saved_s < SAVED_S:
+            return
+        # A cube whose definition is damaged has no lattice.
+        by_number = {state.number: state for state in states if state.layout is not None}
+        with self._adding:
+            self._saved_s = now_s
+            self._add(by_number)
+            with self._lock:
+                self._pending = {key: own for key, own in self._pending.items() if key[0] in by_number}
+            for state in by_number.values():
+                self._demand(state)
+            for held in (self._by_cube, self._lattices):
+                for number in held.keys() - by_number.keys():
+                    held.pop(number, None)
+            rows = [
+                (number, json.dumps(self._by_cube[number].plain()), number)
+                for number in sorted(self._changed & by_number.keys())
+            ]
+            if rows:
+                # A cube may be deleted meanwhile.
+                sql = "INSERT OR REPLACE INTO demand SELECT ?, ? WHERE EXISTS (SELECT 1 FROM cubes WHERE number = ?)"
+                with self._store.transaction():
+                    self._store.execute_all(sql, rows)
+            self._changed.clear()
+
+    def _add(self, states: dict[int, CubeState]) -> None:
+        """Add the counted questions about some cubes to their demand."""
+        with self._lock:
+            mine = {key: own for key, own in self._pending.items() if key[0] in states}
+            self._pending = {key: own for key, own in self._pending.items() if key not in mine}
+        now_s = self._now_s()
+        for (number, view), (questions, panes) in mine.items():
+            before = self._demand(states[number])
+            self._by_cube[number] = before.plus(view, panes / questions, at_s=now_s, questions=questions)
+            self._changed.add(number)
+
+    def _demand(self, state: CubeState) -> Demand:
+        found = self._by_cube.get(state.number)
+        if found is None:
+            found = self._by_cube[state.number] = self._stored(state)
+        return found
+
+    def _stored(self, state: CubeState) -> Demand:
+        rows = self._store.execute("SELECT counts FROM demand WHERE cube = ?", (state.number,))
+        if rows:
+            try:
+                return Demand.parse(json.loads(rows[0][0]), self.lattice(state))
+            except (CubeError, ValueError) as error:
+                LOG.warning("the demand for views of cube %s is counted anew: %s", state.id.query, error)
+        self._changed.add(state.number)
+        return Demand(self._now_s(), 0.0, MappingProxyType({}))
