@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictInt, model_validator
 from typing_extensions import Self
 
+from asc.operators.cube.budget import CHOSEN_CELLS_MAX, CHOSEN_VIEWS_MAX, DEFAULT_CELLS
 from asc.operators.cube.definition import DAY_HOURS, DEFAULT_TIME, DIMENSIONS_MAX, HOUR_S, MEASURES_MAX
 from asc.operators.cube.keep import BANDS_MAX
+from asc.operators.cube.optimiser import DEFAULT_VIEWS
 from asc.operators.cube.output import OUTPUTS_MAX
 from asc.operators.cube.pins import PINS_MAX
 from broker.body import Body, Number, Text
@@ -94,6 +96,18 @@ class CubeBody(KindBody):
             description="Bands of ages, as ['1h:30d', '1d:2y origin:1']: grain and levels that older panes keep.",
         ),
     ] = Field(default=[])
+    cuboids: StrictInt = Field(
+        default=DEFAULT_VIEWS,
+        ge=0,
+        le=CHOSEN_VIEWS_MAX,
+        description="The most views that are stored beside the base cuboid, pinned ones among them; 0: none by choice.",
+    )
+    cells: StrictInt = Field(
+        default=DEFAULT_CELLS,
+        ge=0,
+        le=CHOSEN_CELLS_MAX,
+        description="The most cells of these views together; 0: none by choice.",
+    )
     begin: Annotated[
         Literal["now", "earliest"],
         Field(

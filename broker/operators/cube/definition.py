@@ -8,8 +8,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from asc.errors import CubeError
+from asc.operators.cube.budget import DEFAULT_BUDGET, budget_of, plain_budget
 from asc.operators.cube.definition import OP, CubeDefinition
 from asc.operators.cube.keep import Band, bands_of, plain_bands
+from asc.operators.cube.optimiser import Budget
 from asc.operators.cube.output import NO_OUTPUT, OUTPUT_FIELDS, Output
 from asc.operators.cube.pins import pins_of, plain_pins
 from asc.operators.cube.view import View
@@ -18,8 +20,6 @@ from broker.operators.expression import Expression
 from broker.operators.operator_fields import check_known, shown
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
-_LATER = ("cuboids", "cells")
-"""Names of fields that this version refuses, because a later version may define them."""
 _NOT_NULL: Mapping[str, str] = MappingProxyType(
     {
         "time": "an expression over the record",
@@ -29,6 +29,8 @@ _NOT_NULL: Mapping[str, str] = MappingProxyType(
         "materialise": 'a list of cuboids, as [["carrier"]]',
         "keep": 'a list of bands, as ["1h:30d", "1d:2y"]',
         "from": "now or earliest",
+        "cuboids": "the most views to store, 0 for none",
+        "cells": "the most cells of stored views, 0 for none",
     }
 )
 """The fields that may be omitted but must not be null, each with a description of its value for errors."""
@@ -37,7 +39,7 @@ Late = Literal["merge", "apart"]
 LATES: tuple[Late, ...] = ("merge", "apart")
 Begin = Literal["now", "earliest"]
 BEGINS: tuple[Begin, ...] = ("now", "earliest")
-STANDING_FIELDS = (*OUTPUT_FIELDS, "late", "from", "materialise", "keep")
+STANDING_FIELDS = (*OUTPUT_FIELDS, "late", "from", "materialise", "keep", "cuboids", "cells")
 """The fields that only standing cubes have, not cubes over files."""
 
 
@@ -48,6 +50,7 @@ class StandingCube:
     ``late``: whether records of closed panes join these panes or stay apart. ``begin``, the field ``from``: whether the
     cube counts the records from its registration on, or all that the topic still has. ``pins``: the
     views that are materialised in any case. ``bands``: what is kept of older panes; without bands, everything is kept.
+    ``budget``: the most views, and the most cells of them, that the optimiser may store.
     """
 
     name: ClassVar[str] = OP
@@ -58,6 +61,7 @@ class StandingCube:
     begin: Begin = "now"
     pins: tuple[View, ...] = ()
     bands: tuple[Band, ...] = ()
+    budget: Budget = DEFAULT_BUDGET
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> StandingCube:
@@ -66,9 +70,6 @@ class StandingCube:
         >>> StandingCube.parse({"name": "cube", "measures": ["count(*) AS flights"], "grain_s": 60}).summary()
         'flights, every 60 s'
         """
-        later = next((name for name in plain if name in _LATER), None)
-        if later is not None:
-            raise QueryError("field operator", later, "is not offered yet: leave it out")
         check_known(plain, (*_FIELDS, *STANDING_FIELDS))
         for name, remedy in _NOT_NULL.items():
             if name in plain and plain[name] is None:
@@ -76,7 +77,8 @@ class StandingCube:
         try:
             cube = CubeDefinition.parse({name: value for name, value in plain.items() if name not in STANDING_FIELDS})
             output, late, pins = Output.parse(plain, cube), late_of(plain), pins_of(plain.get("materialise"), cube)
-            return cls(cube, output, late, begin_of(plain), pins, bands_with(plain.get("keep"), cube, output, late))
+            bands, budget = bands_with(plain.get("keep"), cube, output, late), budget_of(plain)
+            return cls(cube, output, late, begin_of(plain), pins, bands, budget)
         except CubeError as error:
             raise refusal_of(error) from None
 
@@ -84,7 +86,8 @@ class StandingCube:
         """Return the definition as a JSON object, with its name."""
         output = NO_OUTPUT if self.output is None else self.output.plain(self.cube)
         storage = {"materialise": plain_pins(self.pins, self.cube), "keep": plain_bands(self.bands, self.cube)}
-        return {**self.cube.plain(), **output, "late": self.late, "from": self.begin, **storage}
+        budget = plain_budget(self.budget)
+        return {**self.cube.plain(), **output, "late": self.late, "from": self.begin, **storage, **budget}
 
     def expressions(self) -> tuple[Expression, ...]:
         """Return the time, then the expressions of dimensions and measures, without repetition."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from asc.errors import CubeError
 from asc.keys.attribute import PAttribute
+from asc.operators.cube.budget import DEFAULT_BUDGET, plain_budget
 from asc.operators.cube.definition import OP
 from asc.operators.cube.keep import plain_bands
 from asc.operators.cube.pins import plain_pins
@@ -98,6 +99,8 @@ class CubeKind:
             settings["keep"] = plain_bands(definition.bands, definition.cube)
         if definition.pins:
             settings["materialise"] = plain_pins(definition.pins, definition.cube)
+        if definition.budget != DEFAULT_BUDGET:
+            settings |= plain_budget(definition.budget)
         if definition.begin == "earliest":
             settings["from"] = definition.begin
         return FoldDestination(OP, query.id, query.topic, time.sql, columns, settings)

@@ -96,7 +96,7 @@ class Questions:
         return found
 
     def with_turn(self, cube: CubeId, ask: Ask[Answer], cancellation: Cancellation | None = None) -> Answer:
-        """Return what ``ask`` computes from the newest snapshot, within the limits and with the errors of a question."""
+        """Return what ``ask`` computes from the newest snapshot, with the limits and errors of a question."""
         return self._answered(cube, ask, cancellation)
 
     def _ask(self, cube: CubeId, body: Mapping[str, Any], lookups: Lookups) -> Ask[dict[str, Any]]:

@@ -130,7 +130,7 @@ class Snapshot:
         seen = LookedUp.of(layout, body.get("by"), body.get("where"), lookups)
         asked = self._asked(body, state, seen)
         question = asked.question
-        parts = self._read_seen(state, layout, asked, seen, reserve, count)
+        parts = self._read_seen(state, layout, asked, seen, reserve, count=count)
         plain_answer = answer(seen.layout, parts, question, reserve)
         shown = question.skip + len(plain_answer["rows"])
         return {
@@ -154,7 +154,7 @@ class Snapshot:
         seen = LookedUp.of(layout, [*wanted.down, *wanted.across], wanted.body.get("where"), lookups)
         asked = self._asked(wanted.question(seen.definition), state, seen)
         question = replace(asked.question, skip=wanted.skip)
-        parts = self._read_seen(state, layout, asked, seen, reserve, count)
+        parts = self._read_seen(state, layout, asked, seen, reserve, count=count)
         return look_at(seen.layout, parts, question, wanted, facts=self._facts(state, question), reserve=reserve)
 
     def status(self, cube: CubeId) -> dict[str, Any]:
@@ -257,7 +257,7 @@ class Snapshot:
         return parts or [Part.base(layout, Cells.none(layout))]
 
     def _read_seen(
-        self, state: CubeState, layout: Layout, asked: Asked, seen: LookedUp, reserve: Reserve, count: Count
+        self, state: CubeState, layout: Layout, asked: Asked, seen: LookedUp, reserve: Reserve, *, count: Count
     ) -> list[Part]:
         """Return the cells of the question's interval with the attributes of look-ups that the question names."""
         stored = replace(asked, question=seen.stored(asked.question))

@@ -68,6 +68,29 @@ class ViewFilling:
         added = [self._saved.views.add(state.number, view, "pinned") for view in pins if view not in known]
         return replace(state, views=(*kept, *added))
 
+    def choose(self, cube: CubeId, views: Collection[View]) -> None:
+        """Store exactly the views ``views`` of a cube beside its pinned ones, as chosen by the optimiser. Do nothing if
+        the cube does not exist.
+
+        New views begin empty, and later calls of :meth:`fill` fill them, also after a restart.
+        """
+        with self._lock:
+            before = self._current.sure()
+            state = before.cubes.get(cube)
+            if state is None:
+                return
+            pinned = {view.view for view in state.views if view.role == "pinned"}
+            wanted = [view for view in dict.fromkeys(views) if view not in pinned]
+            known = {view.view for view in state.views if view.role == "chosen"}
+            if known == set(wanted):
+                return
+            kept = [view for view in state.views if view.role == "pinned" or view.view in wanted]
+            with self._current.writing(before.commit + 1, before.batch):
+                self._saved.views.save(state.views, kept)
+                kept += [self._saved.views.add(state.number, view, "chosen") for view in wanted if view not in known]
+            after = replace(state, views=tuple(kept))
+            self._current.swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
+
     def fill(self, limit_s: float) -> None:
         """Fill views from closed panes, for at most ``limit_s``.
 

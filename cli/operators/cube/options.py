@@ -164,10 +164,19 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options about what a cube stores. Their values become a part of ``operator``."""
 
     @wraps(command)
-    def with_storage(*, operator: Json, materialise: str | None, keep: str | None, **others: Any) -> Any:
+    def with_storage(
+        *,
+        operator: Json,
+        materialise: str | None,
+        keep: str | None,
+        cuboids: int | None,
+        cells: int | None,
+        **others: Any,
+    ) -> Any:
         pins = None if materialise is None else [_pin(text) for text in _PINS.findall(materialise) if text.strip()]
         bands = None if keep is None else [text.strip() for text in keep.split(",")]
-        given = {name: own for name, own in (("materialise", pins), ("keep", bands)) if own is not None}
+        storage = {"materialise": pins, "keep": bands, "cuboids": cuboids, "cells": cells}
+        given = {name: own for name, own in storage.items() if own is not None}
         return command(operator={**operator, **given}, **others)
 
     keep_option = click.option(
@@ -182,7 +191,22 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Store these cuboids too, for fast answers: their dimensions, separated by commas, and the cuboids by "
         "semicolons; '() at 1d' has panes of a day: 'carrier; origin, carrier at 1d'.",
     )
-    return with_options(with_storage, (keep_option, option))
+    budget_options = (
+        click.option(
+            "--cuboids",
+            type=click.IntRange(0),
+            metavar="N",
+            help="The most views that are stored beside the base cuboid, those of --materialise among them. Questions "
+            "decide which ones; 'asc cube optimise' shows them. By default 8; 0 for none but those of --materialise.",
+        ),
+        click.option(
+            "--cells",
+            type=click.IntRange(0),
+            metavar="N",
+            help="The most cells of these views together. By default 2,000,000, some 100 MB.",
+        ),
+    )
+    return with_options(with_storage, (keep_option, option, *budget_options))
 
 
 _PINS = re.compile(r"""(?:'[^']*'|"[^"]*"|`[^`]*`|[^;'"`])+""")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from asc.operators.cube.budget import CHOSEN_CELLS_MAX, CHOSEN_VIEWS_MAX
 from broker.errors import QueryError
 from broker.operators.cube.definition import StandingCube
 from broker.operators.expression import Expression
@@ -19,7 +20,7 @@ PLAIN = {
 }
 NONE = {
     **{"output": [], "window_s": None, "slide_s": None, "emit": "all", "late": "merge", "from": "now"},
-    **{"materialise": [], "keep": []},
+    **{"materialise": [], "keep": [], "cuboids": 8, "cells": 2_000_000},
 }
 WINDOWS = {"output": [["origin", "dest"], []], "window_s": 86_400, "slide_s": 3_600, "emit": "changes"}
 
@@ -31,7 +32,7 @@ def test_it_is_read_back_as_it_was_written() -> None:
     assert hash(StandingCube.parse(found.plain())) == hash(found)
     assert found.summary() == "flights, total, worst by origin > dest, carrier, every 3600 s"
     windows = StandingCube.parse({**PLAIN, **WINDOWS})
-    later = {"late": "merge", "from": "now", "materialise": [], "keep": []}
+    later = {name: NONE[name] for name in ("late", "from", "materialise", "keep", "cuboids", "cells")}
     assert windows.plain() == {**PLAIN, **WINDOWS, **later}
     assert StandingCube.parse(windows.plain()) == windows
     assert windows.summary().endswith("every 3600 s, writes changes of windows of 86400 s every 3600 s")
@@ -43,8 +44,11 @@ def test_it_is_read_back_as_it_was_written() -> None:
     assert earliest.plain() == {**PLAIN, **NONE, "from": "earliest"}
     assert StandingCube.parse(earliest.plain()) == earliest != found
     assert earliest.summary() == f"{found.summary()}, from the earliest record"
-    # Neither windows nor late records nor the first record begin another cube.
-    assert {each.cube.generation("s", "true") for each in (windows, apart, earliest, found)} == {
+    budget = StandingCube.parse({**PLAIN, "cuboids": 0, "cells": 9})
+    assert budget.plain() == {**PLAIN, **NONE, "cuboids": 0, "cells": 9}
+    assert StandingCube.parse(budget.plain()) == budget != found
+    # Neither windows nor late records nor the first record nor the budget begin another cube.
+    assert {each.cube.generation("s", "true") for each in (windows, apart, earliest, budget, found)} == {
         found.cube.generation("s", "true")
     }
     least = StandingCube.parse({"name": "cube", "measures": ["count(*)"], "grain_s": 60})
@@ -85,7 +89,10 @@ def test_its_expressions_are_the_time_and_each_value_once() -> None:
         ({**WINDOWS, "window_s": 3600 * 1_441}, "operator.slide_s '3600': has a record in over 1,440 windows"),
         ({"from": "2013"}, "operator.from '2013': is not known: give now or earliest"),
         ({"from": None}, "operator.from: give now or earliest, or leave it out"),
-        ({"cells": 9}, "field operator 'cells': is not offered yet: leave it out"),
+        ({"cells": CHOSEN_CELLS_MAX + 1}, "operator.cells '1000000001': give a whole number up to 1,000,000,000, or 0"),
+        ({"cuboids": CHOSEN_VIEWS_MAX + 1}, "operator.cuboids '65': give a whole number up to 64, or 0"),
+        ({"cuboids": 1.0}, "operator.cuboids '1.0': give a whole number"),
+        ({"cuboids": None}, "operator.cuboids: give the most views to store, 0 for none, or leave it out"),
         ({"dimension": []}, "field operator 'dimension': is not known: known are name, dimensions"),
         ({"time": None}, "operator.time: give an expression over the record"),
         ({"grain_s": 7}, "operator.grain_s '7': give seconds that divide an hour"),
