@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from asc.errors import AscError
+from asc.operators.cube.budget import budget_of
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.keep import bands_of
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.optimiser import Budget
 from asc.operators.cube.output import Output
 from asc.operators.cube.pins import pins_of
 from asc.operators.cube.task_fold import CubeFold, CubePartial
@@ -30,6 +32,7 @@ from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.dump import Dump
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
+from broker.operators.cube.optimiser_runs import OptimiserRuns
 from broker.operators.cube.partial import Partial
 from broker.operators.cube.window_sender import WindowSender
 from broker.operators.cube.window_writer import WindowWriter
@@ -107,6 +110,7 @@ class CubeFolder:
         self._parked: set[CubeId] = set()
         self._omitted: set[CubeId] = set()
         self._backfill = CubeBackfill()
+        self._optimiser = OptimiserRuns()
         self._batches = 0
         self._left_after = 0
 
@@ -195,7 +199,7 @@ class CubeFolder:
 
     def tidy(self) -> None:
         """Repeat the changes of cubes that failed in :meth:`set_registered`. Delete some data of deleted cubes, let
-        panes age, and fill views from closed panes.
+        panes age, and fill views from closed panes. Store the demand for views, and choose them anew, if that is due.
         """
         with suppress(BrokerError):
             self._tidy()
@@ -203,6 +207,14 @@ class CubeFolder:
                 keeper.purge(_PURGED_S)
                 keeper.bands.age(_FILLED_S)
                 keeper.views.fill(_FILLED_S)
+                keeper.demands.save(keeper.snapshot.cubes.values())
+                self._optimiser.run_if_due(keeper, self._budgets)
+
+    def _budgets(self) -> Iterable[tuple[CubeId, Budget]]:
+        """Yield the planned cubes, each with the budget of its definition."""
+        standing = self._standing
+        for query in () if standing is None else standing.planned.values():
+            yield cube_of(query), budget_of(query.definition)
 
     def _tidy(self) -> None:
         if self._standing is self._tidied:
@@ -455,6 +467,7 @@ class CubeFolder:
 
     def close(self) -> None:
         """Close the file, and the connection that writes windows."""
+        self._optimiser.close()
         self._sender.close()
         self._writer = None
         with self._lock:

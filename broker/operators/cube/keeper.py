@@ -38,6 +38,7 @@ from broker.operators.cube.saving import SavedCubes
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.stepping import BatchSteps, Step, committed
 from broker.operators.cube.store import Store
+from broker.operators.cube.view_choice import ViewChoice
 from broker.operators.cube.view_filling import ViewFilling
 from broker.operators.cube.window_state import KeptChange, WindowState
 
@@ -77,6 +78,7 @@ class Keeper:
         self._current = CurrentSnapshot(store, saved, lateness_us, self._reader)
         shared = self._lock, self._merger, self.park_damaged
         self.views = ViewFilling(self._current, saved, *shared)
+        self.choice = ViewChoice(lambda: self.snapshot, self.demands, self.views)
         self.bands = BandKeeping(self._current, saved, *shared, store=store)
 
     @staticmethod

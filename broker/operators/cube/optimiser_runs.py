@@ -1,0 +1,87 @@
+"""The hourly runs of the optimiser over the cubes of a stream, in a thread on at most 2 % of a core."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from asc.errors import AscError
+from asc.operators.cube.optimiser import Budget
+from broker.errors import CancelledError, DamagedPieceError
+from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.keeper import Keeper
+
+LOG = logging.getLogger("asc.cubes")
+
+HOUR_S = 3_600.0
+_IDLE_TIMES = 49
+"""The seconds of sleep for each second of work."""
+_WORKED_S = 0.005
+"""The work after which the thread sleeps."""
+_ENDS_S = 5.0
+
+Budgets = Iterable[tuple[CubeId, Budget]]
+
+
+class OptimiserRuns:
+    """The hourly runs of the optimiser of one stream. Each run has a thread, which ends with it."""
+
+    def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
+        """Begin the first hour."""
+        self._clock_s = clock_s
+        self._due_s = clock_s() + HOUR_S
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def run_if_due(self, keeper: Keeper, budgets: Callable[[], Budgets]) -> None:
+        """Start a run if the last one began an hour ago and has ended. ``budgets`` returns the cubes in the run."""
+        if self._clock_s() < self._due_s or (self._thread is not None and self._thread.is_alive()):
+            return
+        self._due_s = self._clock_s() + HOUR_S
+        own = list(budgets())
+        if own:
+            self._thread = threading.Thread(
+                target=lambda: optimise(keeper, own, Pace(self._stop).pause), name="optimiser of cubes", daemon=True
+            )
+            self._thread.start()
+
+    def close(self) -> None:
+        """End the run, and wait for it."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_ENDS_S)
+
+
+def optimise(keeper: Keeper, budgets: Budgets, pause: Callable[[], None]) -> None:
+    """Choose the views of cubes anew. Log what cannot be chosen, and end early if ``pause`` raises CancelledError."""
+    for cube, budget in budgets:
+        try:
+            proposal = keeper.choice.propose(cube, budget, pause)
+            if proposal.changes:
+                LOG.info("views of cube %s: %s", cube.query, "; ".join(proposal.lines()))
+            keeper.choice.apply(cube, proposal)
+        except CancelledError:
+            return
+        except DamagedPieceError as error:
+            keeper.park_damaged(cube, error.number)
+        except AscError as error:
+            LOG.warning("the views of cube %s are not chosen anew: %s", cube.query, error)
+
+
+class Pace:
+    """A pace of work: after some milliseconds of work, the thread sleeps 49 times as long."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        """Begin to work. ``stop``: set if the work is to end."""
+        self._stop = stop
+        self._from_s = time.thread_time()
+
+    def pause(self) -> None:
+        """Sleep if enough was done. Raise CancelledError if the work is to end."""
+        worked_s = time.thread_time() - self._from_s
+        if self._stop.is_set() or (worked_s >= _WORKED_S and self._stop.wait(_IDLE_TIMES * worked_s)):
+            raise CancelledError("optimiser of cubes", None, "ends, because the daemon stops: start it again")
+        if worked_s >= _WORKED_S:
+            self._from_s = time.thread_time()

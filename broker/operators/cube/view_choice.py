@@ -1,0 +1,156 @@
+"""The choice of the views of a cube from its demand, and the estimate of the cells of views that are not stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from asc.operators.cube.cell_sample import SAMPLE_CELLS, CellSample, days_to_read, drawn
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.lattice import Lattice
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.optimiser import Budget, StoredCells, propose
+from asc.operators.cube.proposal import Proposal
+from asc.operators.cube.view import View
+from asc.operators.cube.view_estimate import Pause, ViewEstimate, unpaused
+from broker.errors import QueryError
+from broker.operators.cube.batch_time import first_open
+from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.demands import Demands
+from broker.operators.cube.panes import sound
+from broker.operators.cube.snapshot import Snapshot
+from broker.operators.cube.view_filling import ViewFilling
+
+_READ_CELLS = 20 * SAMPLE_CELLS
+"""The cells of the days from which a sample is drawn. If there are more, fewer days are read, but at least one."""
+_READ_PIECES = 1_000
+"""The pieces of these days, likewise."""
+_THINNED_CELLS = 10 * SAMPLE_CELLS
+"""The cells that are in memory to draw a sample, except those of the piece that is read."""
+
+
+class ViewChoice:
+    """The optimiser of the views of a keeper's cubes. Thread-safe; the keeper is locked only while views change.
+
+    A sample is read day by day, each from the newest snapshot. So a caller that pauses does not hold an older snapshot
+    for longer than it takes to read a day.
+    """
+
+    def __init__(self, snapshot: Callable[[], Snapshot], demands: Demands, filling: ViewFilling) -> None:
+        """Set the collaborators. ``snapshot`` returns the newest snapshot."""
+        self._snapshot = snapshot
+        self._demands = demands
+        self._filling = filling
+
+    def estimate(self, cube: CubeId, pause: Pause = unpaused) -> ViewEstimate:
+        """Return an estimate of the cells of views, from a sample of the base cells of closed panes.
+
+        ``pause`` is called between the pieces, and may sleep or raise. Raise QueryError if the cube is parked, and
+        DamagedPieceError if a piece is damaged. Cost: the base pieces of at most eight days.
+        """
+        snapshot = self._snapshot()
+        state, _ = sound_cube(snapshot, cube)
+        lattice = self._demands.lattice(state)
+        days = _days(state, first_open(snapshot.marks.get(state.time), snapshot.lateness_us, state.grain_us), lattice)
+        del snapshot
+        population = sum(state.panes.closed.cells(*day) for day in days)
+        share = min(1.0, _THINNED_CELLS / max(1, population))
+        parts: list[Cells] = []
+        for day in days:
+            for cells in self._thinned(cube, day, share):
+                parts.append(cells)
+                pause()
+        sample = CellSample.of(parts, lattice.panes_a_day)
+        if share < 1:
+            # Drawn twice, and all cells are as likely as if they were drawn once.
+            sample = replace(sample, population=round(sample.population / share), days=sample.days or len(days))
+        return ViewEstimate(lattice, sample)
+
+    def propose(self, cube: CubeId, budget: Budget, pause: Pause = unpaused) -> Proposal:
+        """Return the views to store for the demand for a cube. ``pause`` and the errors: as in :meth:`estimate`."""
+        estimate = self.estimate(cube, pause)
+        snapshot = self._snapshot()
+        state, _ = sound_cube(snapshot, cube)
+        asked = self._demands.of(state).panes_an_hour(at_s=self._demands.now_s)
+        held = held_cells(state, estimate)
+        pins = [view.view for view in state.views if view.role == "pinned"]
+        del snapshot, state
+        stored = StoredCells(held.base, held.panes, held.views)
+        return propose(estimate.lattice, asked, estimate.sample, stored, pins=pins, budget=budget, pause=pause)
+
+    def apply(self, cube: CubeId, proposal: Proposal) -> None:
+        """Store the views of a proposal. New ones are filled later."""
+        self._filling.choose(cube, proposal.views)
+
+    def _thinned(self, cube: CubeId, day: tuple[int, int], share: float) -> Iterator[Cells]:
+        """Yield cells of the closed base panes of a day, without states: all cells, or a share of them."""
+        snapshot = self._snapshot()
+        state, layout = sound_cube(snapshot, cube)
+        seen = 0
+        for run in state.panes.closed.runs(*day):
+            for piece in (piece for pieces in run for piece in sound(pieces) if day[0] <= piece.pane < day[1]):
+                most = int((seen + piece.cells) * share) - int(seen * share)
+                seen += piece.cells
+                if most:
+                    cells = replace(snapshot.cells(layout, piece, is_kept=False), states=())
+                    yield cells.take(np.sort(drawn(cells.count, most, piece.pane))) if share < 1 else cells
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCells:
+    """The cells that a cube holds, and those of its views. ``base``: the cells of closed panes, of bands too.
+
+    ``panes``: the panes of the cube from the first kept one to the last closed one. ``views``: the cells of each view
+    beside it, estimated for one that is not filled yet.
+    """
+
+    base: int
+    panes: int
+    views: dict[View, float]
+
+
+def held_cells(state: CubeState, estimate: ViewEstimate) -> HeldCells:
+    """Return the cells that a cube and its views have."""
+    opened = sum(piece.cells for pieces in state.panes.open.values() for piece in pieces)
+    base = state.panes.cells - opened + sum(band.panes.cells for band in state.bands)
+    firsts = [own.closed.first * own.view.panes for own in state.bands if own.closed.first is not None]
+    firsts += [] if state.panes.closed.first is None else [state.panes.closed.first]
+    last = max(state.panes.closed, default=None)
+    ends = [own.end for own in state.bands if own.end is not None] + ([] if last is None else [last + 1])
+    panes = max(ends) - min(firsts) if firsts and ends else 0
+    share = base / max(1, estimate.sample.population)
+    views = {
+        own.view: float(own.panes.cells) if own.filled_to is not None else estimate.cells(own.view) * share
+        for own in state.views
+    }
+    return HeldCells(base, max(0, panes), views)
+
+
+def sound_cube(snapshot: Snapshot, cube: CubeId) -> tuple[CubeState, Layout]:
+    """Return a cube and its layout. Raise QueryError if its pieces no longer fit the records of the stream."""
+    state = snapshot.cube(cube)
+    if state.layout is None:
+        raise QueryError("cube", cube.query, f"is parked, {state.parked}")
+    return state, state.layout
+
+
+def _days(state: CubeState, open_from: int | None, lattice: Lattice) -> list[tuple[int, int]]:
+    """Return the panes of the days whose base pieces are read, each as the first and the end."""
+    closed = state.panes.closed
+    if closed.first is None or open_from is None:
+        return []
+    days = days_to_read(closed.first, open_from, lattice.panes_a_day)
+    # Days without records say nothing, as those after a jump of event time.
+    days = [day for day in days if closed.cells(*day)] or [_day_of(closed.first, lattice.panes_a_day)]
+    while len(days) > 1 and (
+        sum(closed.cells(*day) for day in days) > _READ_CELLS or len(days) * lattice.panes_a_day > _READ_PIECES
+    ):
+        days = days[::2]
+    return days
+
+
+def _day_of(pane: int, panes_a_day: int) -> tuple[int, int]:
+    first = pane - pane % panes_a_day
+    return first, first + panes_a_day

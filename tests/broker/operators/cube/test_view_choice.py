@@ -1,0 +1,173 @@
+"""Views are chosen for the questions that were asked, filled, and kept through restarts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asc.operators.cube.optimiser import Budget
+from asc.operators.cube.view import View
+from asc.operators.cube.view_estimate import ViewEstimate
+from broker.errors import CancelledError
+from broker.operators.cube import view_choice
+from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.optimiser_runs import HOUR_S, OptimiserRuns, Pace, optimise
+from tests.broker.operators.cube.kept_stream import batch, minute, opened
+from tests.broker.operators.cube.view_rig import CUBE, OWN, answer, cells, check_pieces, filled, state_of
+
+BUDGET = Budget(8, 1_000)
+HOURS = {"by": [], "from": minute(0), "to": minute(120)}
+
+
+def ask(keeper: Keeper, times: int, **body: Any) -> None:
+    for _ in range(times):
+        answer(keeper, **body)
+
+
+def roles(keeper: Keeper) -> dict[View, str]:
+    return {view.view: view.role for view in state_of(keeper).views}
+
+
+def optimised(keeper: Keeper, budget: Budget = BUDGET) -> list[str]:
+    proposal = keeper.choice.propose(CUBE, budget)
+    keeper.choice.apply(CUBE, proposal)
+    return proposal.lines()
+
+
+def test_a_view_is_chosen_for_questions_and_answers_them(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path, View((0, 1), 60))
+    ask(keeper, 50, by=["carrier"], **{"from": minute(0), "to": minute(60)})
+    lines = optimised(keeper)
+    assert lines[0].startswith("+ carrier at 1h: 4 cells, saves "), lines
+    assert roles(keeper) == {View((0, 1), 60): "pinned", View((1, 0), 60): "chosen"}
+    keeper.views.fill(10)
+    check_pieces(keeper)
+    found = answer(keeper, by=["carrier"], **{"from": minute(0), "to": minute(60)})
+    assert (cells(found), found["answered_by"][0]["grain_s"]) == (2, 3_600)
+    # Chosen again, nothing changes.
+    commit = keeper.snapshot.commit
+    assert optimised(keeper)[0].startswith("no change")
+    assert keeper.snapshot.commit == commit
+    # A pin of the view takes its place, and is kept by the next run.
+    keeper.views.pin(CUBE, [View((1, 0), 60)])
+    assert roles(keeper) == {View((1, 0), 60): "pinned"}
+    optimised(keeper, Budget(0, 0))
+    assert roles(keeper) == {View((1, 0), 60): "pinned"}
+
+
+def test_a_budget_of_no_views_removes_those_that_were_chosen(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path)
+    ask(keeper, 50, **HOURS)
+    optimised(keeper)
+    keeper.views.fill(10)
+    assert list(roles(keeper).values()) == ["chosen"]
+    assert optimised(keeper, Budget(0, 1_000))[0].startswith("- () at 2h")
+    assert roles(keeper) == {}
+    keeper.purge(10)
+    assert keeper._store.execute("SELECT count(*) FROM pieces WHERE view > 0") == [(0,)]
+
+
+def test_a_gain_up_to_a_tenth_changes_nothing(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path)
+    # By far the most is asked of the base cuboid, minute by minute, which no view answers.
+    ask(keeper, 100, by=["carrier", "dest"], grain_s=60)
+    ask(keeper, 9, by=[], **{"from": minute(0), "to": minute(120)})
+    proposal = keeper.choice.propose(CUBE, BUDGET)
+    assert 0.9 * proposal.cost <= proposal.best_cost < proposal.cost
+    assert proposal.changes == ()
+    optimised(keeper)
+    assert roles(keeper) == {}
+    ask(keeper, 60, by=[], **{"from": minute(0), "to": minute(120)})
+    assert optimised(keeper)[0].startswith("+ () at 2h")
+
+
+def test_a_crash_between_the_choice_and_the_filling_is_harmless(tmp_path: Path) -> None:
+    keeper, topic = filled(tmp_path)
+    ask(keeper, 50, **HOURS)
+    wanted = answer(keeper, **HOURS)["rows"]
+    optimised(keeper)
+    keeper.close()
+    keeper = opened(tmp_path)
+    assert roles(keeper) == {View((0, 0), 120): "chosen"}
+    assert (state_of(keeper).views[0].filled_to, answer(keeper, **HOURS)["rows"]) == (None, wanted)
+    keeper.define(CUBE, OWN)
+    keeper.views.fill(10)
+    check_pieces(keeper)
+    found = answer(keeper, **HOURS)
+    assert (found["rows"], cells(found)) == (wanted, 1)
+    topic.commit(keeper, batch(0, 1), {CUBE: OWN})
+    check_pieces(keeper)
+    keeper.close()
+
+
+def test_a_view_that_is_not_filled_yet_counts_as_stored(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path)
+    ask(keeper, 50, **HOURS)
+    optimised(keeper)
+    assert optimised(keeper)[0].startswith("no change")
+
+
+@pytest.mark.parametrize("read", [10, 1_000_000])
+def test_a_sample_of_many_cells_is_thinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: int) -> None:
+    keeper, _ = filled(tmp_path)
+    monkeypatch.setattr(view_choice, "_THINNED_CELLS", read)
+    estimate: ViewEstimate = keeper.choice.estimate(CUBE)
+    assert estimate.sample.population == 240
+    assert 2 <= estimate.cells(View((1, 0), 60)) <= 240
+    if read > 240:
+        assert estimate.cells(View((1, 0), 60)) == 4
+
+
+def test_a_run_chooses_within_its_budget_and_parks_a_damaged_cube(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path)
+    ask(keeper, 50, **HOURS)
+    optimise(keeper, [(CUBE, BUDGET)], lambda: None)
+    assert roles(keeper) == {View((0, 0), 120): "chosen"}
+    with keeper._store.transaction():
+        keeper._store.execute("UPDATE pieces SET data = zeroblob(length(data)) WHERE pane % 7 = 0")
+    keeper._reader = type(keeper._reader)(0)
+    keeper._current._reader = keeper._reader
+    keeper._current.read_again()
+    optimise(keeper, [(CUBE, BUDGET)], lambda: None)
+    assert "is damaged" in str(state_of(keeper).parked)
+
+
+def test_runs_are_hourly_and_end_with_the_daemon(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path)
+    ask(keeper, 50, **HOURS)
+    now = [0.0]
+    runs = OptimiserRuns(lambda: now[0])
+    runs.run_if_due(keeper, lambda: [(CUBE, BUDGET)])
+    assert runs._thread is None
+    now[0] = HOUR_S
+    runs.run_if_due(keeper, lambda: [(CUBE, BUDGET)])
+    assert runs._thread is not None
+    runs._thread.join()
+    assert roles(keeper) == {View((0, 0), 120): "chosen"}
+    runs.close()
+    keeper.close()
+
+
+def test_a_pace_sleeps_49_times_its_work() -> None:
+    stop = threading.Event()
+    slept: list[float | None] = []
+
+    class Recorded(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            slept.append(timeout)
+            return self.is_set()
+
+    stop = Recorded()
+    pace = Pace(stop)
+    begin_s = time.thread_time()
+    while time.thread_time() - begin_s < 0.05:
+        pace.pause()
+    worked_s = time.thread_time() - begin_s
+    assert sum(own or 0 for own in slept) >= 49 * 0.5 * worked_s
+    stop.set()
+    with pytest.raises(CancelledError):
+        pace.pause()
