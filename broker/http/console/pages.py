@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from asc.errors import AscError, PredicateError
+from asc.operators.cube.json_values import bound_text
 from broker.errors import QueryError
 from broker.http.guards import CONSOLE
 from broker.pages.markup import field, text
@@ -72,6 +73,7 @@ class Pages:
         self._templates.filters.update(
             time=page_time, date=page_date, at=instant_on_page, number=number_text, part=quoted_part
         )
+        self._templates.filters.update(instant=micros_on_page)
         self._templates.filters.update(words=words, whole=whole, folded=folded, field=field)
         self._templates.filters.update(duration=duration_text, latency=latency_text)
         self._templates.globals.update(console=CONSOLE, logs_in=logs_in, links=[*_FIRST, *links, *_LAST])
@@ -137,6 +139,15 @@ def instant_on_page(text: str) -> str:
     ('2013-07-10 12:00:00 UTC', '+12345-01-01 00:00:00.5 UTC')
     """
     return text.replace("T", " ").replace("Z", " UTC")
+
+
+def micros_on_page(time_us: int | None) -> str:
+    """Return microseconds since 1970 in the form that a page shows, or a dash for None.
+
+    >>> micros_on_page(1_373_414_400_000_000), micros_on_page(None)
+    ('2013-07-10 00:00:00 UTC', '-')
+    """
+    return "-" if time_us is None else instant_on_page(bound_text(time_us))
 
 
 def number_text(value: float | None) -> str:

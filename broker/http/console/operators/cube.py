@@ -11,12 +11,14 @@ from fastapi.responses import RedirectResponse, Response
 
 from asc.errors import AscError, CubeError
 from asc.operators.cube.definition import HOUR_S, OP, CubeDefinition
-from asc.operators.cube.json_values import instant_of, instant_text
+from asc.operators.cube.json_values import instant_of
 from asc.operators.cube.looked_up import usable_attributes
 from broker.errors import http_status
 from broker.http.console.operators.cube_address import View, cube_address
+from broker.http.console.operators.cube_past import short_time
 from broker.http.console.operators.cube_steps import drill_downs, out_of_slices, pages_of, roll_ups
-from broker.http.console.operators.cube_table import table_of
+from broker.http.console.operators.cube_stored import add_stored, stored_address
+from broker.http.console.operators.cube_table import sources_of, table_of
 from broker.http.console.pages import Pages, duration_text, number_text, said
 from broker.http.console.pane_chart import Interval, Panes, pane_chart
 from broker.http.guards import CONSOLE
@@ -42,11 +44,16 @@ _PROGRESS: Mapping[PartitionState, str] = {
 
 
 def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the routes of ``/console/cubes``, and of a page for each cube."""
-    router = APIRouter(prefix="/cubes")
+    """Return the routes of ``/console/cubes``, of a page for each cube, and of a page of what each cube stores."""
+    router = APIRouter()
     of_caller = Depends(permitted_of)
+    add_stored(router, pages, of_caller)
+    _add_cubes(router, pages, of_caller)
+    return router
 
-    @router.get("")
+
+def _add_cubes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
+    @router.get("/cubes")
     def listed(after: str = "", permitted: ScopedService = of_caller) -> Response:
         found, more = permitted.page("", None, None, after or None, _PAGE, operator=OP)
         cubes = [{**shown(permitted, query, is_brief=True), "address": cube_address(query.id)} for query in found]
@@ -55,7 +62,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
         values = {"title": LINK[1], "cubes": cubes, "next": following, "lookups": lookups}
         return pages.page("operators/cubes.html", values)
 
-    @router.get("/{query_id:path}")
+    @router.get("/cubes/{query_id:path}")
     def show(query_id: str, asked: Annotated[View, Query()], permitted: ScopedService = of_caller) -> Response:
         if not query_id:
             return RedirectResponse(f"{CONSOLE}/cubes", 303)
@@ -82,6 +89,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
             "roll_ups": roll_ups(view, query_id, dimensions),
             "drill_downs": drill_downs(view, query_id, dimensions),
             "whole": cube_address(query_id),
+            "stored": stored_address(query_id),
             "live": view.address(query_id, live=True),
             "without_slices": view.address(query_id, where=[]),
             "progress": _PROGRESS,
@@ -89,8 +97,6 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
             **content,
         }
         return pages.page("operators/cube_page.html", values, status)
-
-    return router
 
 
 def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[str, Any]:
@@ -104,6 +110,7 @@ def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[st
         "table": table_of(look, view, cube.query.id),
         "pages": pages_of(look, view, cube.query.id),
         "chart": _chart(look, cube.definition.cube),
+        "sources": sources_of(look),
         "measure": look.layout.measures[look.measure].name,
         "body": json.dumps(body, ensure_ascii=False),
     }
@@ -138,22 +145,13 @@ def _chart(look: Look, definition: CubeDefinition) -> Any:
     panes = Panes(series.first * grain_us, step_us, series.points)
     measure = look.layout.measures[look.measure].name
     middle_us = panes.first_us + panes.points // 2 * step_us
-    times = [_short(at_us) for at_us in (panes.first_us, middle_us, panes.first_us + panes.points * step_us)]
+    times = [short_time(at_us) for at_us in (panes.first_us, middle_us, panes.first_us + panes.points * step_us)]
     title = f"{measure}, a point for each {duration_text(step_us / 1_000_000)}"
     values = series.values.values()
     figures = f"least {number_text(min(values))}, most {number_text(max(values))}" if values else "no value"
     said_too = f"{title}, from {times[0]} to {times[2]}: {figures}"
     missing = [_interval(gap) for gap in look.facts["gaps"]]
     return pane_chart(title, said_too, panes, series.values, series.over_nothing, times=times, missing=missing)
-
-
-def _short(time_us: int) -> str:
-    """Return a time in UTC to the minute, or to the second if it is not a whole minute.
-
-    >>> _short(1_373_414_400_000_000), _short(1_373_414_401_000_000)
-    ('2013-07-10 00:00', '2013-07-10 00:00:01')
-    """
-    return instant_text(time_us).removesuffix("Z").replace("T", " ").removesuffix(":00")
 
 
 def _interval(gap: Mapping[str, Any]) -> Interval:

@@ -8,6 +8,7 @@ from typing import Any
 
 from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.slice_text import slice_text
+from asc.operators.cube.view import grain_text
 from broker.http.console.operators.cube_address import View
 from broker.operators.cube.look import Look
 
@@ -48,6 +49,16 @@ class Table:
     has_columns: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A stored view from which an answer is computed: its levels, the length of its panes, and what was read of it."""
+
+    cuboid: str
+    grain: str
+    panes: int
+    cells: int
+
+
 def table_of(look: Look, view: View, query_id: str) -> Table:
     """Return the table of a pivot. If the view has columns, the table shows one measure, otherwise all measures."""
     names = _names(look, look.axes.down)
@@ -65,6 +76,22 @@ def table_of(look: Look, view: View, query_id: str) -> Table:
     ]
     total = [*(value_of(column[measure]) for column in look.pivot.columns), value_of(look.pivot.total[measure])]
     return Table(names, [*headings, links.ordered(measure, "all")], rows, total, has_columns=True)
+
+
+def sources_of(look: Look) -> list[Source]:
+    """Return the stored views whose cells an answer is computed from. Views without panes in the interval are left
+    out, unless there is no other.
+    """
+    found = [
+        Source(
+            ", ".join(own["cuboid"]) or "()",
+            "-" if own["grain_s"] is None else grain_text(own["grain_s"]),
+            own["panes"],
+            own["cells"],
+        )
+        for own in look.answered_by
+    ]
+    return [own for own in found if own.panes] or found
 
 
 def value_of(value: Any) -> Shown:

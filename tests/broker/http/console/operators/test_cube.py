@@ -294,6 +294,64 @@ def test_a_list_has_all_cubes_and_metrics_count_them(site: Site) -> None:
     assert f'asc_cube_answer_cells_count{{stream="{stream}"}}' in after
 
 
+def sections_of(text: str, name: str) -> str:
+    """Return a section of a page by its label."""
+    found = re.search(rf'<section aria-label="{name}">.*?</section>', text, re.DOTALL)
+    assert found is not None, page_text(text)
+    return found[0].replace('<table class="list">', "<table>")
+
+
+def test_a_page_shows_the_stored_views_of_its_answer(site: Site) -> None:
+    for path, body in (("late?by=carrier", {"by": ["carrier"]}), ("late?by=dest&live=true", {"live": True})):
+        rows = table_of(sections_of(page(site, path), "Stored views of this answer"))
+        wanted = [
+            [", ".join(own["cuboid"]), "1h", f"{own['panes']:,}", f"{own['cells']:,}"]
+            for own in asked(site, body)["answered_by"]
+            if own["panes"]
+        ]
+        assert rows[1:] == wanted
+        assert wanted
+
+
+def test_what_a_cube_stores_is_drawn_and_is_a_table(site: Site) -> None:
+    text = page(site, links_of(page(site, "late"))["All that the cube stores"])
+    kept = site.client.get("/v1/queries/late").json()["kept"]
+    views = table_of(sections_of(text, "Lattice"))[1:]
+    assert len(views) == 6 * 8
+    assert views[0] == ["dest, carrier", "1h", "base", f"{kept['cells']:,}", f"{kept['panes']:,}", "records"]
+    assert {row[2] for row in views[1:]} == {"no"}
+    assert {row[5] for row in views[1:]} == {"dest, carrier at 1h"}
+    ((levels, grain, role, times, *_),) = table_of(sections_of(text, "What is kept of the past"))[1:]
+    assert (levels, grain, role) == ("dest, carrier", "1h", "base")
+    assert times == "2026-06-01 00:00:00 UTC to 2026-06-01 04:00:00 UTC"
+    assert "The open panes are 2026-06-01 04:00:00 UTC to 2026-06-01 05:00:00 UTC" in page_text(text)
+    assert "No gap" in text
+    assert text.count("<figure") == 2
+
+
+def test_pins_and_bands_are_shown_and_names_are_text(site: Site) -> None:
+    operator = {
+        **{**OPERATOR, "dimensions": [["origin", "concat(dest, '<i>')"], ["carrier"]]},
+        **{"keep": ["1h:3h", "2h:2d carrier:0"], "materialise": [["carrier"]]},
+    }
+    site.register("kept", "true", site.topic("kept"), operator=operator)
+    try:
+        text = page(site, "/console/cube/stored/kept")
+        assert "&lt;i&gt;" in text
+        assert "<i>" not in text
+        roles = {(row[0], row[1]): row[2] for row in table_of(sections_of(text, "Lattice"))[1:] if row[2] != "no"}
+        name = "concat(dest, '<i>')"
+        assert roles == {
+            (f"{name}, carrier", "1h"): "base",
+            (name, "2h"): "band, not complete",
+            ("carrier", "1h"): "pinned, not complete",
+        }
+    finally:
+        assert site.client.delete("/v1/queries/kept").status_code == 200
+    page(site, "/console/cube/stored/kept", 404)
+    assert site.client.get("/console/cube/stored/", follow_redirects=False).status_code == 303
+
+
 def test_attributes_of_look_ups_may_be_rows_and_columns(site: Site) -> None:
     content = b"carrier,name,kind\nB6,JetBlue,low\nUA,United,full\n"
     headers = {"content-type": "text/csv"}
@@ -346,6 +404,9 @@ def test_who_may_not_read_its_columns_sees_no_value(site: Site) -> None:
         assert status == 403
         assert "token 'few' may name" in text
         assert not any(value in text for value in ("JFK", "UA", "accepted =", "2026-06-01"))
+        status, text = seen("few", "/console/cube/stored/late")
+        assert status == 403
+        assert not any(value in text for value in ("JFK", " cells", "2026-06-01"))
         # It sees that there is a cube, as it sees other queries, and not a time of its records.
         status, text = seen("few", "/console/queries/late")
         assert status == 200
@@ -409,6 +470,7 @@ def test_a_file_that_cannot_be_read_is_told_and_hides_nothing_else(site: Site) -
         rows = site.client.get("/v1/queries?operator=cube").json()["queries"]
         assert {row["kept"] for row in rows} == {None}
         assert page(site, "/console/cubes")
+        assert "cubes.sqlite" in page_text(site.client.get("/console/cube/stored/late").text)
     finally:
         aside.replace(path)
     assert table_of(page(site, "late?by=carrier"))[-1][0] == "all"
