@@ -68,7 +68,7 @@ class ShownLattice:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What is stored of one view. ``source``: the view from which it is computed if that does not depend on cells."""
+    """The stored pieces of one view. ``source``: the view from which it is always computed; None if cells decide."""
 
     roles: tuple[Role, ...]
     cells: int
@@ -89,13 +89,14 @@ def shown_lattice(state: CubeState, asked: Iterable[View] = ()) -> ShownLattice:
     Cost: it depends on the stored and the shown views, not on the size of the lattice.
     """
     dimensions, grain_s = state.definition.dimensions, state.grain_us // 1_000_000
-    lattice = Lattice(dimensions, grain_s)
-    stored = _stored(state, lattice.base)
+    lattice, base = Lattice(dimensions, grain_s), View.base(dimensions)
+    stored = _stored(state, base)
     views = _chosen(lattice, stored, asked)
     # Beside the base pieces, bands have the older panes, so that only both together answer for all panes.
     complete = {own.view: float(own.panes.cells) for own in state.views if own.end is not None}
-    sources = {**complete, lattice.base: float(state.cells)}
-    nodes = tuple(_node(lattice, view, stored.get(view), sources) for view in views)
+    sources = {**complete, base: float(state.cells)}
+    named = base, lattice.name(base) + (" and bands" if state.bands else "")
+    nodes = tuple(_node(lattice, view, stored.get(view), sources, named) for view in views)
     shown = set(views)
     more = [own for view, own in stored.items() if view not in shown]
     # Bands may have panes of several days, which are not in the lattice.
@@ -166,11 +167,20 @@ def _grains(lattice: Lattice, views: Iterable[View]) -> list[int]:
     return [own for own in lattice.lengths if own in usual | used]
 
 
-def _node(lattice: Lattice, view: View, stored: _Stored | None, sources: Mapping[View, float]) -> LatticeNode:
+def _node(
+    lattice: Lattice, view: View, stored: _Stored | None, sources: Mapping[View, float], named: tuple[View, str]
+) -> LatticeNode:
+    """Return a view with its source. ``sources``: the cells of each view that may be one. ``named``: the base view, and
+    its name as a source.
+    """
     own = stored or _Stored((), 0, 0, is_filled=False)
-    source = None
-    if view != lattice.base:
-        source = own.source or lattice.nearest(view, {each: sources[each] for each in sources if each != view})
+    base, base_name = named
+    source, source_name = own.source, ""
+    if source is not None:
+        source_name = lattice.name(source)
+    elif view != base:
+        source = lattice.nearest(view, {each: sources[each] for each in sources if each != view})
+        source_name = base_name if source == base else lattice.name(source)
     return LatticeNode(
         view,
         cuboid_text(lattice.dimensions, view.cuboid),
@@ -180,7 +190,7 @@ def _node(lattice: Lattice, view: View, stored: _Stored | None, sources: Mapping
         own.panes,
         own.is_filled,
         source,
-        "" if source is None else lattice.name(source),
+        source_name,
     )
 
 

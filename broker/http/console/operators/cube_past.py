@@ -19,7 +19,7 @@ from broker.operators.cube.snapshot import Snapshot
 from broker.pages.markup import text
 
 _WIDTH, _LEFT, _RIGHT = 600, 8, 8
-_TOP, _ROW, _BAR, _BOTTOM = 22, 34, 12, 24
+_TOP, _ROW, _BAR, _BOTTOM = 36, 34, 12, 24
 _NAME_CHARS = 50
 
 Interval = tuple[int, int]
@@ -43,7 +43,7 @@ class KeptSpan:
 
 @dataclass(frozen=True, slots=True)
 class ShownPast:
-    """What is kept of the past of a cube, the finest and newest part first.
+    """The kept past of a cube, the finest and newest part first.
 
     ``open``: the interval of the open panes. ``first_us``: the beginning of the first kept pane. ``deletes``: whether
     older panes were deleted for their age. ``end_us``: the end of the newest pane. ``gaps``: the intervals in which
@@ -183,14 +183,15 @@ def _gaps(axis: _Axis, past: ShownPast, bottom: int) -> Iterator[Markup]:
 
 def _marks(axis: _Axis, past: ShownPast, bottom: int) -> Iterator[Markup]:
     """Yield lines at the watermark and at the first kept pane."""
-    marks = [(axis.first_us, "start", "first kept pane")]
+    marks = [(axis.first_us, "first kept pane")]
     if past.watermark_us is not None:
-        marks.append((past.watermark_us, "end", "watermark"))
-    for at_us, anchor, said in marks:
-        x = axis.x(at_us)
-        yield Markup('<line class="moment" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>').format(x, x, _TOP - 4, bottom)
+        marks.append((past.watermark_us, "watermark"))
+    for row, (at_us, said) in enumerate(marks):
+        x, y = axis.x(at_us), 12 + 14 * row
+        anchor = "start" if x < _WIDTH / 2 else "end"
+        yield Markup('<line class="moment" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>').format(x, x, y + 3, bottom)
         yield Markup('<text class="axis" x="{:.1f}" y="{}" text-anchor="{}">{}<title>{}</title></text>').format(
-            x, _TOP - 8, anchor, said, text(f"{said}: {short_time(at_us)}")
+            x, y, anchor, said, text(f"{said}: {short_time(at_us)}")
         )
 
 

@@ -79,8 +79,8 @@ def table_of(look: Look, view: View, query_id: str) -> Table:
 
 
 def sources_of(look: Look) -> list[Source]:
-    """Return the stored views whose cells an answer is computed from. Views without panes in the interval are left
-    out, unless there is no other.
+    """Return the stored views whose cells an answer is computed from. Views without panes in the interval are
+    omitted, unless there is no other.
     """
     found = [
         Source(

@@ -32,6 +32,8 @@ PAGES = {
     "/console/cubes/tails?by=tail": "Next page",
     "/console/cubes/tails?by=carrier&across=tail&measure=n": "Next columns",
     "/console/cubes/empty?by=tail": "No group here",
+    "/console/cube/stored/late": "What is kept of the past",
+    "/console/cube/stored/empty": "No pane has a record yet",
     "/console/queries/late": "In the plan",
 }
 

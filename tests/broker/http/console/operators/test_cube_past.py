@@ -47,6 +47,8 @@ def test_each_region_is_a_bar_the_newest_first(tmp_path: Path) -> None:
     assert round(coarser[0] + coarser[1], 1) == finer[0]
     assert abs(finer[0] + finer[1] - base[0]) < 0.2
     assert abs(opened[0] + opened[1] - 592.0) < 0.2
+    places = re.findall(r' (?:x|x1|x2)="([^"]*)"', svg)
+    assert all(8 <= float(each) <= 592 for each in places)
     assert "watermark: 2013-07-10 04:00" in svg
     assert "first kept pane: 2013-07-10 02:40" in svg
 
