@@ -46,6 +46,17 @@ class CubeBackfillProgress(TypedDict):
     gaps: list[CubeGap]
 
 
+class CubeBand(TypedDict):
+    """A band of older panes of a cube, with the view that it keeps. ``to``: the end of its last pane; null if it has
+    none.
+    """
+
+    view: str
+    cells: int
+    bytes: int
+    to: str | None
+
+
 class CubePartition(TypedDict):
     """The progress of a partition in event time: its newest time, and its state in the last batch."""
 
@@ -82,6 +93,68 @@ class CubeSource(TypedDict):
     grain_s: int | None
     panes: int
     cells: int
+
+
+class CubeView(TypedDict):
+    """A view of the lattice of a cube: a cuboid, and the seconds of its panes."""
+
+    cuboid: list[str]
+    grain_s: int
+
+
+class CubeLatticeView(TypedDict):
+    """A view of the lattice of a cube, with its size and its use.
+
+    ``role``: ``base``, ``band``, ``pinned``, ``chosen``, or ``none`` for a view that is not stored. ``cells`` and
+    ``bytes`` of a view that is not stored are estimates. ``asked_an_hour``: the number of questions that need it.
+    ``complete_to``: the end of its last complete pane; null if it has none. ``answered_from``: the stored view from
+    which questions for it are answered; null for a band.
+    """
+
+    cuboid: list[str]
+    grain_s: int
+    role: Literal["base", "band", "pinned", "chosen", "none"]
+    cells: int
+    bytes: int
+    is_estimated: bool
+    asked_an_hour: float
+    complete_to: str | None
+    answered_from: CubeView | None
+
+
+class CubeLattice(TypedDict):
+    """The lattice of a cube: all stored views, and at most 100 others. ``count``: the number of all views."""
+
+    id: str
+    commit: int
+    views: list[CubeLatticeView]
+    count: int
+
+
+class CubeViewChange(TypedDict):
+    """A view that the optimiser adds or removes. ``saved_cells_an_hour`` is negative if the view costs more than it
+    saves.
+    """
+
+    view: str
+    change: Literal["add", "remove"]
+    cells: int
+    saved_cells_an_hour: int
+
+
+class CubeOptimised(TypedDict):
+    """The plan of the optimiser. ``applied``: whether the changes are in force. ``lines``: the plan as text.
+
+    ``cells_an_hour``, ``best_cells_an_hour``: the cells that are read and merged in an hour with the stored views, and
+    with the best ones that were found.
+    """
+
+    id: str
+    applied: bool
+    changes: list[CubeViewChange]
+    cells_an_hour: int
+    best_cells_an_hour: int
+    lines: list[str]
 
 
 class LookupAttribute(TypedDict):

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import cast
 
-from broker.answers.cube import CubeAnswer, CubeBackfillProgress, CubeLookup
+from broker.answers.cube import CubeAnswer, CubeBackfillProgress, CubeLattice, CubeLookup, CubeOptimised
 from broker.client.bodies import checked_mapping
 from broker.client.connection import Connection
 from broker.client.paths import lookup_path, query_path, stream_path
@@ -27,7 +27,7 @@ class CubeClient:
         """Return groups of a cube with their measures.
 
         ``question``: ``by``, ``where``, ``from``, ``to``, ``last_s``, ``grain_s``, ``grain``, ``hours``, ``live``,
-        ``late``, ``measures``, ``order``, ``limit`` and ``cursor``.
+        ``late``, ``measures``, ``order``, ``limit``, ``cursor`` and ``answer_from``.
         """
         body = dict(checked_mapping("question", question, '{"by": ["carrier"]}'))
         return cast("CubeAnswer", self._connection.asked("POST", f"{query_path(query_id)}/cube/query", json=body))
@@ -43,6 +43,15 @@ class CubeClient:
     def backfill_progress(self, query_id: str) -> CubeBackfillProgress:
         """Return the progress of the backfill of a cube."""
         return cast("CubeBackfillProgress", self._connection.asked("GET", f"{query_path(query_id)}/cube/backfill"))
+
+    def lattice(self, query_id: str) -> CubeLattice:
+        """Return the stored views of a cube, and those that are asked for the most or would be the smallest."""
+        return cast("CubeLattice", self._connection.asked("GET", f"{query_path(query_id)}/cube/lattice"))
+
+    def optimise(self, query_id: str, *, dry_run: bool = False) -> CubeOptimised:
+        """Choose the views of a cube anew for the questions that were asked. With ``dry_run`` only return the plan."""
+        path = f"{query_path(query_id)}/cube/optimise"
+        return cast("CubeOptimised", self._connection.asked("POST", path, json={"dry_run": dry_run}))
 
     def lookups(self) -> Sequence[CubeLookup]:
         """Return the look-ups, ordered by name."""

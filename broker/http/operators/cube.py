@@ -1,4 +1,4 @@
-"""The API addresses that only cubes have: questions, backfills and dumps."""
+"""The API addresses that only cubes have: questions, backfills, views and dumps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import Field, StrictBool, StrictInt
 
 from asc.operators.cube.definition import DAY_HOURS, HOUR_S, OP
 from asc.operators.cube.question import DEFAULT_LIMIT, LIMIT_MAX
-from broker.answers.cube import CubeAnswer, CubeBackfillProgress
+from broker.answers.cube import CubeAnswer, CubeBackfillProgress, CubeLattice, CubeOptimised
 from broker.body import Body, Number, Text
 from broker.errors import UnknownQueryError
 from broker.http.file_answer import FileAnswer
@@ -25,6 +25,21 @@ from broker.queries.query import RegisteredQuery
 
 DUMP_TYPE = "application/vnd.sqlite3"
 _FILE: dict[str, Any] = {DUMP_TYPE: {"schema": {"type": "string", "format": "binary"}}}
+
+
+class StoredViewName(Body):
+    """A stored view of a cube: a cuboid, and panes of its length."""
+
+    by: list[Text] = Field(default=[], description="The dimensions of the cuboid.")
+    grain_s: Number | None = Field(
+        default=None, ge=1, le=DAY_HOURS * HOUR_S, allow_inf_nan=False, description="Seconds of its panes."
+    )
+
+
+class CubeOptimiseBody(Body):
+    """A run of the optimiser of a cube."""
+
+    dry_run: StrictBool = Field(default=False, description="Whether the plan is only returned, and not applied.")
 
 
 class CubeQuestion(Body):
@@ -65,6 +80,9 @@ class CubeQuestion(Body):
     )
     limit: StrictInt = Field(default=DEFAULT_LIMIT, ge=1, le=LIMIT_MAX, description="The most rows.")
     cursor: Text | None = Field(default=None, description="That of an answer, for the rows after it.")
+    answer_from: StoredViewName | None = Field(
+        default=None, description="The stored view to read, in place of the nearest ones."
+    )
 
 
 def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
@@ -98,6 +116,32 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     def progress(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the progress of the backfill of a cube."""
         return _progress(permitted, readable_cube(permitted, query_id))
+
+    @router.get("/queries/{query_id}/cube/lattice", response_model=CubeLattice)
+    def lattice(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
+        """Return the stored views of a cube, and those that are asked for the most or would be the smallest."""
+        found = readable_cube(permitted, query_id)
+        keeper = found.folder.keeper
+        return keeper.questions.with_turn(
+            found.id, lambda _, reserve: keeper.choice.lattice(found.id, lambda: reserve(0)), permitted.cancellation
+        )
+
+    @router.post("/queries/{query_id}/cube/optimise", response_model=CubeOptimised)
+    def optimise(query_id: str, body: CubeOptimiseBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
+        """Choose the views of a cube anew for the questions that were asked, as the daemon does each hour."""
+        if not body.dry_run:
+            permitted.check_may_change()
+        found = readable_cube(permitted, query_id)
+        keeper, budget = found.folder.keeper, found.definition.budget
+        proposal = keeper.questions.with_turn(
+            found.id,
+            lambda _, reserve: keeper.choice.propose(found.id, budget, lambda: reserve(0)),
+            permitted.cancellation,
+        )
+        if not body.dry_run:
+            keeper.choice.apply(found.id, proposal)
+            permitted.note("optimise", {"id": found.query.id})
+        return {"id": found.query.id, "applied": not body.dry_run, **proposal.plain(), "lines": proposal.lines()}
 
     @router.get("/streams/{name}/cubes/dump", response_class=Response, responses={200: {"content": _FILE}})
     def dump(name: str, permitted: ScopedService = of_caller) -> Response:

@@ -13,6 +13,7 @@ from broker.http.metric_form import MetricForm, filled
 from broker.operators.cube.cube_state import BACKFILLED, COUNTERS, CubeState
 from broker.operators.cube.folder import CubeFolder
 from broker.operators.cube.question_figures import Histogram, QuestionFigures
+from broker.operators.cube.stored_view import ROLES
 from broker.stream.stream import Stream
 
 _BY_CUBE = ("stream", "query")
@@ -36,6 +37,12 @@ _BYTES = MetricForm(
     "Bytes of all pieces of a cube, and of the data that its windows need for late records",
     _BY_CUBE,
 )
+_MATERIALISED = MetricForm(
+    "asc_cube_materialised",
+    "gauge",
+    f"Views that a cube stores beside its base cuboid, by role: {', '.join(ROLES)}",
+    (*_BY_CUBE, "role"),
+)
 _SECONDS = MetricForm(
     "asc_cube_query_seconds",
     "histogram",
@@ -46,7 +53,7 @@ _ANSWER_CELLS = MetricForm(
     "asc_cube_answer_cells", "histogram", "Cells from which the answer to a question was computed", ("stream",)
 )
 
-FORMS = (_RECORDS, _BACKFILLED, _WINDOWS, _CELLS, _BYTES, _SECONDS, _ANSWER_CELLS)
+FORMS = (_RECORDS, _BACKFILLED, _WINDOWS, _CELLS, _BYTES, _MATERIALISED, _SECONDS, _ANSWER_CELLS)
 
 
 class CubeMetrics(Collector):
@@ -74,6 +81,12 @@ class CubeMetrics(Collector):
         yield _by_cube(_WINDOWS, writing, lambda state: 0 if state.windows is None else state.windows.count)
         yield _by_cube(_CELLS, cubes, lambda state: state.cells)
         yield _by_cube(_BYTES, cubes, lambda state: state.size_bytes)
+        roles = (
+            ((name, state.id.query, role), float(sum(own.role == role for own in (*state.views, *state.bands))))
+            for name, state in cubes
+            for role in ROLES
+        )
+        yield filled(_MATERIALISED, roles)
         figures = {name: keeper.questions.figures for name, keeper in keepers.items()}
         yield _histogram(_SECONDS, figures, lambda own: own.seconds)
         yield _histogram(_ANSWER_CELLS, figures, lambda own: own.cells)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from broker.answers.cube import CubeGap, CubeOffsets, CubePartition
+from broker.answers.cube import CubeBand, CubeGap, CubeOffsets, CubePartition
 from broker.operators.kept_body import KeptBody
 
 
@@ -30,6 +30,11 @@ class CubeKept(KeptBody):
     too_large: int = Field(default=0, description="Excluded for the bytes of their group.")
     panes: int = 0
     open_panes: int = 0
+    views: int = Field(default=0, description="Stored beside the base cuboid: pinned and chosen ones.")
+    view_cells: int = Field(default=0, description="Of these views, not among the cells.")
+    view_bytes: int = Field(default=0, description="Of these views, among the bytes.")
+    kept_from: str | None = Field(default=None, description="Panes before it are deleted for their age.")
+    bands: list[CubeBand] = Field(default=[], description="Of older panes, finest first.")
     time_expression: str = ""
     mark: str | None = None
     watermark: str | None = None

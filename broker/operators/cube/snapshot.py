@@ -34,6 +34,7 @@ from broker.operators.cube.partition_times import partitions_of, waiting_reason
 from broker.operators.cube.reading import PieceReader, decoded_bytes
 from broker.operators.cube.region import Region
 from broker.operators.cube.store import Store
+from broker.operators.cube.view_status import view_status
 
 _NONE: Mapping[int, Cells | None] = MappingProxyType({})
 
@@ -172,6 +173,7 @@ class Snapshot:
             "bytes": state.size_bytes,
             "panes": state.pane_count,
             "open_panes": len(state.panes.open),
+            **view_status(state),
             "time_expression": state.time,
             "mark": None if mark_us is None else instant_text(mark_us),
             "watermark": None if watermark_us is None else bound_text(watermark_us),

@@ -11,6 +11,7 @@ from broker.operators.cube.panes import ClosedPanes, Panes, Pieces, StoredPiece
 
 Role = Literal["band", "pinned", "chosen"]
 """The reason why a view is stored."""
+ROLES: tuple[Role, ...] = ("pinned", "chosen", "band")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,13 @@ from asc.operators.cube.lattice import Lattice
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.optimiser import Budget, StoredCells, propose
 from asc.operators.cube.proposal import Proposal
-from asc.operators.cube.view import View
 from asc.operators.cube.view_estimate import Pause, ViewEstimate, unpaused
 from broker.errors import QueryError
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.demands import Demands
+from broker.operators.cube.held_cells import held_cells
+from broker.operators.cube.lattice_rows import lattice_rows
 from broker.operators.cube.panes import sound
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.view_filling import ViewFilling
@@ -84,6 +86,16 @@ class ViewChoice:
         """Store the views of a proposal. New ones are filled later."""
         self._filling.choose(cube, proposal.views)
 
+    def lattice(self, cube: CubeId, pause: Pause = unpaused) -> dict[str, Any]:
+        """Return the lattice of a cube in the form of the API. ``pause`` and the errors: as in :meth:`estimate`."""
+        estimate = self.estimate(cube, pause)
+        snapshot = self._snapshot()
+        state, _ = sound_cube(snapshot, cube)
+        asked = self._demands.of(state).questions_an_hour(at_s=self._demands.now_s)
+        open_from = first_open(snapshot.marks.get(state.time), snapshot.lateness_us, state.grain_us)
+        rows = lattice_rows(state, estimate, asked, open_from, pause)
+        return {"id": cube.query, "commit": snapshot.commit, "views": rows, "count": estimate.lattice.count}
+
     def _thinned(self, cube: CubeId, day: tuple[int, int], share: float) -> Iterator[Cells]:
         """Yield cells of the closed base panes of a day, without states: all cells, or a share of them."""
         snapshot = self._snapshot()
@@ -96,36 +108,6 @@ class ViewChoice:
                 if most:
                     cells = replace(snapshot.cells(layout, piece, is_kept=False), states=())
                     yield cells.take(np.sort(drawn(cells.count, most, piece.pane))) if share < 1 else cells
-
-
-@dataclass(frozen=True, slots=True)
-class HeldCells:
-    """The cells that a cube holds, and those of its views. ``base``: the cells of closed panes, of bands too.
-
-    ``panes``: the panes of the cube from the first kept one to the last closed one. ``views``: the cells of each view
-    beside it, estimated for one that is not filled yet.
-    """
-
-    base: int
-    panes: int
-    views: dict[View, float]
-
-
-def held_cells(state: CubeState, estimate: ViewEstimate) -> HeldCells:
-    """Return the cells that a cube and its views have."""
-    opened = sum(piece.cells for pieces in state.panes.open.values() for piece in pieces)
-    base = state.panes.cells - opened + sum(band.panes.cells for band in state.bands)
-    firsts = [own.closed.first * own.view.panes for own in state.bands if own.closed.first is not None]
-    firsts += [] if state.panes.closed.first is None else [state.panes.closed.first]
-    last = max(state.panes.closed, default=None)
-    ends = [own.end for own in state.bands if own.end is not None] + ([] if last is None else [last + 1])
-    panes = max(ends) - min(firsts) if firsts and ends else 0
-    share = base / max(1, estimate.sample.population)
-    views = {
-        own.view: float(own.panes.cells) if own.filled_to is not None else estimate.cells(own.view) * share
-        for own in state.views
-    }
-    return HeldCells(base, max(0, panes), views)
 
 
 def sound_cube(snapshot: Snapshot, cube: CubeId) -> tuple[CubeState, Layout]:

@@ -50,6 +50,8 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "cubes.backfill": ("q",),
     "cubes.backfill_progress": ("q",),
     "cubes.dump": ("s", "cubes.sqlite"),
+    "cubes.lattice": ("q",),
+    "cubes.optimise": ("q",),
     "cubes.lookups": (),
     "cubes.lookup": ("planes",),
     "cubes.put_lookup": ("planes", b"tailnum,seats\n", "tailnum"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from asc.operators.cube.view import View
 from broker.http.operators.cube_metrics import CubeMetrics
 from broker.operators.cube.kind import CUBE
 from tests.broker.operators.cube.kept_stream import Topic, batch, cube_id, definition, opened
@@ -19,7 +20,7 @@ def samples(streams: Any) -> dict[tuple[str, ...], float]:
 
 def test_records_cells_bytes_and_questions_are_counted(tmp_path: Path) -> None:
     own, keeper = definition(), opened(tmp_path)
-    keeper.define(cube_id("late", own), own)
+    keeper.define(cube_id("late", own), own, pins=[View((0, 0), 60)])
     records = [("B6", "JFK", 1, 0), ("UA", "JFK", 2, 0), ("UA", "JFK", 2, 1), ("UA", None, 2, None)]
     Topic(partitions={0: records}).commit(keeper, batch(0, 4), {cube_id("late", own): own})
     keeper.questions.query(cube_id("late", own), {"live": True})
@@ -32,6 +33,8 @@ def test_records_cells_bytes_and_questions_are_counted(tmp_path: Path) -> None:
     assert found["asc_cube_records_total", "s", "late", "time"] == 1
     assert found["asc_cube_cells", "s", "late"] == 2
     assert found["asc_cube_bytes", "s", "late"] == keeper.snapshot.status(cube_id("late", own))["bytes"] > 0
+    assert found["asc_cube_materialised", "s", "late", "pinned"] == 1
+    assert found["asc_cube_materialised", "s", "late", "chosen"] == 0
     assert found["asc_cube_query_seconds_count", "s"] == 1
     assert found["asc_cube_answer_cells_bucket", "s", "10.0"] == 1
     assert found["asc_cube_answer_cells_sum", "s"] == 2

@@ -1,0 +1,101 @@
+"""The lattice of a cube as people read it: its stored views, and those that would be worth storing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from asc.operators.cube.candidates import candidates
+from asc.operators.cube.json_values import bound_text
+from asc.operators.cube.lattice import Lattice
+from asc.operators.cube.view import View
+from asc.operators.cube.view_estimate import Pause, ViewEstimate, unpaused
+from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.held_cells import held_cells
+
+ROWS_MAX = 100
+"""The most views that are not stored in a list of a lattice. Stored views are always in the list."""
+_COMPARED = 400
+"""The views of which the cells are estimated for a list."""
+
+
+def lattice_rows(
+    state: CubeState,
+    estimate: ViewEstimate,
+    asked: Mapping[View, float],
+    open_from: int | None,
+    pause: Pause = unpaused,
+) -> list[dict[str, Any]]:
+    """Return the views of a cube as the API shows them: stored ones, then the most demanded, then those with the fewest
+    cells.
+
+    ``asked``: the questions for each view in an hour. ``open_from``: the first open pane. ``pause`` is called between
+    two estimates.
+    """
+    lattice, held = estimate.lattice, held_cells(state, estimate)
+    complete = {lattice.base: float(held.base)}
+    complete |= {own.view: held.views[own.view] for own in state.views if own.filled_to is not None}
+    rows = []
+    for row, view, end in _stored(state, lattice, open_from):
+        rate, until = asked.get(view, 0.0), None if end is None else bound_text(end * state.grain_us)
+        rows.append({**row, "is_estimated": False, "asked_an_hour": round(rate, 3), "complete_to": until})
+        rows[-1]["answered_from"] = _named(lattice, lattice.nearest(view, complete))
+    for own, _, end in _bands(state, lattice):
+        until = None if end is None else bound_text(end * state.grain_us)
+        rows.append({**own, "is_estimated": False, "asked_an_hour": 0.0, "complete_to": until, "answered_from": None})
+    share = held.base / max(1, estimate.sample.population)
+    bytes_a_cell = state.panes.size_bytes / max(1, state.panes.cells)
+    found: list[tuple[float, float, View]] = []
+    for view in islice((own for own in _others(lattice, asked) if own not in {lattice.base, *held.views}), _COMPARED):
+        found.append((-asked.get(view, 0.0), min(estimate.cells(view) * share, held.base), view))
+        pause()
+    for less_asked, cells, view in sorted(found)[:ROWS_MAX]:
+        row = _row(lattice, view, "none", cells, cells * bytes_a_cell)
+        rows.append({**row, "is_estimated": True, "asked_an_hour": round(-less_asked, 3), "complete_to": None})
+        rows[-1]["answered_from"] = _named(lattice, lattice.nearest(view, complete))
+    return rows
+
+
+def _stored(
+    state: CubeState, lattice: Lattice, open_from: int | None
+) -> Iterator[tuple[dict[str, Any], View, int | None]]:
+    """Yield the base view and the stored views beside it: row, view, and the pane before which it is complete."""
+    yield _row(lattice, lattice.base, "base", state.panes.cells, state.panes.size_bytes), lattice.base, open_from
+    for own in state.views:
+        yield _row(lattice, own.view, own.role, own.panes.cells, own.panes.size_bytes), own.view, own.end
+
+
+def _bands(state: CubeState, lattice: Lattice) -> Iterator[tuple[dict[str, Any], View, int | None]]:
+    """Yield the bands of older panes, as :func:`_stored` yields the others."""
+    for own in state.bands:
+        yield _row(lattice, own.view, own.role, own.panes.cells, own.panes.size_bytes), own.view, own.end
+
+
+def _row(lattice: Lattice, view: View, role: str, cells: float, size_bytes: float) -> dict[str, Any]:
+    return {**_named(lattice, view), "role": role, "cells": round(cells), "bytes": round(size_bytes)}
+
+
+def _named(lattice: Lattice, view: View) -> dict[str, Any]:
+    """Return a view as a JSON object."""
+    dimensions = lattice.dimensions
+    names = [dimensions.names[place] for place in dimensions.columns(view.cuboid)]
+    return {"cuboid": names, "grain_s": view.panes * lattice.grain_s}
+
+
+def _others(lattice: Lattice, asked: Mapping[View, float]) -> Iterator[View]:
+    """Yield views that are worth a look, without repetition: demanded ones, what answers several of these, and the
+    coarsest cuboids.
+    """
+    seen: set[View] = set()
+    heaviest = sorted(asked, key=lambda view: (-asked[view], view))
+    coarsest = (
+        View(cuboid, panes)
+        for cuboid in reversed(list(lattice.dimensions.cuboids()))
+        for panes in (lattice.lengths[-1], 1)
+    )
+    for several in (heaviest[:ROWS_MAX], candidates(lattice, asked)[: _COMPARED // 2], coarsest):
+        for view in several:
+            if view not in seen:
+                seen.add(view)
+                yield view
