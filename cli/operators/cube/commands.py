@@ -17,6 +17,7 @@ from cli.command import Command, Group, examples
 from cli.file_options import EXISTING_FILE
 from cli.operators.cube.backfill import backfill
 from cli.operators.cube.dump import dump
+from cli.operators.cube.lattice import lattice, optimise
 from cli.operators.cube.lookup import lookup
 from cli.operators.cube.options import (
     RowGrain,
@@ -41,6 +42,8 @@ _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flight
         "asc cube query late --by carrier --from 2013-07-10 --to 2013-07-11",
         f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h",
         f"asc cube run --schema flights.ddl {_OPTIONS} --by carrier flights.csv.gz",
+        "asc cube lattice late",
+        "asc cube optimise late --dry-run",
         "asc cube backfill late",
         "asc cube dump flights.sqlite",
         "asc cube lookup put planes --key tailnum planes.csv",
@@ -258,3 +261,5 @@ cube.add_command(backfill)
 cube.add_command(query)
 cube.add_command(dump)
 cube.add_command(lookup)
+cube.add_command(lattice)
+cube.add_command(optimise)

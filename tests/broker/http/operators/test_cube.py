@@ -287,6 +287,54 @@ def test_a_backfill_is_requested_by_who_may_change_and_read_the_cube(site: Site,
         assert status("POST", "all", "none") == 404
 
 
+def test_the_lattice_and_the_optimiser_are_for_who_may_read_or_change(site: Site, published: list[Row]) -> None:
+    scopes = [Scope("reader", read_only=True), Scope("few", columns=frozenset({("delay",)})), Scope("all")]
+    access = Access("root" * 10, {digest(scope.name): scope for scope in scopes})
+    assert site.daemon is not None
+    with TestClient(create_app(site.daemon, access, ApiConfig(), Audit())) as client:
+
+        def statuses(method: str, path: str, **body: Any) -> list[int]:
+            own = {"json": body} if method == "POST" else {}
+            headers = [{"Authorization": f"Bearer {scope.name}"} for scope in scopes]
+            url = f"/v1/queries/late/cube/{path}"
+            return [client.request(method, url, headers=each, **own).status_code for each in headers]
+
+        assert statuses("GET", "lattice") == [200, 403, 200]
+        assert statuses("POST", "optimise", dry_run=True) == [200, 403, 200]
+        assert statuses("POST", "optimise") == [403, 403, 200]
+        assert statuses("POST", "optimise", dry_run="yes") == [422, 422, 422]
+
+
+def test_a_view_is_chosen_for_what_is_asked_and_answers_it(site: Site, published: list[Row]) -> None:
+    body = {"by": ["origin"], "from": BEGIN.isoformat(), "to": (BEGIN + timedelta(hours=4)).isoformat()}
+    wanted = [asked(site, body)["rows"] for _ in range(30)][0]
+    server = ["--server", site.url]
+    before = site.client.get("/v1/queries/late/cube/lattice").json()["views"]
+    (demanded,) = [own for own in before if (own["cuboid"], own["grain_s"]) == (["origin"], 4 * 3_600)]
+    assert (demanded["role"], demanded["asked_an_hour"], demanded["is_estimated"]) == ("none", 30, True)
+    dry = CliRunner().invoke(main, ["cube", "optimise", "late", "--dry-run", *server])
+    assert dry.exit_code == 0, dry.output
+    assert dry.stdout.startswith("+ origin at 4h: 4 cells, saves "), dry.stdout
+    assert site.client.get("/v1/queries/late/cube/lattice").json()["views"] == before
+    done = CliRunner().invoke(main, ["cube", "optimise", "late", *server])
+    assert done.stdout.splitlines()[0] == dry.stdout.splitlines()[0]
+    # The daemon fills it in the background.
+    until_s = time.monotonic() + 60
+    while asked(site, body)["answered_by"][0]["grain_s"] != 4 * 3_600:
+        assert time.monotonic() < until_s
+        time.sleep(0.2)
+    found = asked(site, body)
+    assert (found["rows"], found["answered_by"][0]["cells"]) == (wanted, len(wanted))
+    forced = asked(site, {**body, "answer_from": {"by": ["origin", "dest", "carrier"]}})
+    assert (forced["rows"], forced["answered_by"][0]["grain_s"]) == (wanted, 3_600)
+    kept = site.client.get("/v1/queries/late").json()["kept"]
+    assert (kept["views"], kept["view_cells"]) == (1, len(wanted))
+    table = CliRunner().invoke(main, ["cube", "lattice", "late", *server])
+    assert "chosen" in table.stdout.splitlines()[2], table.output
+    (metric,) = [own for own in site.client.get("/metrics").text.splitlines() if 'role="chosen"' in own]
+    assert metric.endswith(" 1.0")
+
+
 def test_the_command_prints_groups_and_the_interval(site: Site, published: list[Row]) -> None:
     assert site.daemon is not None
     done = CliRunner().invoke(

@@ -137,3 +137,19 @@ def test_a_grain_of_rows_is_a_length_or_days_and_months_of_the_zone(text: str, f
 def test_what_is_no_grain_of_rows_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match="is no grain of rows: write a time that divides an hour"):
         RowGrain().convert(text, None, None)
+
+
+def test_the_options_of_storage_are_a_part_of_it() -> None:
+    given: list[Json] = []
+
+    @click.command
+    @definition_options
+    @storage_options
+    def command(*, where: str, operator: Json) -> None:
+        given.append({name: own for name, own in operator.items() if name not in ("name", "dimensions", "measures")})
+
+    options = ["--measures", "count(*)", "--materialise", "a; () at 1d", "--keep", "1h:30d, 1d:2y"]
+    assert CliRunner().invoke(command, [*options, "--cuboids", "0", "--cells", "9"]).exit_code == 0
+    assert CliRunner().invoke(command, [*options, "--cuboids", "-1"]).exit_code == 2
+    pins = ["a"], {"by": [], "grain_s": 86_400}
+    assert given == [{"materialise": list(pins), "keep": ["1h:30d", "1d:2y"], "cuboids": 0, "cells": 9}]
