@@ -302,39 +302,7 @@ def test_the_lattice_and_the_optimiser_are_for_who_may_read_or_change(site: Site
         assert statuses("GET", "lattice") == [200, 403, 200]
         assert statuses("POST", "optimise", dry_run=True) == [200, 403, 200]
         assert statuses("POST", "optimise") == [403, 403, 200]
-        assert statuses("POST", "optimise", dry_run="yes") == [422, 422, 422]
-
-
-def test_a_view_is_chosen_for_what_is_asked_and_answers_it(site: Site, published: list[Row]) -> None:
-    body = {"by": ["origin"], "from": BEGIN.isoformat(), "to": (BEGIN + timedelta(hours=4)).isoformat()}
-    wanted = asked(site, body)["rows"]
-    for _ in range(29):
-        assert asked(site, body)["rows"] == wanted
-    server = ["--server", site.url]
-    before = site.client.get("/v1/queries/late/cube/lattice").json()["views"]
-    (demanded,) = [own for own in before if (own["cuboid"], own["grain_s"]) == (["origin"], 4 * 3_600)]
-    assert (demanded["role"], demanded["asked_an_hour"], demanded["is_estimated"]) == ("none", 30, True)
-    dry = CliRunner().invoke(main, ["cube", "optimise", "late", "--dry-run", *server])
-    assert dry.exit_code == 0, dry.output
-    assert dry.stdout.startswith("+ origin at 4h: 4 cells, saves "), dry.stdout
-    assert site.client.get("/v1/queries/late/cube/lattice").json()["views"] == before
-    done = CliRunner().invoke(main, ["cube", "optimise", "late", *server])
-    assert done.stdout.splitlines()[0] == dry.stdout.splitlines()[0]
-    # The daemon fills it in the background.
-    until_s = time.monotonic() + 60
-    while asked(site, body)["answered_by"][0]["grain_s"] != 4 * 3_600:
-        assert time.monotonic() < until_s
-        time.sleep(0.2)
-    found = asked(site, body)
-    assert (found["rows"], found["answered_by"][0]["cells"]) == (wanted, len(wanted))
-    forced = asked(site, {**body, "answer_from": {"by": ["origin", "dest", "carrier"]}})
-    assert (forced["rows"], forced["answered_by"][0]["grain_s"]) == (wanted, 3_600)
-    kept = site.client.get("/v1/queries/late").json()["kept"]
-    assert (kept["views"], kept["view_cells"]) == (1, len(wanted))
-    table = CliRunner().invoke(main, ["cube", "lattice", "late", *server])
-    assert "chosen" in table.stdout.splitlines()[2], table.output
-    (metric,) = [own for own in site.client.get("/metrics").text.splitlines() if 'role="chosen"' in own]
-    assert metric.endswith(" 1.0")
+        assert statuses("POST", "optimise", dry_run="yes") == [400, 400, 400]
 
 
 def test_the_command_prints_groups_and_the_interval(site: Site, published: list[Row]) -> None:
@@ -582,3 +550,47 @@ def written(site: Site, topic: str) -> int:
         return found
     finally:
         consumer.close()
+
+
+def test_a_view_is_chosen_for_what_is_asked_and_answers_it(site: Site, published: list[Row]) -> None:
+    viewed = {"id": "viewed", "where": "delay = -200", "operator": OPERATOR, "topic": site.topic("viewed")}
+    assert site.client.post("/v1/queries", json=viewed).status_code == 201
+    for hour in range(48, 53):
+        site.publish([json.dumps({**row, "delay": -200}).encode() for row in rows_of(hour, 60, hour)])
+    site.drain()
+
+    def asked_viewed(**more: Any) -> Row:
+        times = {"from": (BEGIN + timedelta(hours=48)).isoformat(), "to": (BEGIN + timedelta(hours=52)).isoformat()}
+        found = site.client.post("/v1/queries/viewed/cube/query", json={"by": ["origin"], **times, **more})
+        assert found.status_code == 200, found.text
+        answer: Row = found.json()
+        return answer
+
+    wanted = asked_viewed()["rows"]
+    for _ in range(29):
+        assert asked_viewed()["rows"] == wanted
+    server = ["--server", str(site.client.base_url)]
+    before = site.client.get("/v1/queries/viewed/cube/lattice").json()["views"]
+    (demanded,) = [own for own in before if (own["cuboid"], own["grain_s"]) == (["origin"], 4 * 3_600)]
+    assert (demanded["role"], demanded["asked_an_hour"], demanded["is_estimated"]) == ("none", 30, True)
+    dry = CliRunner().invoke(main, ["cube", "optimise", "viewed", "--dry-run", *server])
+    assert dry.exit_code == 0, dry.output
+    assert dry.stdout.startswith("+ origin at 4h: 4 cells, saves "), dry.stdout
+    assert site.client.get("/v1/queries/viewed/cube/lattice").json()["views"] == before
+    done = CliRunner().invoke(main, ["cube", "optimise", "viewed", *server])
+    assert done.stdout.splitlines()[0] == dry.stdout.splitlines()[0]
+    # The daemon fills it in the background.
+    until_s = time.monotonic() + 60
+    while asked_viewed()["answered_by"][0]["grain_s"] != 4 * 3_600:
+        assert time.monotonic() < until_s
+        time.sleep(0.2)
+    found = asked_viewed()
+    assert (found["rows"], found["answered_by"][0]["cells"]) == (wanted, len(wanted))
+    forced = asked_viewed(answer_from={"by": ["origin", "dest", "carrier"]})
+    assert (forced["rows"], forced["answered_by"][0]["grain_s"]) == (wanted, 3_600)
+    kept = site.client.get("/v1/queries/viewed").json()["kept"]
+    assert (kept["views"], kept["view_cells"]) == (1, len(wanted))
+    table = CliRunner().invoke(main, ["cube", "lattice", "viewed", *server])
+    assert "chosen" in table.stdout.splitlines()[2], table.output
+    (metric,) = [own for own in site.client.get("/metrics").text.splitlines() if 'query="viewed",role="chosen"' in own]
+    assert metric.endswith(" 1.0")
