@@ -27,9 +27,10 @@ from broker.access.sessions import COOKIE, Sessions
 from broker.cancellation import Cancellation
 from broker.config.sections import ApiConfig
 from broker.errors import BrokerError, CancelledError, http_status
-from broker.files.lookup_file import CSV_TYPE, PARQUET_TYPE
+from broker.files.media_types import CSV_TYPE, PARQUET_TYPE
 from broker.http.connection import REFUSAL
 from broker.http.models import JSON_MAX_BYTES, plain_error
+from broker.operators.kinds import OPERATORS
 
 NDJSON = "application/x-ndjson"
 _KINDS = ("application/json", NDJSON)
@@ -47,7 +48,8 @@ _LEAST_BYTES_PER_S = 100_000
 request is refused.
 """
 
-_TABLE_PATH = re.compile(r"/v1/cube/lookups/[^/]+")
+_TABLE_PATH = re.compile(rf"/v1/(?:{'|'.join(OPERATORS)})/[^/]+/[^/]+")
+"""The addresses below those of the kinds of operators, to which files with tables are put."""
 _BULK_PATH = re.compile(r"/v1/queries|/v1/layers/[^/]+/shapes|/v1/loads/[^/]+/parts/[0-9]+")
 
 _CALLERS_AT_ONCE = 16
@@ -326,7 +328,7 @@ def _is_load(request: Request, bearer: AccessScope | None) -> bool:
 
 
 def _has_table(request: Request) -> bool:
-    """Return True for an upload of a look-up, whose body is a file. A web page cannot send it without a preflight."""
+    """Return True for an upload of a table, whose body is a file. A web page cannot send it without a preflight."""
     return request.method == "PUT" and _TABLE_PATH.fullmatch(request.scope["path"]) is not None
 
 

@@ -13,7 +13,8 @@ from asc.operators.cube.looked_up import clash_of
 from asc.operators.cube.lookup import Lookup
 from asc.predicate.expressions.types import name as type_name
 from broker.answers.cube import CubeLookup, CubeLookups, LookupRemoved
-from broker.files.lookup_file import CSV_TYPE, PARQUET_TYPE, lookup_of_file
+from broker.files.media_types import CSV_TYPE, PARQUET_TYPE
+from broker.http.operators.cube_lookup_file import lookup_of_file
 from broker.http.scoped_service import ScopedService
 from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.lookup_log import StoredLookup

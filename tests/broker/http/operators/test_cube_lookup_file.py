@@ -12,7 +12,8 @@ import pytest
 
 from asc.errors import AscError
 from asc.operators.cube.lookup import LOOKUP_BYTES_MAX
-from broker.files.lookup_file import CSV_TYPE, PARQUET_TYPE, lookup_of_file
+from broker.files.media_types import CSV_TYPE, PARQUET_TYPE
+from broker.http.operators.cube_lookup_file import lookup_of_file
 
 
 def of_csv(text: str, key: str = "k") -> dict[str, Any]:

@@ -21,12 +21,11 @@ from asc.spark_types import folded
 from broker.failure import one_line
 from broker.files.csv_batches import csv_batches
 from broker.files.file_schema import arrow_type_of_spark
+from broker.files.media_types import PARQUET_TYPE
 from broker.files.spellings import DATE
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-CSV_TYPE, PARQUET_TYPE = "text/csv", "application/vnd.apache.parquet"
 
 _BLOCK_BYTES = 1 << 20
 _BATCH_ROWS = 8_192
