@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from broker.daemon.batch_reporter import BatchReporter
     from broker.http.server import ApiServer
     from broker.kafka.embedded import EmbeddedKafka
-    from broker.operators.cube.lookups import LookupStore
+    from broker.operators.daemon_part import DaemonPart
     from broker.queries.registrar import Registrar
     from broker.stream.stream import Stream
 
@@ -93,7 +93,7 @@ class Daemon:
         self._registrar: Registrar | None = None
         self._settled = 0
         self._cluster: KafkaCluster | None = None
-        self._lookups: LookupStore | None = None
+        self._parts: Mapping[str, DaemonPart] = {}
         self._embedded: EmbeddedKafka | None = None
         self._spark: SparkSession | None = None
         self._phase: str | None = "starting"
@@ -238,11 +238,13 @@ class Daemon:
             raise self._not_ready()
         return self._streams
 
-    def lookups(self) -> LookupStore:
-        """Return the look-ups of cubes. Raise BrokerError while the daemon starts or stops."""
-        if self._lookups is None or self._phase is not None:
+    def daemon_part(self, kind: str) -> DaemonPart:
+        """Return the part of an operator kind that all streams share. Raise BrokerError while the daemon starts or
+        stops.
+        """
+        if self._phase is not None:
             raise self._not_ready()
-        return self._lookups
+        return self._parts[kind]
 
     def bootstrap_servers(self) -> str:
         """Return the addresses of Kafka. Raise BrokerError before Kafka is connected."""
@@ -366,7 +368,7 @@ class Daemon:
             self._spark.stop()
 
     def _start_streams(self, spark: SparkSession, cluster: KafkaCluster) -> None:
-        from broker.operators.cube.lookups import LookupStore
+        from broker.operators.kinds import daemon_parts
         from broker.queries.registrar import Registrar
         from broker.queries.registry import Registry
         from broker.stream.stream import Stream
@@ -386,9 +388,10 @@ class Daemon:
         # An empty registry has no version.
         version = f", at version {registrar.standing.version}" if registrar.standing.version >= 0 else ""
         LOG.info("registered queries: %d%s", len(registrar.standing), version)
-        self._lookups = LookupStore(cluster)
-        self._started.callback(self._lookups.close)
-        self._lookups.load()
+        self._parts = daemon_parts(cluster)
+        for part in self._parts.values():
+            self._started.callback(part.close)
+            part.load()
         self._enter("starting the streaming jobs")
         # A standby has warmed up while it waited, and records wait now.
         warm_up_s = 0.0 if self._is_standby else self.config.spark.warm_up_s / max(1, len(self._streams))
@@ -437,7 +440,8 @@ class Daemon:
         often("compiled or stored", self._renew_and_store)
         # In a separate thread, because it may wait for Kafka.
         often("written without a batch", lambda _: self._write_left())
-        often("read of look-ups", lambda _: self.lookups().keep_up())
+        for name, part in self._parts.items():
+            often(f"read for operator {name}", partial(_keep_up, part))
         if self.config.layers:
             often("read of layers", lambda registrar: registrar.follow_layers())
 
@@ -463,3 +467,7 @@ class Daemon:
             LOG.info("query '%s' has expired", query_id)
         if expired and self._api is not None:
             self._api.audit.write("daemon", [{"verb": "remove", "id": one, "outcome": "expired"} for one in expired])
+
+
+def _keep_up(part: DaemonPart, _: Registrar) -> None:
+    part.keep_up()

@@ -23,7 +23,7 @@ from broker.http.audited import audited
 from broker.layers.layers import check_layer
 from broker.layers.stored_layer import StoredLayer
 from broker.matching.plan_ids import member_count, members_in, registered_id, shape_of
-from broker.operators.cube.lookups import LookupStore
+from broker.operators.daemon_part import DaemonPart
 from broker.operators.kinds import check_name, kind_of
 from broker.plans.offsets import Offsets
 from broker.queries.change import Change, Outcome
@@ -49,8 +49,8 @@ class Service(Protocol):
     def streams(self) -> Mapping[str, Stream]:
         """Return the streams by name. Raise BrokerError before the streams exist."""
 
-    def lookups(self) -> LookupStore:
-        """Return the look-ups of cubes. Raise BrokerError before they are read."""
+    def daemon_part(self, kind: str) -> DaemonPart:
+        """Return the part of an operator kind that all streams share. Raise BrokerError before it is loaded."""
 
     def bootstrap_servers(self) -> str:
         """Return the addresses of Kafka. Raise BrokerError before Kafka is connected."""
@@ -294,10 +294,7 @@ class ScopedService:
         """Raise ForbiddenError if the caller may change nothing, or does not see all queries. All callers share the
         layers, so a caller with limits must not change them.
         """
-        self._scope.check_change()
-        if not self._scope.sees_all:
-            remedy = f"is everybody's: token '{self._scope.name}' does not see all queries, use one that does"
-            raise ForbiddenError("layer", name[:200], remedy)
+        self.check_writes_shared("layer", name)
 
     def check_growth(self, name: str, rows: Mapping[str, Feature]) -> None:
         """Raise QueryError if rows of a layer make a join too expensive (:meth:`Registrar.check_growth`).
@@ -328,19 +325,20 @@ class ScopedService:
         self.note("layer", {"layer": name, "put": len(puts), "removed": len(removes)})
         return registrar.standing.version, offsets
 
-    @property
-    def lookups(self) -> LookupStore:
-        """Return the look-ups of cubes. They contain no record, so every caller may read them."""
-        return self._service.lookups()
+    def daemon_part(self, kind: str) -> DaemonPart:
+        """Return the part of an operator kind that all streams share. It contains no record, so every caller may read
+        it.
+        """
+        return self._service.daemon_part(kind)
 
-    def check_writes_lookup(self, name: str) -> None:
-        """Raise ForbiddenError if the caller may change nothing, or does not see all queries. All callers share the
-        look-ups, as they share the layers.
+    def check_writes_shared(self, subject: str, name: str) -> None:
+        """Raise ForbiddenError if the caller may change nothing, or does not see all queries, because all callers share
+        the subject.
         """
         self._scope.check_change()
         if not self._scope.sees_all:
             remedy = f"is everybody's: token '{self._scope.name}' does not see all queries, use one that does"
-            raise ForbiddenError("look-up", name[:200], remedy)
+            raise ForbiddenError(subject, name[:200], remedy)
 
     def registered(self, operator: str) -> Iterator[RegisteredQuery]:
         """Yield all registered queries of one operator. Raise ForbiddenError if the caller does not see all queries."""

@@ -22,6 +22,8 @@ from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
     from asc.operators.fold import Fold
+    from broker.kafka.cluster import KafkaCluster
+    from broker.operators.daemon_part import DaemonPart
     from broker.operators.feed_sink import FeedSink
     from broker.operators.feed_task import PartState
     from broker.operators.stateful_query import FeedReader
@@ -107,6 +109,12 @@ class OperatorKind(Protocol[D]):
 
     def excess(self, definition: D, limits: LimitsConfig) -> QueryError | None:
         """Return the reason why a definition alone exceeds a limit of a stream. Return None if it exceeds no limit."""
+
+    def daemon_part(self, cluster: KafkaCluster) -> DaemonPart | None:
+        """Return a new part of the kind that lives as long as the daemon. Return None if the kind has none.
+
+        Creating the part opens no connection.
+        """
 
 
 class FeedKind(OperatorKind[D], Protocol[D]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from broker.errors import QueryError, UnknownOperatorError
 from broker.operators.cube.kind import CUBE
@@ -15,6 +15,10 @@ from broker.operators.kept_body import KeptBody
 from broker.operators.kind import FeedKind, FoldKind, OperatorKind
 from broker.operators.near.kind import NEAR
 from broker.operators.operator_fields import shown
+
+if TYPE_CHECKING:
+    from broker.kafka.cluster import KafkaCluster
+    from broker.operators.daemon_part import DaemonPart
 
 ROUTE = "route"
 """The name of the operator of a query without another operator: each accepted record goes to its topic."""
@@ -94,6 +98,12 @@ def feed_kinds() -> Mapping[str, FeedKind[Any]]:
 def fold_kinds() -> Mapping[str, FoldKind[Any]]:
     """Return the kinds with the handoff ``fold``, by their tags."""
     return {name: cast("FoldKind[Any]", kind) for name, kind in OPERATORS.items() if kind.handoff == "fold"}
+
+
+def daemon_parts(cluster: KafkaCluster) -> dict[str, DaemonPart]:
+    """Return new parts that live as long as the daemon, by the tags of the kinds that have such a part."""
+    parts = {name: kind.daemon_part(cluster) for name, kind in OPERATORS.items()}
+    return {name: part for name, part in parts.items() if part is not None}
 
 
 def kept_bodies() -> Mapping[str, type[KeptBody]]:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from broker.http.scoped_service import ScopedService
     from broker.kafka.cluster import KafkaCluster
     from broker.kafka.embedded import EmbeddedKafka
-    from broker.operators.cube.lookups import LookupStore
+    from broker.operators.daemon_part import DaemonPart
     from broker.queries.registrar import Registrar
     from broker.queries.registry import Registry
     from broker.stream.stream import Stream
@@ -291,7 +291,7 @@ class Resting:
     registry: Registry
     _registrar: Registrar
     _streams: dict[str, Stream]
-    _lookups: LookupStore
+    _parts: Mapping[str, DaemonPart]
 
     def readiness(self) -> str | None:
         return None
@@ -302,8 +302,8 @@ class Resting:
     def streams(self) -> dict[str, Stream]:
         return self._streams
 
-    def lookups(self) -> LookupStore:
-        return self._lookups
+    def daemon_part(self, kind: str) -> DaemonPart:
+        return self._parts[kind]
 
     def bootstrap_servers(self) -> str:
         return self.cluster.bootstrap_servers
@@ -331,7 +331,7 @@ class Resting:
 def resting(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Resting]:
     """Streams, registry and registrar for the tests of a whole run that need no job; each with ids of its own."""
     from broker.kafka.cluster import KafkaCluster
-    from broker.operators.cube.lookups import LookupStore
+    from broker.operators.kinds import daemon_parts
     from broker.queries.registrar import Registrar
     from broker.queries.registry import Registry
     from broker.stream.stream import Stream
@@ -344,10 +344,12 @@ def resting(kafka: EmbeddedKafka, spark: SparkSession, tmp_path_factory: pytest.
     registry.open()
     registrar = Registrar(config, cluster, registry, streams)
     registrar.load()
-    lookups = LookupStore(cluster)
-    lookups.load()
-    yield Resting(config, cluster, registry, registrar, streams, lookups)
-    lookups.close()
+    parts = daemon_parts(cluster)
+    for part in parts.values():
+        part.load()
+    yield Resting(config, cluster, registry, registrar, streams, parts)
+    for part in parts.values():
+        part.close()
     registrar.close()
     registry.close()
     cluster.close()

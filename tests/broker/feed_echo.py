@@ -18,6 +18,7 @@ from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.body import Text
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
+from broker.kafka.cluster import KafkaCluster
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
 from broker.operators.feed_outputs import outputs_of
@@ -164,6 +165,9 @@ class EchoKind:
 
     def excess(self, definition: EchoDefinition, limits: LimitsConfig) -> QueryError | None:
         return None
+
+    def daemon_part(self, cluster: KafkaCluster) -> None:
+        """It has none."""
 
     def destination(
         self, definition: EchoDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions

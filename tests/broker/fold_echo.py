@@ -20,6 +20,7 @@ from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.body import Text
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
+from broker.kafka.cluster import KafkaCluster
 from broker.operators.estimate_body import EstimateBody
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.fold_destination import FoldColumn, FoldDestination
@@ -241,6 +242,26 @@ class EchoBody(KindBody):
     time: Text = Field(default="_timestamp", description="The TIMESTAMP of a record.")
 
 
+class EchoDaemonPart:
+    """The calls of the daemon, in order; those in a row once."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def load(self) -> None:
+        self._called("load")
+
+    def keep_up(self) -> None:
+        self._called("keep_up")
+
+    def close(self) -> None:
+        self._called("close")
+
+    def _called(self, call: str) -> None:
+        if self.calls[-1:] != [call]:
+            self.calls.append(call)
+
+
 @dataclass(frozen=True, slots=True)
 class EchoKind:
     """Counts of the records that a query accepts, by key."""
@@ -265,6 +286,9 @@ class EchoKind:
 
     def excess(self, definition: EchoDefinition, limits: LimitsConfig) -> QueryError | None:
         return None
+
+    def daemon_part(self, cluster: KafkaCluster) -> EchoDaemonPart:
+        return EchoDaemonPart()
 
     def destination(
         self, definition: EchoDefinition, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions

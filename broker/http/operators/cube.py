@@ -16,7 +16,7 @@ from broker.answers.cube import CubeAnswer, CubeBackfillProgress, CubeLattice, C
 from broker.body import Body, Number, Text
 from broker.errors import UnknownQueryError
 from broker.http.file_answer import FileAnswer
-from broker.http.operators.cube_lookups import lookup_routes
+from broker.http.operators.cube_lookups import lookup_routes, lookups_of
 from broker.http.scoped_service import ScopedService
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.definition import StandingCube
@@ -96,7 +96,7 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         found = readable_cube(permitted, query_id)
         asked = body.model_dump(by_alias=True, exclude_unset=True)
         # The JSON text is sent as it is, because models of up to 100,000 rows would take long.
-        lookups = permitted.lookups.now
+        lookups = lookups_of(permitted).now
         text = found.folder.keeper.questions.query_text(found.id, asked, permitted.cancellation, lookups)
         return Response(text, media_type="application/json")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Query, Request
 
@@ -18,7 +18,7 @@ from broker.http.operators.cube_lookup_file import lookup_of_file
 from broker.http.scoped_service import ScopedService
 from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.lookup_log import StoredLookup
-from broker.operators.cube.lookups import LOOKUP_TOPIC, no_lookup
+from broker.operators.cube.lookups import LOOKUP_TOPIC, LookupStore, no_lookup
 
 _FILE: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 _PUT_SCHEMA = {"requestBody": {"required": True, "content": {CSV_TYPE: _FILE, PARQUET_TYPE: _FILE}}}
@@ -32,12 +32,12 @@ def lookup_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter
     @router.get("", response_model=CubeLookups)
     def lookups(permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the look-ups of cubes by name, without their rows."""
-        return {"lookups": [described_lookup(own) for own in permitted.lookups.stored.values()]}
+        return {"lookups": [described_lookup(own) for own in lookups_of(permitted).stored.values()]}
 
     @router.get("/{name}", response_model=CubeLookup)
     def lookup(name: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return one look-up, without its rows."""
-        store = permitted.lookups
+        store = lookups_of(permitted)
         if name not in store.stored:
             raise no_lookup(name, store.now)
         return described_lookup(store.stored[name])
@@ -63,12 +63,17 @@ def lookup_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter
     @router.delete("/{name}", response_model=LookupRemoved)
     def remove(name: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Remove a look-up; answered when no question uses it any more. For a token that sees all queries."""
-        permitted.check_writes_lookup(name)
-        permitted.lookups.remove(name)
+        permitted.check_writes_shared("look-up", name)
+        lookups_of(permitted).remove(name)
         permitted.note("lookup", {"lookup": name, "outcome": "removed"})
         return {"removed": name}
 
     return router
+
+
+def lookups_of(permitted: ScopedService) -> LookupStore:
+    """Return the look-ups of the daemon. Raise BrokerError before they are read."""
+    return cast(LookupStore, permitted.daemon_part(OP))
 
 
 def described_lookup(stored: StoredLookup) -> dict[str, Any]:
@@ -87,11 +92,11 @@ def described_lookup(stored: StoredLookup) -> dict[str, Any]:
 
 
 def _put(permitted: ScopedService, name: str, content: bytes, kind: str, key: str) -> dict[str, Any]:
-    permitted.check_writes_lookup(name)
+    permitted.check_writes_shared("look-up", name)
     lookup = lookup_of_file(name, content, kind, key)
     _check_names(permitted, lookup)
     permitted.cancellation.check()
-    stored = permitted.lookups.put(lookup)
+    stored = lookups_of(permitted).put(lookup)
     found = described_lookup(stored)
     own = {field: found[field] for field in ("key", "rows", "bytes", "version")}
     permitted.note("lookup", {"lookup": name, "outcome": "put", **own})

@@ -30,6 +30,8 @@ from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
     from asc.operators.fold import Fold
+    from broker.kafka.cluster import KafkaCluster
+    from broker.operators.daemon_part import DaemonPart
     from broker.operators.fold_sample import FoldEstimate, FoldSample
     from broker.operators.folder import FoldContext, Folder
 
@@ -72,6 +74,12 @@ class CubeKind:
     def excess(self, definition: StandingCube, limits: LimitsConfig) -> QueryError | None:
         """Return None, because no limit applies to the definition of one query alone."""
         return None
+
+    def daemon_part(self, cluster: KafkaCluster) -> DaemonPart:
+        """Return the look-ups, which all cubes share."""
+        from broker.operators.cube.lookups import LookupStore
+
+        return LookupStore(cluster)
 
     def destination(
         self, definition: StandingCube, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions

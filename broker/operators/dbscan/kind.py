@@ -22,6 +22,7 @@ from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
+    from broker.kafka.cluster import KafkaCluster
     from broker.operators.feed_task import PartState
     from broker.operators.stateful_query import FeedReader
 
@@ -74,6 +75,9 @@ class DbscanKind:
             return None
         remedy = f"is more than the {most:,} points of a window: shorten it, or raise limits.stream_dbscan_points"
         return QueryError("operator.window_points", round(own.window), remedy)
+
+    def daemon_part(self, cluster: KafkaCluster) -> None:
+        """Return None, because no part lives as long as the daemon."""
 
     def destination(
         self, definition: StandingDbscan, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions

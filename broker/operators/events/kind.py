@@ -22,6 +22,7 @@ from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
+    from broker.kafka.cluster import KafkaCluster
     from broker.operators.feed_task import PartState
     from broker.operators.stateful_query import FeedReader
 
@@ -57,6 +58,9 @@ class EventsKind:
     def excess(self, definition: EventsDefinition, limits: LimitsConfig) -> QueryError | None:
         """Return None, because no limit applies to the definition of one query alone."""
         return None
+
+    def daemon_part(self, cluster: KafkaCluster) -> None:
+        """Return None, because no part lives as long as the daemon."""
 
     def destination(
         self,

@@ -22,6 +22,7 @@ from broker.operators.near.definition import NearDefinition
 from broker.operators.near.kept import NearKept
 
 if TYPE_CHECKING:
+    from broker.kafka.cluster import KafkaCluster
     from broker.operators.feed_task import PartState
     from broker.operators.stateful_query import FeedReader
 
@@ -74,6 +75,9 @@ class NearKind:
     def excess(self, definition: NearDefinition, limits: LimitsConfig) -> QueryError | None:
         """Return None, because no limit applies to the definition of one query alone."""
         return None
+
+    def daemon_part(self, cluster: KafkaCluster) -> None:
+        """Return None, because no part lives as long as the daemon."""
 
     def destination(
         self, definition: NearDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions

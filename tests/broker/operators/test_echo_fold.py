@@ -206,6 +206,13 @@ def test_a_query_whose_state_fails_is_parked_and_others_go_on(site: Site) -> Non
     assert site.client.delete("/v1/queries/bad").status_code == 200
 
 
+def daemon_part(site: Site) -> echo.EchoDaemonPart:
+    assert site.daemon is not None
+    part = site.daemon.daemon_part(echo.OP)
+    assert isinstance(part, echo.EchoDaemonPart)
+    return part
+
+
 def test_it_survives_a_batch_that_is_run_again_and_a_restart(site: Site) -> None:
     register(site, "f5")
     routed = site.topic("beside")
@@ -217,8 +224,14 @@ def test_it_survives_a_batch_that_is_run_again_and_a_restart(site: Site) -> None
     while len(site.read(routed)) < 3 or folder(site).by_key["f5"] != {"HAL": 2, "IAN": 1}:
         assert time.monotonic() < deadline
         time.sleep(0.1)
+    part = daemon_part(site)
+    while part.calls != ["load", "keep_up"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     site.stop_before_its_commit()
+    assert part.calls == ["load", "keep_up", "close"]
     site.daemon = site.start()
+    assert daemon_part(site) is not part
     publish(site, "jan")
     assert totals(site, "f5") == {"HAL": 2, "IAN": 1, "JAN": 1}
     # The batch was delivered again, and counted once.

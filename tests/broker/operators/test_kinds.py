@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -13,7 +14,7 @@ import broker
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
 from broker.operators.events.definition import EventsDefinition
-from broker.operators.kinds import OPERATORS, ROUTE, definition_of, kind_of
+from broker.operators.kinds import OPERATORS, ROUTE, daemon_parts, definition_of, kind_of
 from broker.operators.near.definition import NearDefinition
 
 ROOT = Path(broker.__file__).parents[1]
@@ -55,6 +56,15 @@ def test_every_kind_is_whole(name: str) -> None:
     assert all(isinstance(getattr(LimitsConfig(), limit), int) for limit in kind.limits)
     for package in (f"asc/operators/{name}", f"broker/operators/{name}"):
         assert (ROOT / package / "__init__.py").is_file()
+
+
+def test_only_kinds_with_a_part_for_the_daemon_give_one() -> None:
+    # Without any cluster, because creating a part opens no connection.
+    parts = daemon_parts(cast(Any, None))
+    assert set(parts) < set(OPERATORS)
+    assert all(type(part).__module__.startswith(f"broker.operators.{name}.") for name, part in parts.items())
+    for part in parts.values():
+        part.close()
 
 
 OF_A_KIND = re.compile(

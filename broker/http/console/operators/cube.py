@@ -23,7 +23,7 @@ from broker.http.console.pages import Pages, duration_text, number_text, said
 from broker.http.console.pane_chart import Interval, Panes, pane_chart
 from broker.http.guards import CONSOLE
 from broker.http.operators.cube import ReadableCube, readable_cube
-from broker.http.operators.cube_lookups import described_lookup
+from broker.http.operators.cube_lookups import described_lookup, lookups_of
 from broker.http.scoped_service import ScopedService
 from broker.http.views import shown
 from broker.operators.cube.batch_time import PartitionState
@@ -58,7 +58,7 @@ def _add_cubes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         found, more = permitted.page("", None, None, after or None, _PAGE, operator=OP)
         cubes = [{**shown(permitted, query, is_brief=True), "address": cube_address(query.id)} for query in found]
         following = found[-1].id if more else None
-        lookups = [described_lookup(own) for own in permitted.lookups.stored.values()]
+        lookups = [described_lookup(own) for own in lookups_of(permitted).stored.values()]
         values = {"title": LINK[1], "cubes": cubes, "next": following, "lookups": lookups}
         return pages.page("operators/cubes.html", values)
 
@@ -84,7 +84,7 @@ def _add_cubes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
             "title": f"Cube {query_id}",
             "query": query,
             "view": view,
-            "form": _form(definition, view, usable_attributes(definition, permitted.lookups.now)),
+            "form": _form(definition, view, usable_attributes(definition, lookups_of(permitted).now)),
             "slices": out_of_slices(view, query_id),
             "roll_ups": roll_ups(view, query_id, dimensions),
             "drill_downs": drill_downs(view, query_id, dimensions),
@@ -102,7 +102,7 @@ def _add_cubes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[str, Any]:
     """Return the values of a page that are computed from the cells of a cube. Raise AscError if the view is refused."""
     wanted = view.wanted()
-    look = cube.folder.keeper.questions.look(cube.id, wanted, permitted.cancellation, permitted.lookups.now)
+    look = cube.folder.keeper.questions.look(cube.id, wanted, permitted.cancellation, lookups_of(permitted).now)
     body = wanted.question(look.layout.definition)
     return {
         "error": None,
