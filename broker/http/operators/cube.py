@@ -131,17 +131,17 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         """Choose the views of a cube anew for the questions that were asked, as the daemon does each hour."""
         if not body.dry_run:
             permitted.check_may_change()
-        found = readable_cube(permitted, query_id)
-        keeper, budget = found.folder.keeper, found.definition.budget
+        cube = readable_cube(permitted, query_id)
+        keeper, budget = cube.folder.keeper, cube.definition.budget
         proposal = keeper.questions.with_turn(
-            found.id,
-            lambda _, reserve: keeper.choice.propose(found.id, budget, lambda: reserve(0)),
+            cube.id,
+            lambda _, reserve: keeper.choice.propose(cube.id, budget, lambda: reserve(0)),
             permitted.cancellation,
         )
         if not body.dry_run:
-            keeper.choice.apply(found.id, proposal)
-            permitted.note("optimise", {"id": found.query.id})
-        return {"id": found.query.id, "applied": not body.dry_run, **proposal.plain(), "lines": proposal.lines()}
+            keeper.choice.apply(cube.id, proposal)
+            permitted.note("optimise", {"id": cube.query.id})
+        return {"id": cube.query.id, "applied": not body.dry_run, **proposal.plain(), "lines": proposal.lines()}
 
     @router.get("/streams/{name}/cubes/dump", response_class=Response, responses={200: {"content": _FILE}})
     def dump(name: str, permitted: ScopedService = of_caller) -> Response:

@@ -14,7 +14,7 @@ from asc.operators.cube.view_estimate import Pause, ViewEstimate, unpaused
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.held_cells import held_cells
 
-ROWS_MAX = 100
+ROWS_SHOWN = 100
 """The most views that are not stored in a list of a lattice. Stored views are always in the list."""
 _COMPARED = 400
 """The views of which the cells are estimated for a list."""
@@ -50,7 +50,7 @@ def lattice_rows(
     for view in islice((own for own in _others(lattice, asked) if own not in {lattice.base, *held.views}), _COMPARED):
         found.append((-asked.get(view, 0.0), min(estimate.cells(view) * share, held.base), view))
         pause()
-    for less_asked, cells, view in sorted(found)[:ROWS_MAX]:
+    for less_asked, cells, view in sorted(found)[:ROWS_SHOWN]:
         row = _row(lattice, view, "none", cells, cells * bytes_a_cell)
         rows.append({**row, "is_estimated": True, "asked_an_hour": round(-less_asked, 3), "complete_to": None})
         rows[-1]["answered_from"] = _named(lattice, lattice.nearest(view, complete))
@@ -94,7 +94,7 @@ def _others(lattice: Lattice, asked: Mapping[View, float]) -> Iterator[View]:
         for cuboid in reversed(list(lattice.dimensions.cuboids()))
         for panes in (lattice.lengths[-1], 1)
     )
-    for several in (heaviest[:ROWS_MAX], candidates(lattice, asked)[: _COMPARED // 2], coarsest):
+    for several in (heaviest[:ROWS_SHOWN], candidates(lattice, asked)[: _COMPARED // 2], coarsest):
         for view in several:
             if view not in seen:
                 seen.add(view)

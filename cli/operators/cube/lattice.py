@@ -55,13 +55,13 @@ def optimise(*, client: Client, query_id: str, dry_run: bool, as_json: bool) -> 
 
     Each line is a view that is added (+) or removed (-).
     """
-    found = client.cubes.optimise(query_id, dry_run=dry_run)
+    plan = client.cubes.optimise(query_id, dry_run=dry_run)
     if as_json:
-        print_json(found)
+        print_json(plan)
         return
-    for line in found["lines"]:
+    for line in plan["lines"]:
         click.echo(visible(line))
-    if dry_run and found["changes"]:
+    if dry_run and plan["changes"]:
         click.echo("nothing is changed: leave --dry-run out")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from asc.operators.cube.keep import bands_of
 from asc.operators.cube.view import View
-from broker.operators.cube.lattice_rows import ROWS_MAX
+from broker.operators.cube.lattice_rows import ROWS_SHOWN
 from tests.broker.operators.cube.kept_stream import minute
 from tests.broker.operators.cube.view_rig import CUBE, OWN, answer, filled, state_of
 
@@ -38,7 +38,7 @@ def test_stored_views_come_first_then_the_most_demanded_ones(tmp_path: Path) -> 
         **{"cuboid": ["dest"], "grain_s": 3_600, "role": "none", "cells": 2, "bytes": 0, "is_estimated": True},
         **{"asked_an_hour": 3.0, "complete_to": None, "answered_from": body},
     }
-    assert len(others) < ROWS_MAX
+    assert len(others) < ROWS_SHOWN
     assert [own["cells"] for own in others] == sorted(own["cells"] for own in others)
     assert len({(*own["cuboid"], own["grain_s"]) for own in found["views"]}) == len(found["views"])
 
