@@ -11,11 +11,9 @@ from tqdm import tqdm
 
 from bench import (
     cube_answers,
-    cube_backfill,
     cube_commit,
     cube_fold,
     cube_http,
-    cube_optimiser,
     cube_pair,
     cube_register,
     cube_stream,
@@ -33,8 +31,6 @@ ROWS: Mapping[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "commit": (cube_commit.commit, cube_commit.FULL, cube_commit.QUICK),
     "register": (cube_register.register, cube_register.FULL, cube_register.QUICK),
     "http": (cube_http.http, cube_http.FULL, cube_http.QUICK),
-    "optimiser": (cube_optimiser.optimiser, cube_optimiser.FULL, cube_optimiser.QUICK),
-    "backfill": (cube_backfill.backfill, cube_backfill.FULL, cube_backfill.QUICK),
 }
 """The function and the sizes of each measurement, by the name of its row."""
 

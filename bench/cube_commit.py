@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ def commit(size: CommitSize) -> dict[str, Any]:
     A batch has the same cells as the previous batch, in the pane of its own time. So commits merge pieces, and close
     panes, as often as in a daemon.
     """
-    batch = _of_different_groups(size.cells)
+    batch = of_different_groups(size.cells)
     with (
         tempfile.TemporaryDirectory(prefix="asc-bench-") as name,
         kept_cubes(Path(name) / "cubes.sqlite", [DIMENSIONS] * size.cubes) as kept,
@@ -62,8 +63,9 @@ def commit(size: CommitSize) -> dict[str, Any]:
     }
 
 
-def _of_different_groups(count: int) -> pa.Table:
-    records = sales(20 * count, NARROW)
+def of_different_groups(count: int, values: Sequence[int] = NARROW) -> pa.Table:
+    """Return ``count`` sales, each of a different group."""
+    records = sales(20 * count, values)
     keys = records.select(DIMENSIONS).append_column("row", pa.array(np.arange(records.num_rows)))
     rows = keys.group_by(list(DIMENSIONS)).aggregate([("row", "min")])["row_min"].to_numpy()
     return records.take(pa.array(np.sort(rows)[:count]))

@@ -118,19 +118,6 @@ def _http(row: Row) -> Iterator[Goal]:
             yield Goal(measure, run["p50_s"] * 1e3, 30.0, "{:.0f} ms", is_least=False)
 
 
-def _optimiser(row: Row) -> Iterator[Goal]:
-    worst = max(own["ratio"] for own in row["results"])
-    rival = f"the best of {row['random_sets']:,} random sets of as many"
-    yield Goal(
-        f"cost of the optimiser's views / of {rival}, the worst of {len(row['results'])}", worst, 1.3, is_least=False
-    )
-
-
-def _backfill(row: Row) -> Iterator[Goal]:
-    yield Goal("records/s of a backfill / of DuckDB that inserts the same NDJSON", row["ratio"], 1.5)
-    yield Goal("throughput of a backlog beside a backfill / without a backfill", row["routing_ratio"], 0.9)
-
-
 _READERS: Mapping[str, Callable[[Row], Iterator[Goal]]] = {
     "fold": _fold,
     "answers": _answers,
@@ -139,6 +126,4 @@ _READERS: Mapping[str, Callable[[Row], Iterator[Goal]]] = {
     "commit": _commit,
     "register": _register,
     "http": _http,
-    "optimiser": _optimiser,
-    "backfill": _backfill,
 }

@@ -325,7 +325,7 @@ def console() -> None:
 _ROWS = click.option(
     "--row",
     "rows",
-    type=click.Choice(["fold", "answers", "pair", "stream", "commit", "register", "http", "optimiser", "backfill"]),
+    type=click.Choice(["fold", "answers", "pair", "stream", "commit", "register", "http"]),
     multiple=True,
     help="One row of the table, not all; repeatable.",
 )
@@ -344,9 +344,34 @@ def cube() -> None:
     Row 'fold' folds a million records into twenty cubes, and row 'answers' asks for five cuboids over sixty panes. Row
     'pair' compares a cube with a topic whose records are inserted into DuckDB. Row 'stream' reads a backlog with and
     without cubes, and row 'commit' commits a batch to the file. Row 'register' adds three cubes to a running stream,
-    and row 'http' asks questions while records arrive. Row 'optimiser' compares chosen views with random ones, and
-    row 'backfill' reads past records, alone and beside a backlog. The answers of all systems are compared before a
-    figure is printed. Needs the packages duckdb and polars. Takes about half an hour.
+    and row 'http' asks questions while records arrive. The answers of all systems are compared before a figure is
+    printed. Needs the packages duckdb and polars. Takes about half an hour.
+    """
+
+
+_HISTORY_ROWS = click.option(
+    "--row",
+    "rows",
+    type=click.Choice(["views", "year", "ageing", "optimiser", "backfill"]),
+    multiple=True,
+    help="One row of the table, not all; repeatable.",
+)
+
+
+@benchmark(
+    "bench.history",
+    "asc bench history",
+    "asc bench history --row views --row ageing",
+    "asc bench history --row year --quick --output /tmp/results",
+    options=(_HISTORY_ROWS, _QUICK),
+)
+def history() -> None:
+    """Measure cubes that last for a year, beside DuckDB.
+
+    Row 'views' folds records into a cube with up to thirty views, and row 'year' asks by month for a year of hours.
+    Row 'ageing' merges a day of minutes into one pane while questions are asked. Row 'optimiser' compares chosen views
+    with random ones, and row 'backfill' reads past records, alone and beside a backlog. The answers of all systems are
+    compared before a figure is printed. Row 'year' needs 6 GB of disk space. Needs the package duckdb.
     """
 
 

@@ -32,6 +32,10 @@ WITHOUT_TESTS = {
         "is run by tests/bench/test_cube.py",
     ),
     **dict.fromkeys(
+        [f"bench/{name}.py" for name in ("cube_ageing", "cube_backfill", "cube_views", "cube_year", "history_goals")],
+        "is run by tests/bench/test_history.py",
+    ),
+    **dict.fromkeys(
         [f"bench/dbscan_{name}.py" for name in ("ratios", "served", "sizes", "streams")],
         "is run by tests/bench/test_dbscan.py",
     ),
