@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from asc.errors import AscError, PredicateError
-from asc.operators.cube.json_values import bound_text
+from asc.operators.times import FIRST_US, LAST_US, time_text
 from broker.errors import QueryError
 from broker.http.guards import CONSOLE
 from broker.pages.markup import field, text
@@ -142,12 +142,15 @@ def instant_on_page(text: str) -> str:
 
 
 def micros_on_page(time_us: int | None) -> str:
-    """Return microseconds since 1970 in the form that a page shows, or a dash for None.
+    """Return microseconds since 1970 in the form that a page shows, or a dash for None. A time outside the
+    years 1 to 9999 is shown as the first or last one of these years.
 
     >>> micros_on_page(1_373_414_400_000_000), micros_on_page(None)
     ('2013-07-10 00:00:00 UTC', '-')
     """
-    return "-" if time_us is None else instant_on_page(bound_text(time_us))
+    if time_us is None:
+        return "-"
+    return instant_on_page(time_text(min(max(time_us, FIRST_US), LAST_US)).replace(".000000Z", "Z"))
 
 
 def number_text(value: float | None) -> str:
