@@ -22,8 +22,12 @@ from broker.operators.cube.store import Store
 
 LOG = logging.getLogger("asc.cubes")
 
-_PURGED_AT_ONCE = 50
-"""The most pieces that one transaction deletes, so that a reader waits for some 10 ms."""
+_PURGED_AT_ONCE = 20
+"""The most pieces that one transaction deletes, so that a reader waits for some 5 ms."""
+_PAUSE_S = 0.004
+"""The pause after each step. Without it, the thread that ages takes the store's lock again before a waiting reader
+does, and the reader waits until all panes have aged.
+"""
 
 
 class BandKeeping:
@@ -96,6 +100,8 @@ class BandKeeping:
         has_more = True
         while has_more and time.monotonic() < until_s:
             has_more = self._step() or self._purge()
+            if has_more:
+                time.sleep(_PAUSE_S)
 
     def _step(self) -> bool:
         """Let some panes of one cube age. Return whether there may be more to do."""
