@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import product
 from typing import Literal
 
@@ -41,6 +42,7 @@ class LatticeNode:
     is_filled: bool
     source: View | None
     source_name: str
+    asked: float
 
     @property
     def name(self) -> str:
@@ -83,10 +85,10 @@ class _Stored:
         return _Stored(roles, cells, panes, self.is_filled and other.is_filled, self.source or other.source)
 
 
-def shown_lattice(state: CubeState, asked: Iterable[View] = ()) -> ShownLattice:
-    """Return the lattice of a cube. ``asked``: further views to show, the most important ones first.
+def shown_lattice(state: CubeState, asked: Mapping[View, float]) -> ShownLattice:
+    """Return the lattice of a cube. ``asked``: the questions for each view in an hour.
 
-    Cost: it depends on the stored and the shown views, not on the size of the lattice.
+    Cost: it depends on the stored, asked and shown views, not on the size of the lattice.
     """
     dimensions, grain_s = state.definition.dimensions, state.grain_us // 1_000_000
     lattice, base = Lattice(dimensions, grain_s), View.base(dimensions)
@@ -96,7 +98,7 @@ def shown_lattice(state: CubeState, asked: Iterable[View] = ()) -> ShownLattice:
     complete = {own.view: float(own.panes.cells) for own in state.views if own.end is not None}
     sources = {**complete, base: float(state.cells)}
     named = base, lattice.name(base) + (" and bands" if state.bands else "")
-    nodes = tuple(_node(lattice, view, stored.get(view), sources, named) for view in views)
+    nodes = tuple(_node(lattice, view, stored.get(view), sources, named, asked=asked.get(view, 0.0)) for view in views)
     shown = set(views)
     more = [own for view, own in stored.items() if view not in shown]
     # Bands may have panes of several days, which are not in the lattice.
@@ -140,13 +142,14 @@ def _add(found: dict[View, _Stored], view: View, own: _Stored) -> None:
     found[view] = found[view].plus(own) if view in found else own
 
 
-def _chosen(lattice: Lattice, stored: Mapping[View, _Stored], asked: Iterable[View]) -> list[View]:
-    """Return the views to show, finer cuboids first: the stored ones, the asked ones, then all others of the shown
-    lengths of panes, if there is space for all.
+def _chosen(lattice: Lattice, stored: Mapping[View, _Stored], asked: Mapping[View, float]) -> list[View]:
+    """Return the views to show, finer cuboids first: the stored ones, those asked for most, then all others of the
+    shown lengths of panes, if there is space for all.
     """
     important = sorted(stored, key=lambda view: (ROLES.index(stored[view].roles[0]), -stored[view].cells, view))
     top = View((0,) * len(lattice.base.cuboid))
-    views = dict.fromkeys((*important[:NODES_MOST], *asked, top))
+    wanted = nsmallest(NODES_MOST, asked, key=lambda view: (-asked[view], view))
+    views = dict.fromkeys((*important[:NODES_MOST], top, *wanted))
     several = list(views)[:NODES_MOST]
     grains = _grains(lattice, several)
     if lattice.dimensions.count * len(grains) <= NODES_MOST:
@@ -168,7 +171,13 @@ def _grains(lattice: Lattice, views: Iterable[View]) -> list[int]:
 
 
 def _node(
-    lattice: Lattice, view: View, stored: _Stored | None, sources: Mapping[View, float], named: tuple[View, str]
+    lattice: Lattice,
+    view: View,
+    stored: _Stored | None,
+    sources: Mapping[View, float],
+    named: tuple[View, str],
+    *,
+    asked: float,
 ) -> LatticeNode:
     """Return a view with its source. ``sources``: the cells of each view that may be one. ``named``: the base view, and
     its name as a source.
@@ -191,6 +200,7 @@ def _node(
         own.is_filled,
         source,
         source_name,
+        asked,
     )
 
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from asc.operators.cube.view import View
 from broker.http.console.operators.cube_lattice import ROLES, LatticeNode, ShownLattice, rows_of
+from broker.http.console.pages import number_text
 from broker.http.console.pane_chart import short_number
 from broker.pages.markup import text
 
@@ -21,6 +22,7 @@ _ROLE_TEXTS: Mapping[str, str] = {
     "band": "band: older panes, instead of finer ones",
     "pinned": "pinned by the definition",
     "chosen": "chosen by the optimiser",
+    "asked": "asked for, not stored",
     "": "not stored",
 }
 
@@ -73,12 +75,12 @@ def _description(lattice: ShownLattice) -> str:
 
 def _legend(lattice: ShownLattice) -> Markup:
     """Return the marks of the picture with their meanings."""
-    present = {node.roles[0] if node.roles else "" for node in lattice.nodes}
+    present = set(map(_mark_of, lattice.nodes))
     swatches = [
         Markup(
             '<span class="legend"><svg class="swatch" viewBox="-8 -8 16 16" aria-hidden="true">{}</svg> {}</span> '
         ).format(_mark(role, 0, 0), text(_ROLE_TEXTS[role]))
-        for role in (*ROLES, "")
+        for role in (*ROLES, "asked", "")
         if role in present
     ]
     filling = any(node.roles and not node.is_filled for node in lattice.nodes)
@@ -107,12 +109,18 @@ def _row_name(name: str, y: float) -> Markup:
 
 
 def _node(node: LatticeNode, x: float, y: float) -> Markup:
-    role = node.roles[0] if node.roles else ""
-    filling = " filling" if role and not node.is_filled else ""
+    role = _mark_of(node)
+    filling = " filling" if node.roles and not node.is_filled else ""
     said = f"{node.name}: {', '.join(node.roles) or 'not stored'}"
-    cells = _centred(x, y + 20, short_number(node.cells)) if role else Markup("")
-    told = f"{said}, {node.cells:,} cells" if role else said
+    cells = _centred(x, y + 20, short_number(node.cells)) if node.roles else Markup("")
+    told = f"{said}, {node.cells:,} cells" if node.roles else said
+    if node.asked:
+        told += f", asked {number_text(node.asked)} times an hour"
     return Markup('<g class="node{}">{}<title>{}</title></g>{}').format(filling, _mark(role, x, y), text(told), cells)
+
+
+def _mark_of(node: LatticeNode) -> str:
+    return node.roles[0] if node.roles else "asked" if node.asked else ""
 
 
 def _mark(role: str, x: float, y: float) -> Markup:
@@ -127,6 +135,8 @@ def _mark(role: str, x: float, y: float) -> Markup:
         return _polygon("chosen", [(x, y - 8), (x + 8, y + 6), (x - 8, y + 6)])
     if role == "pinned":
         return Markup('<circle class="stored pinned" cx="{:.1f}" cy="{:.1f}" r="7"/>').format(x, y)
+    if role == "asked":
+        return Markup('<circle class="wanted" cx="{:.1f}" cy="{:.1f}" r="6"/>').format(x, y)
     return Markup('<circle class="unknown" cx="{:.1f}" cy="{:.1f}" r="4"/>').format(x, y)
 
 

@@ -59,11 +59,13 @@ def _stored(cube: ReadableCube) -> dict[str, Any]:
     """Return the values of the page, all from one commit. Return none if nothing of the cube is kept yet. Raise
     AscError if the file of cubes cannot be opened.
     """
-    snapshot = cube.folder.keeper.snapshot
+    keeper = cube.folder.keeper
+    snapshot = keeper.snapshot
     state = snapshot.cubes.get(cube.id)
     if state is None:
         return {}
-    lattice, past = shown_lattice(state), shown_past(snapshot, state)
+    asked = keeper.demands.of(state).questions_an_hour(at_s=keeper.demands.now_s)
+    lattice, past = shown_lattice(state, asked), shown_past(snapshot, state)
     return {
         "lattice": lattice,
         "lattice_drawing": lattice_drawing(lattice, cube.query.id),

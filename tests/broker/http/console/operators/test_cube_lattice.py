@@ -38,7 +38,7 @@ def defined(*hierarchies: list[str], grain_s: int = 3_600) -> CubeDefinition:
 
 
 def by_view(state: CubeState) -> dict[View, LatticeNode]:
-    return {node.view: node for node in shown_lattice(state).nodes}
+    return {node.view: node for node in shown_lattice(state, {}).nodes}
 
 
 def test_stored_views_have_their_cells_and_the_nearest_source(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_stored_views_have_their_cells_and_the_nearest_source(tmp_path: Path) ->
     assert top.source_name == "carrier at 1h"
     day = nodes[View((0, 0), 1_440)]
     assert (day.roles, day.source) == ((), View((0, 0), 60))
-    svg = str(lattice_drawing(shown_lattice(state), "q"))
+    svg = str(lattice_drawing(shown_lattice(state, {}), "q"))
     assert svg.count('class="descent"') == 3
     assert len(re.findall('<g class="node"><circle class="stored pinned"', svg)) == 3
     assert len(re.findall('<g class="node"><rect class="stored base"', svg)) == 1
@@ -78,7 +78,7 @@ def test_a_band_may_also_be_pinned_and_have_panes_of_several_days() -> None:
     nodes = by_view(state)
     assert nodes[View((1,), 24)].roles == ("band", "pinned")
     assert (nodes[View((0,), 720)].grain, nodes[View((0,), 720)].source) == ("30d", View((1,), 24))
-    found = shown_lattice(state)
+    found = shown_lattice(state, {})
     assert (found.stored, len(found.nodes), found.others_more) == (3, 17, 0)
 
 
@@ -87,13 +87,13 @@ def test_a_view_that_is_not_complete_answers_nothing() -> None:
     filling = replace(state, views=(replace(state.views[0], filled_to=None),))
     assert by_view(state)[View((0,), 24)].source == View((0,), 1)
     assert by_view(filling)[View((0,), 24)].source == View((1,), 1)
-    svg = str(lattice_drawing(shown_lattice(filling), "q"))
+    svg = str(lattice_drawing(shown_lattice(filling, {}), "q"))
     assert 'class="node filling"><polygon class="stored chosen"' in svg
     assert "not complete yet" in svg
 
 
 def test_rows_go_from_the_top_to_the_base() -> None:
-    rows = [cuboid for cuboid, _ in rows_of(shown_lattice(empty(defined(["a", "b"], ["c"]))).nodes)]
+    rows = [cuboid for cuboid, _ in rows_of(shown_lattice(empty(defined(["a", "b"], ["c"])), {}).nodes)]
     assert (len(rows), rows[0], rows[-1]) == (6, (0, 0), (2, 1))
     assert sorted(map(sum, rows)) == list(map(sum, rows))
 
@@ -118,7 +118,7 @@ def test_of_the_largest_lattice_few_views_are_touched(pins: int, monkeypatch: py
 
     monkeypatch.setattr(View, "__init__", counted)
     monkeypatch.setattr(View, "is_finer", compares)
-    found = shown_lattice(state)
+    found = shown_lattice(state, {})
     assert (found.cuboids, found.grains) == (CUBOIDS_MAX, 8)
     assert len(found.nodes) <= NODES_MOST
     assert found.stored == pins + 1
@@ -131,14 +131,26 @@ def test_of_the_largest_lattice_few_views_are_touched(pins: int, monkeypatch: py
 
 
 def test_many_lengths_of_panes_are_not_all_drawn() -> None:
-    found = shown_lattice(empty(defined(grain_s=1), ("pinned", View((), 7_200))))
+    found = shown_lattice(empty(defined(grain_s=1), ("pinned", View((), 7_200))), {})
     assert [node.grain for node in found.nodes] == ["1s", "1h", "2h", "1d"]
     assert found.others_more == found.grains - 4
 
 
+def test_what_is_asked_for_most_is_shown() -> None:
+    definition = defined(*([f"d{each}"] for each in range(12)))
+    asked = {View(own, 24): float(place) for place, own in enumerate(islice(definition.dimensions.cuboids(), 1, 200))}
+    found = shown_lattice(empty(definition), asked)
+    assert len(found.nodes) == NODES_MOST
+    assert sorted(node.asked for node in found.nodes) == [0, 0, *range(141, 199)]
+    svg = str(lattice_drawing(found, "q"))
+    assert svg.count('<g class="node"><circle class="wanted"') == 58
+    assert ", asked 198 times an hour" in svg
+    assert "asked for, not stored" in svg
+
+
 def test_names_are_text() -> None:
     state = empty(defined([HOSTILE], ["x" * 300]), ("pinned", View((1, 0), 24)))
-    svg = str(lattice_drawing(shown_lattice(state), HOSTILE))
+    svg = str(lattice_drawing(shown_lattice(state, {}), HOSTILE))
     assert "<script>" not in svg
     assert "\u202e" not in svg
     assert "&lt;script&gt;" in svg
