@@ -127,19 +127,19 @@ def cuboid_text(dimensions: Dimensions, cuboid: Levels) -> str:
 def _stored(state: CubeState, base: View) -> dict[View, _Stored]:
     """Return what is stored of each view. The base view comes first."""
     panes = state.panes.count + state.apart.count
-    found = {base: _Stored(("base",), state.panes.cells + state.apart.cells, panes, is_filled=True)}
+    by_view = {base: _Stored(("base",), state.panes.cells + state.apart.cells, panes, is_filled=True)}
     source = base
     for band in state.bands:
         own = _Stored(("band",), band.panes.cells, band.panes.count, band.end is not None, source)
         source = band.view
-        _add(found, band.view, own)
+        _add(by_view, band.view, own)
     for view in state.views:
-        _add(found, view.view, _Stored((view.role,), view.panes.cells, view.panes.count, view.end is not None))
-    return found
+        _add(by_view, view.view, _Stored((view.role,), view.panes.cells, view.panes.count, view.end is not None))
+    return by_view
 
 
-def _add(found: dict[View, _Stored], view: View, own: _Stored) -> None:
-    found[view] = found[view].plus(own) if view in found else own
+def _add(by_view: dict[View, _Stored], view: View, added: _Stored) -> None:
+    by_view[view] = by_view[view].plus(added) if view in by_view else added
 
 
 def _chosen(lattice: Lattice, stored: Mapping[View, _Stored], asked: Mapping[View, float]) -> list[View]:
@@ -182,9 +182,9 @@ def _node(
     """Return a view with its source. ``sources``: the cells of each view that may be one. ``named``: the base view, and
     its name as a source.
     """
-    own = stored or _Stored((), 0, 0, is_filled=False)
+    node = stored or _Stored((), 0, 0, is_filled=False)
     base, base_name = named
-    source, source_name = own.source, ""
+    source, source_name = node.source, ""
     if source is not None:
         source_name = lattice.name(source)
     elif view != base:
@@ -194,10 +194,10 @@ def _node(
         view,
         cuboid_text(lattice.dimensions, view.cuboid),
         grain_text(view.panes * lattice.grain_s),
-        own.roles,
-        own.cells,
-        own.panes,
-        own.is_filled,
+        node.roles,
+        node.cells,
+        node.panes,
+        node.is_filled,
         source,
         source_name,
         asked,

@@ -82,7 +82,7 @@ def sources_of(look: Look) -> list[Source]:
     """Return the stored views whose cells an answer is computed from. Views without panes in the interval are
     omitted, unless there is no other.
     """
-    found = [
+    sources = [
         Source(
             ", ".join(own["cuboid"]) or "()",
             "-" if own["grain_s"] is None else grain_text(own["grain_s"]),
@@ -91,7 +91,7 @@ def sources_of(look: Look) -> list[Source]:
         )
         for own in look.answered_by
     ]
-    return [own for own in found if own.panes] or found
+    return [own for own in sources if own.panes] or sources
 
 
 def value_of(value: Any) -> Shown:

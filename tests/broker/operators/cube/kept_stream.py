@@ -135,7 +135,12 @@ def to_form_1(folder: Path) -> None:
         for statement in (
             *("DROP INDEX pieces_of_view", "DROP INDEX base_pieces", "ALTER TABLE pieces DROP COLUMN view"),
             *("DROP TABLE views", "DROP TABLE removed_views", "ALTER TABLE cubes DROP COLUMN kept_from"),
-            *("DROP TABLE backfills", "ALTER TABLE gaps DROP COLUMN offsets", "PRAGMA user_version = 1"),
+            *(
+                "DROP TABLE demand",
+                "DROP TABLE backfills",
+                "ALTER TABLE gaps DROP COLUMN offsets",
+                "PRAGMA user_version = 1",
+            ),
         ):
             connection.execute(statement)
     connection.close()
