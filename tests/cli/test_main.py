@@ -73,7 +73,8 @@ def called(line: str) -> list[list[str]]:
 
 def parse(command: click.Command, words: list[str], parent: click.Context | None = None) -> None:
     """Read the words as the command would, but for files, which need not be there; UsageError for what it refuses."""
-    context = click.Context(command, parent=parent, info_name=command.name)
+    # The first context of a command decides for good how its help spells the option of help.
+    context = click.Context(command, parent=parent, info_name=command.name, **command.context_settings)
     given, rest, _ = command.make_parser(context).parse_args(list(words))
     if given.get("help"):
         return

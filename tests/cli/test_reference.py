@@ -56,8 +56,9 @@ def shown_commands() -> list[str]:
 def test_every_command_that_is_shown_can_be_parsed(line: str) -> None:
     words = shlex.split(re.sub(r""" < [^"']+$""", "", line))[1:]
     command: click.Command = main
-    context = click.Context(main)
+    # The first context of a command decides for good how its help spells the option of help.
+    context = click.Context(main, **main.context_settings)
     while isinstance(command, click.Group):
         command = command.commands[words.pop(0)]
-        context = click.Context(command, parent=context)
+        context = click.Context(command, parent=context, **command.context_settings)
     command.make_parser(context).parse_args(words)
