@@ -53,6 +53,14 @@ def test_each_region_is_a_bar_the_newest_first(tmp_path: Path) -> None:
     assert "first kept pane: 2013-07-10 02:40" in svg
 
 
+def test_the_first_kept_pane_may_lie_within_a_pane_of_a_band(tmp_path: Path) -> None:
+    keeper, _ = aged(tmp_path, "1min:10min", "20min:60min")
+    state = replace(state_of(keeper), kept_from=BASE_US // MINUTE_US + 185)
+    past = shown_past(keeper.snapshot, state)
+    assert past.first_us == BASE_US + 185 * MINUTE_US
+    assert minutes(past.spans[-1].interval) == (185, 220)
+
+
 def test_a_cube_without_closed_panes_has_its_open_ones(tmp_path: Path) -> None:
     keeper, _ = filled(tmp_path, minutes=1)
     past = past_of(keeper)
