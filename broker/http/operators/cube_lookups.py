@@ -25,8 +25,8 @@ _PUT_SCHEMA = {"requestBody": {"required": True, "content": {CSV_TYPE: _FILE, PA
 
 
 def lookup_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the addresses under ``/cube/lookups``."""
-    router = APIRouter(prefix="/cube/lookups")
+    """Return the addresses under ``/v1/cube/lookups``."""
+    router = APIRouter(prefix="/v1/cube/lookups", tags=["cubes"])
     of_caller = Depends(permitted_of)
 
     @router.get("", response_model=CubeLookups)

@@ -36,6 +36,8 @@ _FLUSHED_CHUNKS = 16
 _POLL_MS = 200
 _LOOK_MS = 20
 _SILENT_S = 30.0
+_LEADER_S, _LEADER_POLL_S = 10.0, 0.05
+"""The seconds to wait for the leader of a topic, and between two questions for it."""
 _LISTED_EACH_S = 30.0
 """The time after which the topics of Kafka are listed again, to find look-ups of another daemon."""
 
@@ -179,9 +181,18 @@ class LookupStore:
         partitions = {TopicPartition(LOOKUP_TOPIC + name, 0): name for name in self._logs}
         if not partitions:
             return {}
+        until_s = time.monotonic() + _LEADER_S
         with self._cluster.client.clear_errors():
-            ends = self._following().end_offsets(list(partitions))
-        return {partitions[each]: end for each, end in ends.items()}
+            while True:
+                try:
+                    ends = self._following().end_offsets(list(partitions))
+                    return {partitions[each]: end for each, end in ends.items()}
+                except KeyError as error:
+                    # Kafka's client leaves partitions out whose leader is not elected yet, as after their creation.
+                    if time.monotonic() > until_s:
+                        remedy = "has no leader: look at Kafka's nodes"
+                        raise KafkaError("topic of a look-up", str(error.args[0].topic), remedy) from None
+                    time.sleep(_LEADER_POLL_S)
 
     def _read(self, ends: Mapping[str, int]) -> None:
         """Read the topics up to given offsets, and whatever else is there. Then apply the newest tables."""
