@@ -80,13 +80,13 @@ class BandKeeping:
                 end: int | None = None
                 stored = []
                 for own in reversed(wanted):
-                    band = own
-                    if isinstance(band, View):
-                        band = self._saved.views.add(state.number, band, "band")
+                    if isinstance(own, View):
                         # It begins without panes, where the next band ends.
-                        band = replace(band, filled_to=None if end is None else end // band.view.panes)
-                    end = band.end
-                    stored.append(band)
+                        filled_to = None if end is None else end // own.panes
+                        stored.append(self._saved.views.add(state.number, own, "band", filled_to))
+                    else:
+                        stored.append(own)
+                    end = stored[-1].end
                 after = replace(state, bands=tuple(reversed(stored)))
                 self._saved.views.save((*state.views, *state.bands), (*after.views, *after.bands))
             self._current.swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})

@@ -38,11 +38,13 @@ class SavedViews:
             views.setdefault(cube, []).append(own)
         return {cube: tuple(sorted(several, key=_fineness)) for cube, several in views.items()}
 
-    def add(self, cube: int, view: View, role: Role) -> StoredView:
-        """Write a view that begins empty, and return it. Call within a transaction."""
-        values = (cube, json.dumps(view.cuboid), view.panes, role)
-        sql = "INSERT INTO views (cube, cuboid, panes, role) VALUES (?, ?, ?, ?) RETURNING number"
-        return StoredView.of(self._store.execute(sql, values)[0][0], view, role)
+    def add(self, cube: int, view: View, role: Role, filled_to: int | None = None) -> StoredView:
+        """Write a view without pieces, and return it. Call within a transaction. ``filled_to``: the pane of the view
+        before which it is complete.
+        """
+        values = (cube, json.dumps(view.cuboid), view.panes, role, filled_to)
+        sql = "INSERT INTO views (cube, cuboid, panes, role, filled_to) VALUES (?, ?, ?, ?, ?) RETURNING number"
+        return StoredView.of(self._store.execute(sql, values)[0][0], view, role, filled_to=filled_to)
 
     def save(self, before: Sequence[StoredView], after: Sequence[StoredView]) -> None:
         """Write the differences between the views of a cube, except new views and new pieces. Call within a

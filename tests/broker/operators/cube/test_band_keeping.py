@@ -18,6 +18,10 @@ def test_a_band_between_others_begins_empty(tmp_path: Path) -> None:
     keeper.bands.define(CUBE, bands_of(["1min:60min", "10min:120min", "60min:600min"], OWN))
     keeper.bands.age(10)
     assert [band.end for band in state_of(keeper).bands] == [MINUTE + 180, MINUTE + 180]
+    keeper.close()
+    keeper = opened(tmp_path)
+    assert [band.end for band in state_of(keeper).bands] == [MINUTE + 180, MINUTE + 180]
+    keeper.bands.define(CUBE, bands_of(["1min:60min", "10min:120min", "60min:600min"], OWN))
     topic.partitions[0] += [at(400)]
     topic.commit(keeper, batch(482, 483), {CUBE: OWN})
     keeper.bands.age(10)
