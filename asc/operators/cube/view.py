@@ -29,6 +29,11 @@ class View:
         """Return the finest view of a cube: the base cuboid in the cube's own panes."""
         return View(dimensions.base, 1)
 
+    @property
+    def fineness(self) -> tuple[int, int]:
+        """Return a value by which a finer view comes before the views that are coarser: panes, then levels."""
+        return self.panes, -sum(self.cuboid)
+
     def is_finer(self, other: View) -> bool:
         """Return whether the cells of ``other`` can be computed from the cells of this view. A view is finer than
         itself.

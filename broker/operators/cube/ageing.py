@@ -153,7 +153,7 @@ def with_bands(stored: Sequence[StoredView], wanted: Sequence[Band]) -> list[Sto
     views = [band.view for band in wanted]
     kept = [own for own in stored if own.view in views or own.panes.count]
     views += [own.view for own in kept if own.view not in views]
-    ordered = sorted(views, key=lambda view: (view.panes, -sum(view.cuboid)))
+    ordered = sorted(views, key=lambda view: view.fineness)
     if not all(one.is_finer(other) for one, other in pairwise(ordered)):
         return None
     by_view = {own.view: own for own in kept}

@@ -18,8 +18,8 @@ from broker.operators.cube.window_state import KeptChange, WindowState
 
 COUNTERS = ("counted", "late", "apart", "expired", "time", "future_timestamp", "too_large")
 """The names of the counters of accepted records, by outcome. A ``late`` record has joined a closed pane, and is also
-``counted``. An ``apart`` record is late, and is stored separately. No record is ``expired`` so far, because cubes keep
-all panes.
+``counted``. An ``apart`` record is late, and is stored separately. An ``expired`` record is of a pane that was deleted
+for its age.
 """
 
 BACKFILLED = "backfilled"
@@ -132,7 +132,7 @@ class CubeState:
         return _latest(self.bands[0].end if self.bands else None, self.kept_from)
 
     def firsts(self) -> Iterator[tuple[StoredView, int | None]]:
-        """Yield each band and view with the first of its own panes that is kept, None if there is no bound."""
+        """Yield each band and view with the first pane of it that is kept, None if there is no bound."""
         coarser = [*(band.end for band in self.bands[1:]), None]
         for band, end in zip(self.bands, coarser, strict=False):
             first = _latest(end, self.kept_from)

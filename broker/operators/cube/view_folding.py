@@ -91,7 +91,7 @@ class ViewFolder:
             result.bands = tuple(step.with_late(band, added, firsts.get(band.view)) for band in state.bands)
         sources: list[Region] = []
         by_number: dict[int, StoredView] = {}
-        for view in sorted(state.views, key=_fineness):
+        for view in sorted(state.views, key=lambda own: own.view.fineness):
             first = state.derived_from(view.view)
             changed = view if added is None else step.with_late(view, added, first)
             target = None if open_from is None else open_from // view.view.panes
@@ -273,8 +273,3 @@ def _pieces_of(view: View, regions: Sequence[Region], first: int, end: int) -> I
 def _holds(region: Region, first: int, end: int) -> bool:
     is_aligned = first % region.view.panes == 0 == end % region.view.panes
     return is_aligned and region.within(first, end) == (first, end)
-
-
-def _fineness(view: StoredView) -> tuple[int, int]:
-    # A finer view has panes at most as long and levels at least as fine, so that it comes first.
-    return view.view.panes, -sum(view.view.cuboid)

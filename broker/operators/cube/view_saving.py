@@ -36,7 +36,7 @@ class SavedViews:
             view = View(tuple(json.loads(cuboid)), panes)
             own = StoredView.of(number, view, role, pieces.get(number, ()), filled_to)
             views.setdefault(cube, []).append(own)
-        return {cube: tuple(sorted(several, key=_fineness)) for cube, several in views.items()}
+        return {cube: tuple(sorted(several, key=lambda own: own.view.fineness)) for cube, several in views.items()}
 
     def add(self, cube: int, view: View, role: Role, filled_to: int | None = None) -> StoredView:
         """Write a view without pieces, and return it. Call within a transaction. ``filled_to``: the pane of the view
@@ -66,7 +66,3 @@ class SavedViews:
                 until = self._store.execute("SELECT coalesce(max(number), 0) FROM pieces")[0][0]
                 sql = "INSERT OR REPLACE INTO removed_views (view, until) VALUES (?, ?)"
                 self._store.execute(sql, (view.number, until))
-
-
-def _fineness(view: StoredView) -> tuple[int, int]:
-    return view.view.panes, -sum(view.view.cuboid)

@@ -76,7 +76,7 @@ def test_the_nearest_view_has_the_fewest_cells_of_the_finer_ones() -> None:
     stored = {HOURLY.base: 900.0, View((1, 1), 8): 90.0, View((0, 1), 12): 95.0, View((2, 0), 1): 5.0}
     assert HOURLY.nearest(by_carrier, stored) == View((1, 1), 8)
     assert HOURLY.nearest(View((0, 1), 4), stored) == HOURLY.base
-    # Of as many cells, the first name: "carrier at 12h" is before "origin, carrier at 8h".
+    # The first name wins if the cells are as many: "carrier at 12h" is before "origin, carrier at 8h".
     assert HOURLY.nearest(by_carrier, {**stored, View((0, 1), 12): 90.0}) == View((0, 1), 12)
     with pytest.raises(ValueError, match="carrier at 1d: no stored view is finer: store the base view"):
         HOURLY.nearest(by_carrier, {View((2, 0), 1): 1.0})

@@ -88,7 +88,7 @@ def test_it_is_near_the_best_of_all_pairs_of_views(seed: int, levels: tuple[int,
     every = [(), *combinations(range(1, len(costs.views)), 1), *combinations(range(1, len(costs.views)), 2)]
     least = min(costs.cost(own) for own in every[:2_000])
     nothing = costs.cost([])
-    # What a greedy search of two steps saves is at least 3/4 of what can be saved (Nemhauser and others, 1978).
+    # A greedy search of two steps saves at least 3/4 of the greatest saving (Nemhauser and others, 1978).
     assert nothing - costs.cost(found) >= 0.75 * (nothing - least) - 1e-6
 
 

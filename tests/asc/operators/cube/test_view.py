@@ -17,6 +17,7 @@ def test_finer_is_a_partial_order_with_the_base_as_its_finest() -> None:
         assert base.is_finer(one)
         assert one.is_finer(one)
         assert (one.is_finer(other) and other.is_finer(one)) == (one == other)
+        assert one == other or not one.is_finer(other) or one.fineness < other.fineness
         for third in VIEWS:
             assert not (one.is_finer(other) and other.is_finer(third)) or one.is_finer(third)
 
