@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from asc.errors import CubeError
 from asc.operators.cube.cuboid import Levels
-from asc.operators.cube.layout import Layout
 from asc.operators.cube.question import Question
-from asc.operators.cube.source import needed_columns
 from asc.operators.cube.view import View
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.kept_check import check_begins_kept, check_kept
@@ -33,15 +31,15 @@ class Portion:
 
 
 def portions_of(
-    state: CubeState, layout: Layout, question: Question, open_from: int | None, forced: View | None
+    state: CubeState, question: Question, wanted: Levels, open_from: int | None, forced: View | None
 ) -> list[Portion]:
     """Return the portions that answer the closed panes of a question's interval, ascending.
 
-    ``open_from``: the first open pane; None if all are open. ``forced``: the only view that may answer, beside the
-    pieces of bands and of the base cuboid at its ends; None if the nearest views answer. Raise CubeError if a part of
-    the interval is not kept, or not as finely as the question needs.
+    ``wanted``: the cuboid that has all dimensions of the question. ``open_from``: the first open pane; None if all are
+    open. ``forced``: the only view that may answer, beside the pieces of bands and of the base cuboid at its ends; None
+    if the nearest views answer. Raise CubeError if a part of the interval is not kept, or not as finely as the question
+    needs.
     """
-    dimensions = state.definition.dimensions
     end = open_from if question.end is None or open_from is None else min(question.end, open_from)
     check_begins_kept(state, question)
     kept = kept_regions(state, open_from)
@@ -55,9 +53,8 @@ def portions_of(
     ]
     if not views and len(kept) == 1:
         return [_whole(kept[0], first, end)]
-    wanted = dimensions.cuboid_with(needed_columns(layout, question))
     if forced is not None and not _answers(forced, wanted, question.panes):
-        name = forced.name(dimensions, state.grain_us // 1_000_000)
+        name = forced.name(state.definition.dimensions, state.grain_us // 1_000_000)
         remedy = "is no ancestor of the question: name one with all dimensions of by and where, and no longer panes"
         raise CubeError("answer_from", name, remedy)
     portions: list[Portion] = []

@@ -245,10 +245,10 @@ class Snapshot:
         question, open_from = asked.question, self._open_from(state)
         interval, reading = (question.first, question.end), (layout, reserve)
         parts: list[Part] = []
-        portions = portions_of(state, layout, question, open_from, asked.answer_from)
+        wanted = state.definition.dimensions.cuboid_with(needed_columns(layout, question))
+        portions = portions_of(state, question, wanted, open_from, asked.answer_from)
         if portions and asked.answer_from is None:
-            cuboid = state.definition.dimensions.cuboid_with(needed_columns(layout, question))
-            count(state, cuboid, question.panes, interval_of(portions))
+            count(state, wanted, question.panes, interval_of(portions))
         for source, segments in by_source(portions):
             parts += self._of_source(source, segments, *reading)
         base = self._open(state.panes, *interval, *reading) if asked.is_live else iter(())
