@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from bench import (
     cube_answers,
@@ -19,11 +16,9 @@ from bench import (
     cube_stream,
 )
 from bench.cube_goals import goals_of, goals_table
-from bench.machine import machine
-from bench.result_file import write_result
-from broker.runtime.java import find_java
+from bench.cube_rows import Rows, run_rows
 
-ROWS: Mapping[str, tuple[Callable[[Any], Any], Any, Any]] = {
+ROWS: Rows = {
     "fold": (cube_fold.fold, cube_fold.FULL, cube_fold.QUICK),
     "answers": (cube_answers.answers, cube_answers.FULL, cube_answers.QUICK),
     "pair": (cube_pair.pair, cube_pair.FULL, cube_pair.QUICK),
@@ -32,7 +27,6 @@ ROWS: Mapping[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "register": (cube_register.register, cube_register.FULL, cube_register.QUICK),
     "http": (cube_http.http, cube_http.FULL, cube_http.QUICK),
 }
-"""The function and the sizes of each measurement, by the name of its row."""
 
 
 def run(*, quick: bool, rows: Sequence[str], output_dir: Path) -> dict[str, Any]:
@@ -42,20 +36,8 @@ def run(*, quick: bool, rows: Sequence[str], output_dir: Path) -> dict[str, Any]
     A run of some rows writes ``cube-NAMES.json`` instead, and does not change the file of a whole run. Raises
     RuntimeError if a rival has a different answer; then no figure is printed.
     """
-    chosen = [name for name in ROWS if name in rows or not rows]
-    measured = {}
-    for name in tqdm(chosen, desc="rows", leave=False, disable=None):
-        work, full, small = ROWS[name]
-        measured[name] = work(small if quick else full)
-    result = {
-        "benchmark": "cube",
-        "quick": quick,
-        "machine": {**machine(), "java": find_java().version},
-        "versions": {package: version(package) for package in ("duckdb", "polars", "pyspark", "numba")},
-        "rows": measured,
-    }
-    write_result(output_dir, "cube" if len(chosen) == len(ROWS) else f"cube-{'-'.join(chosen)}", result)
-    return result
+    packages = ("duckdb", "polars", "pyspark", "numba")
+    return run_rows("cube", ROWS, rows, packages, quick=quick, output_dir=output_dir)[1]
 
 
 def table(result: dict[str, Any]) -> str:

@@ -47,6 +47,7 @@ WITHOUT_TESTS = {
     "broker/operators/cube/backfill.py": "is run by tests/broker/stream/test_backfill.py",
     "broker/operators/daemon_part.py": "is a protocol, which tests/broker/operators/test_kinds.py holds kinds to",
     "broker/files/media_types.py": "holds two names",
+    "bench/cube_rows.py": "is run by tests/bench/test_cube.py and tests/bench/test_history.py",
     "bench/cube_backfill.py": "is run by tests/bench/test_history.py",
     "broker/http/console/operators/cube_lattice_drawing.py": "is drawn by the tests of cube_lattice.py",
     "broker/http/console/operators/cube_stored.py": "is shown by tests/broker/http/console/operators/test_cube.py",
