@@ -79,13 +79,13 @@ class BandKeeping:
             with self._current.writing(before.commit + 1, before.batch):
                 end: int | None = None
                 stored = []
-                for own in reversed(wanted):
-                    if isinstance(own, View):
+                for band in reversed(wanted):
+                    if isinstance(band, View):
                         # It begins without panes, where the next band ends.
-                        filled_to = None if end is None else end // own.panes
-                        stored.append(self._saved.views.add(state.number, own, "band", filled_to))
+                        filled_to = None if end is None else end // band.panes
+                        stored.append(self._saved.views.add(state.number, band, "band", filled_to))
                     else:
-                        stored.append(own)
+                        stored.append(band)
                     end = stored[-1].end
                 after = replace(state, bands=tuple(reversed(stored)))
                 self._saved.views.save((*state.views, *state.bands), (*after.views, *after.bands))
