@@ -11,6 +11,7 @@ from typing import Any
 
 from broker.failure import one_line
 from broker.kafka.client import KafkaClient
+from broker.kafka.rebalance import resume_rebalance
 
 LOG = logging.getLogger("asc.leadership")
 
@@ -136,6 +137,7 @@ class Leadership:
         try:
             consumer.subscribe([self._topic], listener=Listener())
             while not self._over.is_set() and not self.lost:
+                resume_rebalance(consumer)
                 consumer.poll(timeout_ms=round(_POLL_S * 1000))
                 for partition in consumer.assignment():
                     # If another member has the same name, polling does not fail, but committing an offset does.

@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from broker.kafka.rebalance import resume_rebalance
+
 _PAUSE_MS = 300
 
 _POLLED_EACH_S = 1.0
@@ -25,6 +27,7 @@ def polled(consumer: Any) -> Iterator[Any]:
 
     while True:
         yield None
+        resume_rebalance(consumer)
         asked_s = time.monotonic()
         records = deque(record for some in consumer.poll(timeout_ms=_PAUSE_MS).values() for record in some)
         while records:
