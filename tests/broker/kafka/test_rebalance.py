@@ -57,7 +57,6 @@ def test_a_rebalance_goes_on_after_its_cause_is_gone(kafka: EmbeddedKafka) -> No
         assert (found, consumer.group_metadata().state) == ([b"2"], MemberState.STABLE)
 
 
-
 def test_a_consumer_without_a_group_has_no_rebalance(kafka: EmbeddedKafka) -> None:
     consumer = KafkaClient(kafka.bootstrap_servers, {}, 15).consumer()
     resume_rebalance(consumer)
