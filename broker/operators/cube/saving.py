@@ -53,11 +53,14 @@ class SavedCubes:
     def numbers(self) -> Mapping[str, int]:
         """Return the number of the last commit, of the last commit of a batch, of the newest piece, and of the newest
         gap.
+
+        The number of a deleted piece of a removed view counts as well: a new piece with this number would be purged.
         """
         found = {"commit": 0, "batch": 0, **dict(self._store.execute("SELECT name, value FROM stream"))}
         for table in ("pieces", "gaps"):
             found[table] = self._store.execute(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0]
-        return found
+        (until,) = self._store.execute("SELECT coalesce(max(until), 0) FROM removed_views")[0]
+        return {**found, "pieces": max(found["pieces"], until)}
 
     def marks(self) -> dict[str, int]:
         """Return the mark of each time expression."""
