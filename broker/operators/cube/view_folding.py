@@ -11,6 +11,7 @@ from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.cuboid import Dimensions
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.view import View
+from broker.errors import DamagedPieceError, UnknownQueryError
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.new_piece import NewPiece
 from broker.operators.cube.panes import StoredPiece, sound
@@ -93,16 +94,16 @@ class ViewFolder:
         by_number: dict[int, StoredView] = {}
         for view in sorted(state.views, key=lambda own: own.view.fineness):
             first = state.derived_from(view.view)
-            changed = view if added is None else step.with_late(view, added, first)
+            changed = view if added is None else step.with_late(view, added, _aligned(first, view.view.panes))
             target = None if open_from is None else open_from // view.view.panes
             is_lagging = complete_to is not None and _filled_to(view) < complete_to // view.view.panes
             is_full = state.size_bytes + sum(new.stored.size_bytes for new in result.added) > self._size_bytes_max
             if target is not None and not (is_full or is_lagging) and result.read_cells < cells_max:
                 changed = step.extended(changed, [*regions, *sources], first, target, cells_max)
             by_number[view.number] = changed
-            sources.append(
-                Region(changed.view, changed.closed, first, changed.end if changed.end is not None else first)
-            )
+            if changed.end is not None:
+                # A view that is not filled is complete for no pane, so no coarser view may be computed from it.
+                sources.append(Region(changed.view, changed.closed, first, changed.end))
         result.views = tuple(by_number[view.number] for view in state.views)
         return result
 
@@ -214,7 +215,13 @@ class _Step:
         return replace(cells.rolled_up(kept), panes=panes)
 
     def _cells(self, piece: StoredPiece) -> Cells:
-        return self._fresh[piece.number] if piece.number in self._fresh else self._read(self._layout, piece)
+        if piece.number in self._fresh:
+            return self._fresh[piece.number]
+        try:
+            return self._read(self._layout, piece)
+        except UnknownQueryError:
+            # A missing row is damage of one piece. It must not stop the stream, because it would in every batch.
+            raise DamagedPieceError("piece", piece.number, "is missing in the store", number=piece.number) from None
 
     def _new(self, view: StoredView, cells: Cells) -> dict[int, tuple[StoredPiece, ...]]:
         """Return new pieces of a view, by pane. Note that they are to be written."""
@@ -232,6 +239,11 @@ class _Step:
         return self._layout.definition.dimensions
 
 
+def _aligned(pane: int | None, panes: int) -> int | None:
+    """Return the first pane of the cube, from a pane on, with which a pane of a view with ``panes`` panes begins."""
+    return None if pane is None else -(-pane // panes) * panes
+
+
 def _filled_to(view: StoredView) -> int:
     return _NEVER if view.filled_to is None else view.filled_to
 
@@ -239,7 +251,8 @@ def _filled_to(view: StoredView) -> int:
 def _begin(view: StoredView, regions: Sequence[Region], least: int | None) -> int | None:
     """Return the first pane of a view that is to be filled. Return None if there are no pieces to fill it from."""
     panes = view.view.panes
-    least_pane = None if least is None else -(-least // panes)
+    least = _aligned(least, panes)
+    least_pane = None if least is None else least // panes
     if view.filled_to is not None:
         return view.filled_to if least_pane is None else max(view.filled_to, least_pane)
     firsts = (

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asc.operators.cube.keep import bands_of
+from asc.operators.cube.view import View
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.region import kept_regions
 from tests.broker.operators.cube.kept_stream import (
@@ -175,3 +176,24 @@ def test_views_that_cannot_be_computed_from_a_band_lose_its_panes(tmp_path: Path
     firsts = {view.view: view.closed.first for view in state.views}
     assert all(first is None or first * view.panes >= (state.derived_from(view) or 0) for view, first in firsts.items())
     assert answer(keeper, by=[])["rows"][0]["n"] == 120
+
+
+def test_a_late_record_joins_no_pane_of_a_view_that_is_kept_in_part(tmp_path: Path) -> None:
+    """The view has panes of an hour. The oldest kept base pane is within an hour."""
+    topic = topic_of(*(at(event, carrier) for event in range(125) for carrier in ("B6", "UA")))
+    keeper = opened(tmp_path)
+    keeper.define(CUBE, OWN, pins=[View((1, 0), 60)])
+    keeper.bands.define(CUBE, bands_of(["1min:100min"], OWN))
+    topic.commit(keeper, batch(0, 250), {CUBE: OWN})
+    keeper.bands.age(10)
+    keeper.views.fill(10)
+    for count in (1, 2):
+        topic.partitions[0] += [at(30.5, "B6")]
+        topic.commit(keeper, batch(249 + count, 250 + count), {CUBE: OWN})
+        keeper.bands.age(10)
+        keeper.purge(100)
+        (view,) = state_of(keeper).views
+        assert [pane for pane, _ in view.closed.items()] == [MINUTE // 60 + 1]
+    asked = answer(keeper, by=["carrier"], **{"from": minute(30), "to": minute(60)})
+    assert [row["n"] for row in asked["rows"]] == [32, 30]
+    keeper.close()
