@@ -17,10 +17,10 @@ from cli.command import Command, Group, examples
 from cli.file_options import EXISTING_FILE
 from cli.operators.cube.backfill import backfill
 from cli.operators.cube.dump import dump
+from cli.operators.cube.grain import RowGrain
 from cli.operators.cube.lattice import lattice, optimise
 from cli.operators.cube.lookup import lookup
 from cli.operators.cube.options import (
-    RowGrain,
     definition_options,
     from_option,
     hours_option,

@@ -5,60 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from cli.arguments import with_options
 from cli.client import Json
 from cli.duration import Duration
+from cli.operators.cube.grain import Grain
+from cli.operators.cube.view_name import pinned
 from cli.operators.divided import divided
-
-if TYPE_CHECKING:
-    _Fields = click.ParamType[Json]
-else:
-    # Earlier versions of Click have no such types at run time.
-    _Fields = click.ParamType
-
-
-class Grain(Duration):
-    """The length of a pane: a duration that divides an hour, or whole hours that divide a day."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the seconds of a duration such as ``15min``. Raise BadParameter if it cannot be the length of
-        a pane.
-        """
-        # Imported here, so that a command without a grain does not load the definition.
-        from asc.errors import CubeError
-        from asc.operators.cube.definition import checked_grain_s
-
-        seconds = super().convert(value, param, ctx)
-        try:
-            return checked_grain_s(seconds)
-        except CubeError:
-            remedy = "write a time that divides an hour, or whole hours that divide 24, as 1min, 15min, 1h or 1d"
-            self.fail(f"{value!r} is no grain: {remedy}", param, ctx)
-
-
-class RowGrain(_Fields):
-    """The length of the intervals of rows: a grain, or ``1d`` and ``1M`` for days and months of the time zone."""
-
-    name = "grain"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Json:
-        """Return the field of a question for ``1d``, ``1M`` or another grain. Raise BadParameter for any other
-        text.
-        """
-        if isinstance(value, dict):
-            return value
-        if value.strip() in ("1d", "1M"):
-            return {"grain": value.strip()}
-        try:
-            return {"grain_s": Grain().convert(value, param, ctx)}
-        except click.BadParameter:
-            remedy = "write a time that divides an hour, whole hours that divide 24, 1d or 1M, as 15min or 1h"
-            self.fail(f"{value!r} is no grain of rows: {remedy}", param, ctx)
-
 
 _HOURS_HELP = "Count only panes in these hours of the time zone, the end exclusive, as 14-16, 22-2 or 8-10,14-16."
 
@@ -173,7 +129,7 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
         cells: int | None,
         **others: Any,
     ) -> Any:
-        pins = None if materialise is None else [_pin(text) for text in _PINS.findall(materialise) if text.strip()]
+        pins = None if materialise is None else [pinned(text) for text in _PINS.findall(materialise) if text.strip()]
         bands = None if keep is None else [text.strip() for text in keep.split(",")]
         storage = {"materialise": pins, "keep": bands, "cuboids": cuboids, "cells": cells}
         given = {name: own for name, own in storage.items() if own is not None}
@@ -211,19 +167,6 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 _PINS = re.compile(r"""(?:'[^']*'|"[^"]*"|`[^`]*`|[^;'"`])+""")
 """The texts between semicolons outside quotes."""
-
-
-def _pin(text: str) -> list[str] | Json:
-    """Return a view in the form of the API.
-
-    >>> _pin("origin, carrier"), _pin("() at 1d")
-    (['origin', 'carrier'], {'by': [], 'grain_s': 86400})
-    """
-    named, has_grain, grain = text.rpartition(" at ")
-    if not has_grain:
-        named, grain = text, ""
-    names = [] if named.strip() == "()" else divided(named, ",")
-    return {"by": names, "grain_s": Grain().convert(grain.strip(), None, None)} if has_grain else names
 
 
 def from_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,8 +12,10 @@ from broker.visible_text import visible
 from cli.client import Json, server_options
 from cli.command import Command, examples
 from cli.duration import Duration
-from cli.operators.cube.options import RowGrain, hours_option
+from cli.operators.cube.grain import RowGrain
+from cli.operators.cube.options import hours_option
 from cli.operators.cube.rows import print_rows
+from cli.operators.cube.view_name import ViewName
 from cli.operators.divided import divided
 from cli.output import counted, json_option, print_json
 
@@ -28,6 +30,7 @@ from cli.output import counted, json_option, print_json
         "asc cube query late --by carrier --last 1d --grain 1h",
         "asc cube query late --by carrier --grain 1M --hours 14-16",
         "asc cube query late --by carrier --where '`year(time_hour)` = 2013'",
+        "asc cube query late --by carrier --answer-from 'origin, carrier at 1d'",
     ),
 )
 @click.argument("query_id", metavar="ID")
@@ -71,6 +74,13 @@ from cli.output import counted, json_option, print_json
 )
 @click.option("--limit", type=int, metavar="N", help="The most rows; by default 1,000.")
 @click.option("--cursor", metavar="TEXT", help="That of an answer, for the rows after it.")
+@click.option(
+    "--answer-from",
+    type=ViewName(),
+    metavar="VIEW",
+    help="The stored view to read in place of the nearest ones, as 'origin, carrier at 1d' or '() at 1h'; without at, "
+    "in panes of the cube. 'asc cube lattice' lists them.",
+)
 @server_options
 @json_option
 def query(
@@ -91,6 +101,7 @@ def query(
     order: str | None,
     limit: int | None,
     cursor: str | None,
+    answer_from: Json | None,
     as_json: bool,
 ) -> None:
     """Ask a cube for groups and their measures.
@@ -112,6 +123,7 @@ def query(
         "order": None if order is None else divided(order, ","),
         "limit": limit,
         "cursor": cursor,
+        "answer_from": answer_from,
     }
     answer = client.cubes.query(query_id, {name: value for name, value in asked.items() if value is not None})
     if as_json:

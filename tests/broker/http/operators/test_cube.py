@@ -588,6 +588,14 @@ def test_a_view_is_chosen_for_what_is_asked_and_answers_it(site: Site, published
     assert (found["rows"], found["answered_by"][0]["cells"]) == (wanted, len(wanted))
     forced = asked_viewed(answer_from={"by": ["origin", "dest", "carrier"]})
     assert (forced["rows"], forced["answered_by"][0]["grain_s"]) == (wanted, 3_600)
+    for view, grain_s in (
+        ("origin, dest, carrier", 3_600),
+        ("origin, dest, carrier at 1h", 3_600),
+        ("origin at 4h", 14_400),
+    ):
+        options = ["--by", "origin", "--answer-from", view, "--json", *server]
+        answer = json.loads(CliRunner().invoke(main, ["cube", "query", "viewed", *options]).stdout)
+        assert {own["grain_s"] for own in answer["answered_by"] if own["cells"]} == {grain_s}
     kept = site.client.get("/v1/queries/viewed").json()["kept"]
     assert (kept["views"], kept["view_cells"]) == (1, len(wanted))
     table = CliRunner().invoke(main, ["cube", "lattice", "viewed", *server])

@@ -10,7 +10,6 @@ from asc.errors import PredicateError
 from cli.client import Json
 from cli.main import main
 from cli.operators.cube.options import (
-    RowGrain,
     definition_options,
     divided,
     late_option,
@@ -117,26 +116,6 @@ def test_views_are_separated_by_semicolons_outside_quotes() -> None:
         {"materialise": views, "keep": ["1h:30d", "1d:2y a:0"]},
         {"materialise": None, "keep": None},
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "field"),
-    [
-        ("1d", {"grain": "1d"}),
-        ("1M", {"grain": "1M"}),
-        ("24h", {"grain_s": 86_400}),
-        ("1h", {"grain_s": 3_600}),
-        ("15min", {"grain_s": 900}),
-    ],
-)
-def test_a_grain_of_rows_is_a_length_or_days_and_months_of_the_zone(text: str, field: Json) -> None:
-    assert RowGrain().convert(text, None, None) == field
-
-
-@pytest.mark.parametrize("text", ["7d", "2M", "1w", "1", "5h", ""])
-def test_what_is_no_grain_of_rows_is_refused(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="is no grain of rows: write a time that divides an hour"):
-        RowGrain().convert(text, None, None)
 
 
 def test_the_options_of_storage_are_a_part_of_it() -> None:

@@ -1,0 +1,55 @@
+"""The lengths of panes and of the intervals of rows, as options give them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.client import Json
+from cli.duration import Duration
+
+if TYPE_CHECKING:
+    _Fields = click.ParamType[Json]
+else:
+    # Earlier versions of Click have no such types at run time.
+    _Fields = click.ParamType
+
+
+class Grain(Duration):
+    """The length of a pane: a duration that divides an hour, or whole hours that divide a day."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds of a duration such as ``15min``. Raise BadParameter if it cannot be the length of
+        a pane.
+        """
+        # Imported here, so that a command without a grain does not load the definition.
+        from asc.errors import CubeError
+        from asc.operators.cube.definition import checked_grain_s
+
+        seconds = super().convert(value, param, ctx)
+        try:
+            return checked_grain_s(seconds)
+        except CubeError:
+            remedy = "write a time that divides an hour, or whole hours that divide 24, as 1min, 15min, 1h or 1d"
+            self.fail(f"{value!r} is no grain: {remedy}", param, ctx)
+
+
+class RowGrain(_Fields):
+    """The length of the intervals of rows: a grain, or ``1d`` and ``1M`` for days and months of the time zone."""
+
+    name = "grain"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Json:
+        """Return the field of a question for ``1d``, ``1M`` or another grain. Raise BadParameter for any other
+        text.
+        """
+        if isinstance(value, dict):
+            return value
+        if value.strip() in ("1d", "1M"):
+            return {"grain": value.strip()}
+        try:
+            return {"grain_s": Grain().convert(value, param, ctx)}
+        except click.BadParameter:
+            remedy = "write a time that divides an hour, whole hours that divide 24, 1d or 1M, as 15min or 1h"
+            self.fail(f"{value!r} is no grain of rows: {remedy}", param, ctx)
