@@ -51,6 +51,11 @@ WITHOUT_TESTS = {
     "bench/cube_backfill.py": "is run by tests/bench/test_history.py",
     "broker/http/console/operators/cube_lattice_drawing.py": "is drawn by the tests of cube_lattice.py",
     "broker/http/console/operators/cube_stored.py": "is shown by tests/broker/http/console/operators/test_cube.py",
+    "broker/http/console/operators/cube_proposal.py": "is shown by tests/broker/http/console/operators/test_cube.py",
+    **dict.fromkeys(
+        [f"broker/http/operators/{name}.py" for name in ("cube_optimiser", "readable_cube")],
+        "is asked by tests/broker/http/operators/test_cube.py",
+    ),
     "broker/http/trace_models.py": "is held against the client by tests/broker/client/test_contract.py",
     **dict.fromkeys(VALUE_CLASSES, "holds values that the tests of its users compare"),
     "asc/operators/times.py": "has an example that is run",

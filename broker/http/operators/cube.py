@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Depends, Request
@@ -14,14 +13,12 @@ from asc.operators.cube.definition import DAY_HOURS, HOUR_S, OP
 from asc.operators.cube.question import DEFAULT_LIMIT, LIMIT_MAX
 from broker.answers.cube import CubeAnswer, CubeBackfillProgress, CubeLattice, CubeOptimised
 from broker.body import Body, Number, Text
-from broker.errors import UnknownQueryError
 from broker.http.file_answer import FileAnswer
 from broker.http.operators.cube_lookups import lookup_routes, lookups_of
+from broker.http.operators.cube_optimiser import apply_proposal, proposed
+from broker.http.operators.readable_cube import ReadableCube, readable_cube
 from broker.http.scoped_service import ScopedService
-from broker.operators.cube.cube_state import CubeId
-from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.folder import CubeFolder
-from broker.queries.query import RegisteredQuery
 
 DUMP_TYPE = "application/vnd.sqlite3"
 _FILE: dict[str, Any] = {DUMP_TYPE: {"schema": {"type": "string", "format": "binary"}}}
@@ -132,15 +129,9 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         if not body.dry_run:
             permitted.check_may_change()
         cube = readable_cube(permitted, query_id)
-        keeper, budget = cube.folder.keeper, cube.definition.budget
-        proposal = keeper.questions.with_turn(
-            cube.id,
-            lambda _, reserve: keeper.choice.propose(cube.id, budget, lambda: reserve(0)),
-            permitted.cancellation,
-        )
+        proposal = proposed(permitted, cube)
         if not body.dry_run:
-            keeper.choice.apply(cube.id, proposal)
-            permitted.note("optimise", {"id": cube.query.id})
+            apply_proposal(permitted, cube, proposal)
         return {"id": cube.query.id, "applied": not body.dry_run, **proposal.plain(), "lines": proposal.lines()}
 
     @router.get("/streams/{name}/cubes/dump", response_class=Response, responses={200: {"content": _FILE}})
@@ -167,30 +158,3 @@ def _progress(permitted: ScopedService, found: ReadableCube) -> dict[str, Any]:
     if progress["phase"] == "running" and backfill.problem is not None:
         return {**progress, "problem": backfill.problem}
     return progress
-
-
-@dataclass(frozen=True, slots=True)
-class ReadableCube:
-    """A cube whose values the caller may see, and the folder of its stream."""
-
-    query: RegisteredQuery
-    definition: StandingCube
-    folder: CubeFolder
-    id: CubeId
-
-
-def readable_cube(permitted: ScopedService, query_id: str) -> ReadableCube:
-    """Return the cube of a query.
-
-    Raise UnknownQueryError if the query is not a cube, and ForbiddenError if the caller may not name all columns that
-    it reads.
-    """
-    query = permitted.get(query_id)
-    definition = query.operator
-    if not isinstance(definition, StandingCube):
-        remedy = "is a query of another kind: list the cubes with 'asc query list --operator cube'"
-        raise UnknownQueryError("unknown cube", query_id[:250], remedy)
-    permitted.check_reads(query)
-    folder = cast(CubeFolder, permitted.stream_of(query.stream).folders[definition.name])
-    own_id = CubeId(query.id, definition.cube.generation(query.stream, query.where))
-    return ReadableCube(query, definition, folder, own_id)

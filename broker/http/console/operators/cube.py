@@ -16,14 +16,15 @@ from asc.operators.cube.looked_up import usable_attributes
 from broker.errors import http_status
 from broker.http.console.operators.cube_address import View, cube_address
 from broker.http.console.operators.cube_past import short_time
+from broker.http.console.operators.cube_proposal import add_proposals
 from broker.http.console.operators.cube_steps import drill_downs, out_of_slices, pages_of, roll_ups
 from broker.http.console.operators.cube_stored import add_stored, stored_address
 from broker.http.console.operators.cube_table import sources_of, table_of
 from broker.http.console.pages import Pages, duration_text, number_text, said
 from broker.http.console.pane_chart import Interval, Panes, pane_chart
 from broker.http.guards import CONSOLE
-from broker.http.operators.cube import ReadableCube, readable_cube
 from broker.http.operators.cube_lookups import described_lookup, lookups_of
+from broker.http.operators.readable_cube import ReadableCube, readable_cube
 from broker.http.scoped_service import ScopedService
 from broker.http.views import shown
 from broker.operators.cube.batch_time import PartitionState
@@ -48,6 +49,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
     router = APIRouter()
     of_caller = Depends(permitted_of)
     add_stored(router, pages, of_caller)
+    add_proposals(router, pages, of_caller)
     _add_cubes(router, pages, of_caller)
     return router
 

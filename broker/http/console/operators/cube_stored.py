@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter
@@ -15,11 +16,12 @@ from broker.http.console.operators.cube_lattice_drawing import lattice_drawing
 from broker.http.console.operators.cube_past import past_drawing, shown_past
 from broker.http.console.pages import Pages, quoted_part, said
 from broker.http.guards import CONSOLE
-from broker.http.operators.cube import ReadableCube, readable_cube
+from broker.http.operators.readable_cube import ReadableCube, readable_cube
 from broker.http.scoped_service import ScopedService
 from broker.http.views import shown
 
 _GAPS_SHOWN = 50
+_NO_CHOICE: Mapping[str, Any] = {"proposal": None, "mark": ""}
 
 
 def add_stored(router: APIRouter, pages: Pages, of_caller: Any) -> None:
@@ -29,21 +31,35 @@ def add_stored(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     def show(query_id: str, permitted: ScopedService = of_caller) -> Response:
         if not query_id:
             return RedirectResponse(f"{CONSOLE}/cubes", 303)
-        cube = readable_cube(permitted, query_id)
-        content: dict[str, Any] = {"lattice": None, "past": None, "error": None}
-        status = 200
-        try:
-            content = {**content, **_stored(cube)}
-        except AscError as error:
-            content, status = {**content, "error": said(error)}, http_status(error)
-        values = {
-            "title": f"Stored views of {query_id}",
-            "query": shown(permitted, cube.query),
-            "address": cube_address(query_id),
-            "gaps_most": _GAPS_SHOWN,
-            **content,
-        }
-        return pages.page("operators/cube_stored.html", values, status)
+        return stored_page(pages, permitted, readable_cube(permitted, query_id))
+
+
+def stored_page(
+    pages: Pages,
+    permitted: ScopedService,
+    cube: ReadableCube,
+    choice: Mapping[str, Any] = _NO_CHOICE,
+    error: AscError | None = None,
+) -> Response:
+    """Return the page of what a cube stores. ``choice``: the proposal of the optimiser that the page shows, and its
+    mark. ``error``: a refusal, which the page shows and whose status it has.
+    """
+    content: dict[str, Any] = {"lattice": None, "past": None}
+    try:
+        content = {**content, **_stored(cube)}
+    except AscError as own:
+        error = own
+    values = {
+        "title": f"Stored views of {cube.query.id}",
+        "query": shown(permitted, cube.query),
+        "address": cube_address(cube.query.id),
+        "gaps_most": _GAPS_SHOWN,
+        "may_change": permitted.may_change,
+        "error": None if error is None else said(error),
+        **choice,
+        **content,
+    }
+    return pages.page("operators/cube_stored.html", values, 200 if error is None else http_status(error))
 
 
 def stored_address(query_id: str) -> str:

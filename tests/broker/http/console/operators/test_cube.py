@@ -331,6 +331,79 @@ def test_what_a_cube_stores_is_drawn_and_is_a_table(site: Site) -> None:
     assert text.count("<figure") == 2
 
 
+def posted(site: Site, path: str, status: int = 200, **form: str) -> str:
+    """Send a form as a browser does from a page of the console."""
+    headers = {"Origin": str(site.client.base_url).rstrip("/")}
+    found = site.client.post(f"/console/cube/{path}", data={"": "", **form}, headers=headers, follow_redirects=True)
+    assert found.status_code == status, found.text
+    return str(found.text)
+
+
+def proposal_of(text: str) -> dict[str, str]:
+    """Return the hidden fields of the form that applies a proposal."""
+    form = re.search(r'<form method="post" action="/console/cube/optimise/tails">(.*?)</form>', text, re.DOTALL)
+    assert form is not None, page_text(text)
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form[1]))
+
+
+def test_a_proposal_is_shown_and_then_applied_as_it_was_shown(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "asc.audit")
+    keeper = folder(site).keeper
+    own = next(cube for cube in keeper.snapshot.cubes if cube.query == "tails")
+    assert "No change" in page_text(posted(site, "propose/empty"))
+    try:
+        for _ in range(30):
+            asked(site, {"by": ["carrier"], "to": "2026-06-01T04:00:00Z"}, "tails")
+        stored = page(site, "/console/cube/stored/tails")
+        assert '<form method="post" action="/console/cube/propose/tails">' in stored
+        text = posted(site, "propose/tails")
+        rows = table_of(sections_of(text, "Choice of views"))[1:]
+        answer = site.client.post("/v1/queries/tails/cube/optimise", json={"dry_run": True}).json()
+        assert [row[:3] for row in rows] == [
+            [each["view"], "+ store", f"{each['cells']:,}"] for each in answer["changes"]
+        ]
+        assert int(rows[0][3].replace(",", "")) > 0
+        assert keeper.snapshot.cube(own).views == ()
+        # What was shown is what is applied.
+        text = posted(site, "optimise/tails", **proposal_of(text))
+        assert {view.view for view in keeper.snapshot.cube(own).views} != set()
+        assert len(re.findall("chosen", page_text(sections_of(text, "Lattice")))) >= len(rows)
+        (line,) = (json.loads(each.getMessage()) for each in caplog.records if each.name == "asc.audit")
+        assert (line["verb"], line["id"]) == ("optimise", "tails")
+    finally:
+        keeper.views.choose(own, [])
+
+
+def test_a_proposal_that_has_changed_is_not_applied(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "asc.audit")
+    keeper = folder(site).keeper
+    own = next(cube for cube in keeper.snapshot.cubes if cube.query == "tails")
+    try:
+        for _ in range(30):
+            asked(site, {"by": ["carrier"], "to": "2026-06-01T04:00:00Z"}, "tails")
+        fields = proposal_of(posted(site, "propose/tails"))
+        assert site.client.post("/v1/queries/tails/cube/optimise", json={}).json()["applied"]
+        views = keeper.snapshot.cube(own).views
+        text = page_text(posted(site, "optimise/tails", 400, **fields))
+        assert "proposal of 'tails': has other changes since this form was opened" in text
+        assert "No change" in text
+        keeper.views.choose(own, [])
+        text = posted(site, "optimise/tails", 400)
+        assert "proposal of 'tails'" in page_text(text)
+        assert keeper.snapshot.cube(own).views == ()
+        # The form has the changes as they are now.
+        posted(site, "optimise/tails", **proposal_of(text))
+        assert [own.view for own in keeper.snapshot.cube(own).views] == [own.view for own in views]
+        lines = [json.loads(each.getMessage()) for each in caplog.records if each.name == "asc.audit"]
+        assert [line.get("outcome") for line in lines] == [None, "refused", "refused", None]
+    finally:
+        keeper.views.choose(own, [])
+    foreign = {"Origin": "http://elsewhere"}
+    for path in ("propose", "optimise"):
+        assert site.client.post(f"/console/cube/{path}/tails", data=fields, headers=foreign).status_code == 403
+    posted(site, "propose/never", 404)
+
+
 def test_pins_and_bands_are_shown_and_names_are_text(site: Site) -> None:
     operator = {
         **{**OPERATOR, "dimensions": [["origin", "concat(dest, '<i>')"], ["carrier"]]},
@@ -390,16 +463,20 @@ def test_a_cube_without_records_says_so(site: Site) -> None:
 def test_who_may_not_read_its_columns_sees_no_value(site: Site) -> None:
     columns = frozenset((name,) for name in ("delay", "ts", "carrier"))
     scopes = {digest("few"): Scope("few", columns=columns), digest("own"): Scope("own", id_prefix="tails")}
+    scopes[digest("reader")] = Scope("reader", read_only=True)
     assert site.daemon is not None
     app = create_app(site.daemon, Access("all", scopes), ApiConfig(requests_per_s=1e6), Audit())
     with TestClient(app) as running:
 
-        def seen(token: str, path: str) -> tuple[int, str]:
+        def client_of(token: str) -> TestClient:
             own = {"Origin": OWN}
             client = TestClient(app, base_url=OWN, headers=own, follow_redirects=False)
             client.portal = running.portal
             assert client.post("/console/login", data={"token": token, "next": ""}).status_code == 303
-            found = client.get(path)
+            return client
+
+        def seen(token: str, path: str) -> tuple[int, str]:
+            found = client_of(token).get(path)
             return found.status_code, page_text(found.text)
 
         status, text = seen("few", "/console/cubes/late")
@@ -414,6 +491,17 @@ def test_who_may_not_read_its_columns_sees_no_value(site: Site) -> None:
         assert status == 200
         assert "accepted =" not in text
         assert "cells" in text
+        # Who only reads may see a proposal, and may not apply it.
+        reader = client_of("reader")
+        found = reader.post("/console/cube/propose/tails", data={"": ""})
+        assert found.status_code == 200
+        assert "Nothing is changed yet" in found.text
+        assert "/console/cube/optimise" not in found.text
+        answers = [reader.post("/console/cube/optimise/tails", data={"proposal": ""})]
+        answers += [
+            client_of("few").post(f"/console/cube/{path}/late", data={"": ""}) for path in ("propose", "optimise")
+        ]
+        assert [own.status_code for own in answers] == [403] * 3
         # Another one's cube is none to it.
         assert seen("own", "/console/cubes/late")[0] in {403, 404}
         assert "late" not in seen("own", "/console/cubes")[1]

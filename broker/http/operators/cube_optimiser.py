@@ -1,0 +1,28 @@
+"""The optimiser of a cube's views as a caller may use it: proposals, and their application."""
+
+from __future__ import annotations
+
+from asc.operators.cube.proposal import Proposal
+from broker.http.operators.readable_cube import ReadableCube
+from broker.http.scoped_service import ScopedService
+
+
+def proposed(permitted: ScopedService, cube: ReadableCube) -> Proposal:
+    """Return the views to store for the questions that were asked. It counts as one question, with its limits and
+    errors.
+    """
+    keeper, budget = cube.folder.keeper, cube.definition.budget
+    return keeper.questions.with_turn(
+        cube.id,
+        lambda _, reserve: keeper.choice.propose(cube.id, budget, lambda: reserve(0)),
+        permitted.cancellation,
+    )
+
+
+def apply_proposal(permitted: ScopedService, cube: ReadableCube, proposal: Proposal) -> None:
+    """Store the views of a proposal, and record it in the audit. Raise ForbiddenError if the caller may change
+    nothing.
+    """
+    permitted.check_may_change()
+    cube.folder.keeper.choice.apply(cube.id, proposal)
+    permitted.note("optimise", {"id": cube.query.id})
