@@ -76,7 +76,7 @@ class BandKeeping:
                 )
             if wanted is None or wanted == list(state.bands):
                 return
-            with self._current.writing(before.commit + 1, before.batch):
+            with self._current.replacing(before) as changed:
                 end: int | None = None
                 stored = []
                 for band in reversed(wanted):
@@ -87,9 +87,7 @@ class BandKeeping:
                     else:
                         stored.append(band)
                     end = stored[-1].end
-                after = replace(state, bands=tuple(reversed(stored)))
-                self._saved.views.save((*state.views, *state.bands), (*after.views, *after.bands))
-            self._current.swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
+                changed[cube] = replace(state, bands=tuple(reversed(stored)))
 
     def age(self, limit_s: float) -> None:
         """Let panes age, and delete the rows of those that are not kept, for at most ``limit_s``.

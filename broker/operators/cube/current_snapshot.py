@@ -60,16 +60,20 @@ class CurrentSnapshot:
             raise
 
     @contextmanager
-    def replacing(self, before: Snapshot, *states: CubeState, added: Iterable[NewPiece] = ()) -> Iterator[None]:
+    def replacing(
+        self, before: Snapshot, *states: CubeState, added: Iterable[NewPiece] = ()
+    ) -> Iterator[dict[CubeId, CubeState]]:
         """Write states of cubes that change without a batch, in one transaction with what the context writes. Then
         replace the snapshot ``before``. ``added``: the new pieces of the only state.
+
+        Yield the states by cube. The context may add states that it can only make within the transaction.
         """
+        changed = {own.id: own for own in states}
         with self.writing(before.commit + 1, before.batch):
-            for own in states:
-                self._saved.save(before.cubes[own.id], own, added, ())
-            yield
-        cubes = {**before.cubes, **{own.id: own for own in states}}
-        self.swap(before.commit + 1, before.batch, before.marks, cubes)
+            yield changed
+            for cube, own in changed.items():
+                self._saved.save(before.cubes[cube], own, added, ())
+        self.swap(before.commit + 1, before.batch, before.marks, {**before.cubes, **changed})
 
     def swap(
         self,

@@ -53,18 +53,16 @@ class ViewFilling:
             state = before.cube(cube)
             if {view.view for view in state.views if view.role == "pinned"} == set(pins):
                 return
-            with self._current.writing(before.commit + 1, before.batch):
-                after = self.with_pins(state, pins)
-            self._current.swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
+            with self._current.replacing(before) as changed:
+                changed[cube] = self.with_pins(state, pins)
 
     def with_pins(self, state: CubeState, pins: Collection[View]) -> CubeState:
-        """Write the views of a cube with exactly the pinned views ``pins``, beside the chosen ones, and return the
-        cube. Call within a transaction.
+        """Return a cube with exactly the pinned views ``pins``, beside the chosen ones. Write the new views; the caller
+        saves the other differences. Call within a transaction.
         """
         views = [view for view in state.views if view.view in pins or view.role == "chosen"]
         kept = [replace(view, role="pinned" if view.view in pins else "chosen") for view in views]
         known = {view.view for view in kept}
-        self._saved.views.save(state.views, kept)
         added = [self._saved.views.add(state.number, view, "pinned") for view in pins if view not in known]
         return replace(state, views=(*kept, *added))
 
@@ -85,11 +83,10 @@ class ViewFilling:
             if known == set(wanted):
                 return
             kept = [view for view in state.views if view.role == "pinned" or view.view in wanted]
-            with self._current.writing(before.commit + 1, before.batch):
-                self._saved.views.save(state.views, kept)
-                kept += [self._saved.views.add(state.number, view, "chosen") for view in wanted if view not in known]
-            after = replace(state, views=tuple(kept))
-            self._current.swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
+            saved = self._saved.views
+            with self._current.replacing(before) as changed:
+                added = [saved.add(state.number, view, "chosen") for view in wanted if view not in known]
+                changed[cube] = replace(state, views=(*kept, *added))
 
     def fill(self, limit_s: float) -> None:
         """Fill views from closed panes, for at most ``limit_s``.
