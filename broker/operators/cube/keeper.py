@@ -37,6 +37,7 @@ from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.saving import SavedCubes
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.stepping import BatchSteps, Step, committed
+from broker.operators.cube.stepwise_changes import StepwiseChanges
 from broker.operators.cube.store import Store
 from broker.operators.cube.view_choice import ViewChoice
 from broker.operators.cube.view_filling import ViewFilling
@@ -76,10 +77,10 @@ class Keeper:
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
         self._changes = count(saved.windows.last_number() + 1)
         self._current = CurrentSnapshot(store, saved, lateness_us, self._reader)
-        shared = self._lock, self._merger, self.park_damaged
-        self.views = ViewFilling(self._current, saved, *shared)
+        changes = StepwiseChanges(self._current, saved, self._lock, self._merger, self.park_damaged)
+        self.views = ViewFilling(changes)
         self.choice = ViewChoice(lambda: self.snapshot, self.demands, self.views)
-        self.bands = BandKeeping(self._current, saved, *shared, store=store)
+        self.bands = BandKeeping(changes, store)
 
     @staticmethod
     def open(
