@@ -37,6 +37,7 @@ class BandKeeping:
         self._changes = changes
         self._store = store
         self._bands: dict[CubeId, tuple[Band, ...]] = {}
+        self._ageing: dict[CubeId, tuple[Band, ...]] = {}
 
     def define(self, cube: CubeId, bands: Sequence[Band]) -> None:
         """Let the panes of a cube age by these bands, finest first. Without bands, no pane ages any more.
@@ -50,6 +51,8 @@ class BandKeeping:
             wanted = with_bands(state.bands, bands[1:])
             is_new = self._bands.get(cube) != tuple(bands)
             self._bands[cube] = tuple(bands)
+            # Until the next definition, stored bands only lose panes. So bands in order stay in order.
+            self._ageing[cube] = () if wanted is None else self._bands[cube]
             if wanted is None and is_new:
                 LOG.warning(
                     "the bands of cube %s are kept, as older panes are stored in others that the new ones cannot be "
@@ -80,10 +83,7 @@ class BandKeeping:
 
     def _aged(self, before: Snapshot, state: CubeState, open_from: int | None, folder: ViewFolder) -> bool:
         """Let some panes of a cube age. Return whether there were any."""
-        bands = self._bands.get(state.id, ())
-        if with_bands(state.bands, bands[1:]) is None:
-            return False
-        step = aged(state, bands, open_from, folder)
+        step = aged(state, self._ageing.get(state.id, ()), open_from, folder)
         if step is None:
             return False
         # A reader of an older snapshot asks again, because it would not find the pieces.

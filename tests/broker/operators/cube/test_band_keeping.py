@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from asc.operators.cube.keep import bands_of
 from asc.operators.cube.output import Output
+from broker.operators.cube import band_keeping
+from broker.operators.cube.ageing import with_bands
 from tests.broker.operators.cube.kept_stream import at, batch, minute, opened, topic_of
 from tests.broker.operators.cube.test_ageing import MINUTE, aged
-from tests.broker.operators.cube.view_rig import CUBE, OWN, answer, state_of
+from tests.broker.operators.cube.view_rig import CUBE, OWN, answer, filled, state_of
 
 
 def test_a_band_between_others_begins_empty(tmp_path: Path) -> None:
@@ -83,3 +86,19 @@ def test_a_cube_that_is_registered_again_has_bands_again(tmp_path: Path) -> None
     topic.commit(keeper, batch(0, 482), {CUBE: OWN})
     keeper.bands.age(10)
     assert [band.panes.count for band in state_of(keeper).bands] == [6]
+
+
+def test_the_order_of_bands_is_found_once_for_a_definition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper, _ = filled(tmp_path)
+    made = 0
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal made
+        made += 1
+        return with_bands(*arguments)
+
+    monkeypatch.setattr(band_keeping, "with_bands", counted)
+    keeper.bands.define(CUBE, bands_of(["1min:30min", "10min:600min"], OWN))
+    keeper.bands.age(10)
+    assert state_of(keeper).bands[0].panes.count > 2
+    assert made == 1
