@@ -38,6 +38,7 @@ class BandKeeping:
         self._store = store
         self._bands: dict[CubeId, tuple[Band, ...]] = {}
         self._ageing: dict[CubeId, tuple[Band, ...]] = {}
+        self._clean: dict[int, dict[int, int | None]] = {}
 
     def define(self, cube: CubeId, bands: Sequence[Band]) -> None:
         """Let the panes of a cube age by these bands, finest first. Without bands, no pane ages any more.
@@ -93,11 +94,22 @@ class BandKeeping:
         return True
 
     def _purge(self) -> bool:
+        """Delete some rows of the pieces of a cube that are not kept. Return whether there may be more.
+
+        The index is not asked about a cube while its first kept panes are those before which all is deleted. The memory
+        begins anew with the daemon.
+        """
         with self._changes.lock:
-            for state in self._changes.current.sure().cubes.values():
-                if state.base_from is not None:
-                    with self._store.transaction():
-                        deleted = self._changes.saved.purge_unkept(state, _PURGED_AT_ONCE)
-                    if deleted:
-                        return True
+            cubes = self._changes.current.sure().cubes.values()
+            for state in cubes:
+                firsts = {0: state.base_from} | {view.number: first for view, first in state.firsts()}
+                if state.base_from is None or self._clean.get(state.number) == firsts:
+                    continue
+                with self._store.transaction():
+                    deleted = self._changes.saved.purge_unkept(state, _PURGED_AT_ONCE)
+                if deleted < _PURGED_AT_ONCE:
+                    self._clean[state.number] = firsts
+                if deleted:
+                    return True
+            self._clean = {state.number: self._clean[state.number] for state in cubes if state.number in self._clean}
             return False

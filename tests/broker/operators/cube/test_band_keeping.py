@@ -9,8 +9,10 @@ import pytest
 
 from asc.operators.cube.keep import bands_of
 from asc.operators.cube.output import Output
+from asc.operators.cube.view import View
 from broker.operators.cube import band_keeping
 from broker.operators.cube.ageing import with_bands
+from broker.operators.cube.keeper import Keeper
 from tests.broker.operators.cube.kept_stream import at, batch, minute, opened, topic_of
 from tests.broker.operators.cube.test_ageing import MINUTE, aged
 from tests.broker.operators.cube.view_rig import CUBE, OWN, answer, filled, state_of
@@ -102,3 +104,42 @@ def test_the_order_of_bands_is_found_once_for_a_definition(tmp_path: Path, monke
     keeper.bands.age(10)
     assert state_of(keeper).bands[0].panes.count > 2
     assert made == 1
+
+
+def statements_of(keeper: Keeper) -> list[str]:
+    """Return the statements that ageing executes for the file of cubes."""
+    found: list[str] = []
+    keeper._store._connection.set_trace_callback(found.append)
+    try:
+        keeper.bands.age(10)
+    finally:
+        keeper._store._connection.set_trace_callback(None)
+    return found
+
+
+def rows_of_pieces(keeper: Keeper) -> int:
+    return int(keeper._store.execute("SELECT count(*) FROM pieces")[0][0])
+
+
+def test_the_file_is_not_asked_again_where_nothing_is_left_to_delete(tmp_path: Path) -> None:
+    keeper, topic = filled(tmp_path, View((1, 0), 1))
+    keeper.views.fill(10)
+    bands = bands_of(["1min:30min", "10min:600min"], OWN)
+    keeper.bands.define(CUBE, bands)
+    assert any("DELETE FROM pieces" in own for own in statements_of(keeper))
+    kept = len(list(state_of(keeper).pieces())) + sum(own.panes.count for own in state_of(keeper).views)
+    assert rows_of_pieces(keeper) == kept
+    assert statements_of(keeper) == []
+    # A start remembers nothing, and asks once.
+    keeper.close()
+    keeper = opened(tmp_path)
+    keeper.bands.define(CUBE, bands)
+    assert any("DELETE FROM pieces" in own for own in statements_of(keeper))
+    assert statements_of(keeper) == []
+    # More panes age, and their rows are deleted again.
+    topic.partitions[0] += [at(130), at(170)]
+    topic.commit(keeper, batch(242, 244), {CUBE: OWN})
+    before = rows_of_pieces(keeper)
+    assert statements_of(keeper) != []
+    assert rows_of_pieces(keeper) < before
+    assert statements_of(keeper) == []
