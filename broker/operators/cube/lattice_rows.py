@@ -13,6 +13,7 @@ from asc.operators.cube.view import View
 from asc.operators.cube.view_estimate import Pause, ViewEstimate, unpaused
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.held_cells import held_cells
+from broker.operators.cube.lattice_views import answering_cells, most_asked, stored_views
 
 ROWS_SHOWN = 100
 """The most views that are not stored in a list of a lattice. Stored views are always in the list."""
@@ -33,17 +34,16 @@ def lattice_rows(
     ``asked``: the questions for each view in an hour. ``open_from``: the first open pane. ``pause`` is called between
     two estimates.
     """
-    lattice, held = estimate.lattice, held_cells(state, estimate)
-    complete = {lattice.base: float(held.base)}
-    complete |= {own.view: held.views[own.view] for own in state.views if own.filled_to is not None}
+    lattice, held, complete = estimate.lattice, held_cells(state, estimate), answering_cells(state)
     rows = []
-    for row, view, end in _stored(state, lattice, open_from):
-        rate, until = asked.get(view, 0.0), None if end is None else bound_text(end * state.grain_us)
+    for own in stored_views(state, open_from):
+        is_band = own.role == "band"
+        row = _row(lattice, own.view, own.role, own.cells, own.size_bytes)
+        # A band has its own panes, and questions for its view may also read others.
+        rate = 0.0 if is_band else asked.get(own.view, 0.0)
+        until = None if own.end is None else bound_text(own.end * state.grain_us)
         rows.append({**row, "is_estimated": False, "asked_an_hour": round(rate, 3), "complete_to": until})
-        rows[-1]["answered_from"] = _named(lattice, lattice.nearest(view, complete))
-    for own, _, end in _bands(state, lattice):
-        until = None if end is None else bound_text(end * state.grain_us)
-        rows.append({**own, "is_estimated": False, "asked_an_hour": 0.0, "complete_to": until, "answered_from": None})
+        rows[-1]["answered_from"] = None if is_band else _named(lattice, lattice.nearest(own.view, complete))
     share = held.base / max(1, estimate.sample.population)
     bytes_a_cell = state.panes.size_bytes / max(1, state.panes.cells)
     found: list[tuple[float, float, View]] = []
@@ -55,21 +55,6 @@ def lattice_rows(
         rows.append({**row, "is_estimated": True, "asked_an_hour": round(-less_asked, 3), "complete_to": None})
         rows[-1]["answered_from"] = _named(lattice, lattice.nearest(view, complete))
     return rows
-
-
-def _stored(
-    state: CubeState, lattice: Lattice, open_from: int | None
-) -> Iterator[tuple[dict[str, Any], View, int | None]]:
-    """Yield the base view and the stored views beside it: row, view, and the pane before which it is complete."""
-    yield _row(lattice, lattice.base, "base", state.panes.cells, state.panes.size_bytes), lattice.base, open_from
-    for own in state.views:
-        yield _row(lattice, own.view, own.role, own.panes.cells, own.panes.size_bytes), own.view, own.end
-
-
-def _bands(state: CubeState, lattice: Lattice) -> Iterator[tuple[dict[str, Any], View, int | None]]:
-    """Yield the bands of older panes, as :func:`_stored` yields the others."""
-    for own in state.bands:
-        yield _row(lattice, own.view, own.role, own.panes.cells, own.panes.size_bytes), own.view, own.end
 
 
 def _row(lattice: Lattice, view: View, role: str, cells: float, size_bytes: float) -> dict[str, Any]:
@@ -88,13 +73,12 @@ def _others(lattice: Lattice, asked: Mapping[View, float]) -> Iterator[View]:
     coarsest cuboids.
     """
     seen: set[View] = set()
-    heaviest = sorted(asked, key=lambda view: (-asked[view], view))
     coarsest = (
         View(cuboid, panes)
         for cuboid in reversed(list(lattice.dimensions.cuboids()))
         for panes in (lattice.lengths[-1], 1)
     )
-    for several in (heaviest[:ROWS_SHOWN], candidates(lattice, asked)[: _COMPARED // 2], coarsest):
+    for several in (most_asked(asked, ROWS_SHOWN), candidates(lattice, asked)[: _COMPARED // 2], coarsest):
         for view in several:
             if view not in seen:
                 seen.add(view)

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
 from itertools import product
-from typing import Literal
 
 from asc.operators.cube.cuboid import Dimensions, Levels
 from asc.operators.cube.lattice import Lattice
 from asc.operators.cube.view import View, grain_text
 from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.lattice_views import ROLES, ListedRole, ListedView, answering_cells, most_asked, stored_views
 
 NODES_MOST = 60
 """The most views that a page shows."""
 _GRAINS_MOST = 8
 """The most lengths of panes of which a page shows views that are not stored."""
 _HOUR_S, _DAY_S = 3_600, 86_400
-
-Role = Literal["base", "band", "pinned", "chosen"]
-ROLES: tuple[Role, ...] = ("base", "band", "pinned", "chosen")
-"""The reasons why a view is stored, the most important one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +31,7 @@ class LatticeNode:
     view: View
     cuboid: str
     grain: str
-    roles: tuple[Role, ...]
+    roles: tuple[ListedRole, ...]
     cells: int
     panes: int
     is_filled: bool
@@ -68,23 +63,6 @@ class ShownLattice:
     grains: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """The stored pieces of one view. ``source``: the view from which it is always computed; None if cells decide."""
-
-    roles: tuple[Role, ...]
-    cells: int
-    panes: int
-    is_filled: bool
-    source: View | None = None
-
-    def plus(self, other: _Stored) -> _Stored:
-        """Return what is stored for both reasons."""
-        roles = tuple(role for role in ROLES if role in (*self.roles, *other.roles))
-        cells, panes = self.cells + other.cells, self.panes + other.panes
-        return _Stored(roles, cells, panes, self.is_filled and other.is_filled, self.source or other.source)
-
-
 def shown_lattice(state: CubeState, asked: Mapping[View, float]) -> ShownLattice:
     """Return the lattice of a cube. ``asked``: the questions for each view in an hour.
 
@@ -92,22 +70,22 @@ def shown_lattice(state: CubeState, asked: Mapping[View, float]) -> ShownLattice
     """
     dimensions, grain_s = state.definition.dimensions, state.grain_us // 1_000_000
     lattice, base = Lattice(dimensions, grain_s), View.base(dimensions)
-    stored = _stored(state, base)
+    stored = _stored(state)
     views = _chosen(lattice, stored, asked)
-    # Beside the base pieces, bands have the older panes, so that only both together answer for all panes.
-    complete = {own.view: float(own.panes.cells) for own in state.views if own.end is not None}
-    sources = {**complete, base: float(state.cells)}
+    sources = answering_cells(state)
     named = base, lattice.name(base) + (" and bands" if state.bands else "")
-    nodes = tuple(_node(lattice, view, stored.get(view), sources, named, asked=asked.get(view, 0.0)) for view in views)
+    nodes = tuple(
+        _node(lattice, view, stored.get(view, ()), sources, named, asked=asked.get(view, 0.0)) for view in views
+    )
     shown = set(views)
-    more = [own for view, own in stored.items() if view not in shown]
+    more = [several for view, several in stored.items() if view not in shown]
     # Bands may have panes of several days, which are not in the lattice.
     others = lattice.count - sum(lattice.has(view) for view in shown | stored.keys())
     return ShownLattice(
         nodes,
         stored=len(stored),
         stored_more=len(more),
-        cells_more=sum(own.cells for own in more),
+        cells_more=sum(own.cells for several in more for own in several),
         others_more=others,
         cuboids=dimensions.count,
         grains=len(lattice.lengths),
@@ -124,31 +102,25 @@ def cuboid_text(dimensions: Dimensions, cuboid: Levels) -> str:
     return ", ".join(levels) or "()"
 
 
-def _stored(state: CubeState, base: View) -> dict[View, _Stored]:
-    """Return what is stored of each view. The base view comes first."""
-    panes = state.panes.count + state.apart.count
-    by_view = {base: _Stored(("base",), state.panes.cells + state.apart.cells, panes, is_filled=True)}
-    source = base
-    for band in state.bands:
-        own = _Stored(("band",), band.panes.cells, band.panes.count, band.end is not None, source)
-        source = band.view
-        _add(by_view, band.view, own)
-    for view in state.views:
-        _add(by_view, view.view, _Stored((view.role,), view.panes.cells, view.panes.count, view.end is not None))
+def _stored(state: CubeState) -> dict[View, list[ListedView]]:
+    """Return what is stored of each view, the most important reason first. The base view comes first."""
+    by_view: dict[View, list[ListedView]] = {}
+    for own in stored_views(state, None):
+        by_view.setdefault(own.view, []).append(own)
     return by_view
 
 
-def _add(by_view: dict[View, _Stored], view: View, added: _Stored) -> None:
-    by_view[view] = by_view[view].plus(added) if view in by_view else added
-
-
-def _chosen(lattice: Lattice, stored: Mapping[View, _Stored], asked: Mapping[View, float]) -> list[View]:
+def _chosen(lattice: Lattice, stored: Mapping[View, Sequence[ListedView]], asked: Mapping[View, float]) -> list[View]:
     """Return the views to show, finer cuboids first: the stored ones, those asked for most, then all others of the
     shown lengths of panes, if there is space for all.
     """
-    important = sorted(stored, key=lambda view: (ROLES.index(stored[view].roles[0]), -stored[view].cells, view))
+
+    def importance(view: View) -> tuple[int, int, View]:
+        return ROLES.index(stored[view][0].role), -sum(own.cells for own in stored[view]), view
+
+    important = sorted(stored, key=importance)
     top = View((0,) * len(lattice.base.cuboid))
-    wanted = nsmallest(NODES_MOST, asked, key=lambda view: (-asked[view], view))
+    wanted = most_asked(asked, NODES_MOST)
     views = dict.fromkeys((*important[:NODES_MOST], top, *wanted))
     several = list(views)[:NODES_MOST]
     grains = _grains(lattice, several)
@@ -173,18 +145,17 @@ def _grains(lattice: Lattice, views: Iterable[View]) -> list[int]:
 def _node(
     lattice: Lattice,
     view: View,
-    stored: _Stored | None,
+    stored: Sequence[ListedView],
     sources: Mapping[View, float],
     named: tuple[View, str],
     *,
     asked: float,
 ) -> LatticeNode:
-    """Return a view with its source. ``sources``: the cells of each view that may be one. ``named``: the base view, and
-    its name as a source.
+    """Return a view with its source. ``stored``: what is stored of it. ``sources``: the cells of each view that may be
+    one. ``named``: the base view, and its name as a source.
     """
-    node = stored or _Stored((), 0, 0, is_filled=False)
     base, base_name = named
-    source, source_name = node.source, ""
+    source, source_name = next((own.source for own in stored if own.source is not None), None), ""
     if source is not None:
         source_name = lattice.name(source)
     elif view != base:
@@ -194,10 +165,10 @@ def _node(
         view,
         cuboid_text(lattice.dimensions, view.cuboid),
         grain_text(view.panes * lattice.grain_s),
-        node.roles,
-        node.cells,
-        node.panes,
-        node.is_filled,
+        tuple(own.role for own in stored),
+        sum(own.cells for own in stored),
+        sum(own.panes for own in stored),
+        bool(stored) and all(own.role == "base" or own.end is not None for own in stored),
         source,
         source_name,
         asked,

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from markupsafe import Markup
 
 from asc.operators.cube.view import View
-from broker.http.console.operators.cube_lattice import ROLES, LatticeNode, ShownLattice, rows_of
+from broker.http.console.operators.cube_lattice import LatticeNode, ShownLattice, rows_of
 from broker.http.console.pages import number_text
 from broker.http.console.pane_chart import short_number
+from broker.operators.cube.lattice_views import ROLES
 from broker.pages.markup import text
 
 _LEFT, _TOP, _ROW, _BOTTOM = 50, 8, 50, 26

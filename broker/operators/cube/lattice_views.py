@@ -1,0 +1,68 @@
+"""The views of a cube that a list of its lattice begins with: those that are stored, and those that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Literal
+
+from asc.operators.cube.view import View
+from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.stored_view import StoredView
+
+ListedRole = Literal["base", "band", "pinned", "chosen"]
+ROLES: tuple[ListedRole, ...] = ("base", "band", "pinned", "chosen")
+"""The reasons why a view is stored, the most important one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedView:
+    """What is stored of a view for one reason. A view that is stored for two reasons is listed twice.
+
+    ``panes``, ``cells``, ``size_bytes``: its size. ``end``: the pane of the cube before which it is complete; None if
+    it is not filled yet. ``source``: the view from which it is always computed; None if cells decide.
+    """
+
+    view: View
+    role: ListedRole
+    panes: int
+    cells: int
+    size_bytes: int
+    end: int | None
+    source: View | None = None
+
+
+def stored_views(state: CubeState, open_from: int | None) -> Iterator[ListedView]:
+    """Yield the stored views of a cube: the base view, then bands, finest first, then other views.
+
+    ``open_from``: the first open pane, before which the base view is complete. The base view includes late records that
+    stay apart.
+    """
+    base, own, apart = View.base(state.definition.dimensions), state.panes, state.apart
+    sizes = own.count + apart.count, own.cells + apart.cells, own.size_bytes + apart.size_bytes
+    yield ListedView(base, "base", *sizes, open_from)
+    source = base
+    for band in state.bands:
+        yield ListedView(band.view, "band", *_sizes(band), band.end, source)
+        source = band.view
+    for view in state.views:
+        yield ListedView(view.view, view.role, *_sizes(view), view.end)
+
+
+def _sizes(view: StoredView) -> tuple[int, int, int]:
+    return view.panes.count, view.panes.cells, view.panes.size_bytes
+
+
+def answering_cells(state: CubeState) -> dict[View, float]:
+    """Return the cells of each view from which others are computed: the base view, and the complete views.
+
+    The cells of bands are among those of the base view, because only both together have all panes.
+    """
+    complete = {own.view: float(own.panes.cells) for own in state.views if own.end is not None}
+    return {**complete, View.base(state.definition.dimensions): float(state.cells)}
+
+
+def most_asked(asked: Mapping[View, float], most: int) -> list[View]:
+    """Return the views that questions ask for the most. ``asked``: the questions for each view in an hour."""
+    return nsmallest(most, asked, key=lambda view: (-asked[view], view))
