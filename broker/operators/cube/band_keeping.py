@@ -17,7 +17,7 @@ from broker.operators.cube.view_folding import ViewFolder
 
 LOG = logging.getLogger("asc.cubes")
 
-_PURGED_AT_ONCE = 20
+_PURGED_AT_ONCE = 50
 """The most pieces that one transaction deletes, so that a reader waits for some 5 ms."""
 _PAUSE_S = 0.004
 """The pause after each step. Without it, the thread that ages takes the store's lock again before a waiting reader

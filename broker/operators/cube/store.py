@@ -145,6 +145,8 @@ class Store:
             for name, value in (("locking_mode", "EXCLUSIVE"), ("page_size", _PAGE_BYTES), ("journal_mode", "WAL")):
                 connection.execute(f"PRAGMA {name} = {value}")
             connection.execute("PRAGMA synchronous = FULL")
+            # Debian's SQLite would fill each page of a deleted piece with zeros, and write these pages to the log.
+            connection.execute("PRAGMA secure_delete = OFF")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             store = Store(path, connection)
             store._check_form()

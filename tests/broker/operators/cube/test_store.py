@@ -41,8 +41,8 @@ def changed(path: Path, *statements: str) -> None:
 
 def test_the_file_is_synced_and_has_a_form(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "a" / "b" / "cubes.sqlite")
-    names = ("user_version", "synchronous", "journal_mode", "locking_mode")
-    assert [store.execute(f"PRAGMA {name}")[0][0] for name in names] == [FORM, 2, "wal", "exclusive"]
+    names = ("user_version", "synchronous", "journal_mode", "locking_mode", "secure_delete")
+    assert [store.execute(f"PRAGMA {name}")[0][0] for name in names] == [FORM, 2, "wal", "exclusive", 0]
     # Without shared memory it lies on file systems over a network too.
     assert sorted(each.name for each in store.path.parent.iterdir()) == ["cubes.sqlite", "cubes.sqlite-wal"]
     store.close()
