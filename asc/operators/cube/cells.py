@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,8 @@ from asc.frozen import frozen
 from asc.operators.cube.grouping import Grouping, pane_digit
 from asc.operators.cube.keys import Key
 from asc.operators.cube.layout import Layout
-from asc.operators.cube.piece import Piece
+from asc.operators.cube.piece import Piece, PieceHead
+from asc.operators.cube.states.memory import cut
 
 _Ints = npt.NDArray[np.int64]
 
@@ -95,17 +95,26 @@ class Cells:
             panes = first + np.flatnonzero(np.diff(np.searchsorted(panes, np.arange(first, end + 1))))
         return panes
 
+    @property
+    def bounds(self) -> list[int]:
+        """Return the first cell of each pane that has one, and then the number of cells."""
+        if not self.count:
+            return [0]
+        return [0, *(np.flatnonzero(np.diff(self.panes)) + 1).tolist(), self.count]
+
     def pieces(self, layout: Layout) -> Iterator[Piece]:
         """Yield the cells of each pane as a piece, by ascending pane."""
-        schema = None
-        bounds = [0, *(np.flatnonzero(np.diff(self.panes)) + 1).tolist(), self.count]
-        for start, stop in pairwise(bounds):
-            if start < stop:
-                # Arrow would write the whole buffers of a slice, with cells of its neighbours.
-                own = self if stop - start == self.count else self.take(np.arange(start, stop))
-                arrays = [*(key.array() for key in own.keys), *own.states]
-                schema = schema or layout.piece_schema_of([key.dictionary.type for key in self.keys])
-                yield Piece(int(self.panes[start]), pa.RecordBatch.from_arrays(arrays, schema=schema))
+        bounds = self.bounds
+        is_one = len(bounds) == 2
+        keys = [[*key.arrays(bounds)] for key in self.keys]
+        states = [[own] if is_one else [*cut(own, bounds)] for own in self.states]
+        schema = layout.piece_schema_of([key.dictionary.type for key in self.keys])
+        heads: dict[tuple[Hashable, ...], PieceHead] = {}
+        for place, start in enumerate(bounds[:-1]):
+            parts = [key[place] for key in keys]
+            arrays = [*(array for array, _ in parts), *(state[place] for state in states)]
+            head = heads.setdefault(tuple(mark for _, mark in parts), PieceHead())
+            yield Piece(int(self.panes[start]), pa.RecordBatch.from_arrays(arrays, schema=schema), head)
 
     @staticmethod
     def of_piece(layout: Layout, piece: Piece) -> Cells:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ _BYTES_A_CODE = 32
 """The bytes of texts that a dictionary may have for each code. A larger dictionary is reduced to the values
 that occur.
 """
+_PAIRS_LEAST, _PAIRS_A_ROW = 1 << 16, 8
+"""The pairs of a part and a code for which :meth:`Key.arrays` uses one table: at least so many, or for each row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +116,39 @@ class Key:
         bitmap = pa.py_buffer(np.packbits(~nulls, bitorder="little")) if nulls.any() else None
         indices = pa.Array.from_buffers(pa.int32(), len(places), [bitmap, pa.py_buffer(places)])
         return pa.DictionaryArray.from_arrays(indices, own.dictionary)
+
+    def arrays(self, bounds: Sequence[int]) -> Iterator[tuple[pa.DictionaryArray, Hashable]]:
+        """Yield the rows between each bound and the next as :meth:`array` would, each with a mark of its dictionary.
+
+        Parts with equal marks share one dictionary, the one of this key if the mark is None. Cost: a few passes over
+        all rows, instead of some for each part, unless there are many more pairs of a part and a code than rows.
+        """
+        parts = len(bounds) - 1
+        if parts < 2 or parts * self.radix > max(_PAIRS_LEAST, _PAIRS_A_ROW * len(self.codes)):
+            yield from ((self.slice(start, stop).array(), object()) for start, stop in pairwise(bounds))
+            return
+        pairs = np.repeat(np.arange(0, parts * self.radix, self.radix), np.diff(bounds))
+        pairs += self.codes[bounds[0] : bounds[-1]]
+        present = np.zeros((parts, self.radix), dtype=np.bool_)
+        present.reshape(-1)[pairs] = True
+        has_null = present[:, 0].tolist()
+        present[:, 0] = False
+        places = (np.cumsum(present, axis=1, dtype=np.int32) - np.int32(1)).reshape(-1)[pairs]
+        np.maximum(places, 0, out=places)
+        data, width, first = pa.py_buffer(places), places.itemsize, bounds[0]
+        of_buffers, encoded, kind = pa.Array.from_buffers, pa.DictionaryArray.from_arrays, pa.int32()
+        dictionaries: dict[bytes | None, pa.Array] = {None: self.dictionary}
+        marks = [None if row[1:].all() else row.tobytes() for row in present]
+        for part, (start, stop) in enumerate(pairwise(bounds)):
+            mark = marks[part]
+            if mark not in dictionaries:
+                dictionaries[mark] = self.dictionary.take(pa.array(np.flatnonzero(present[part, 1:])))
+            bitmap = None
+            if has_null[part]:
+                bitmap = pa.py_buffer(np.packbits(self.codes[start:stop] != 0, bitorder="little"))
+            own = data.slice((start - first) * width, (stop - start) * width)
+            indices = of_buffers(kind, stop - start, [bitmap, own])
+            yield encoded(indices, dictionaries[mark], safe=False), mark
 
     @staticmethod
     def of_array(array: pa.DictionaryArray) -> Key:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,3 +43,30 @@ def nulls_of(array: pa.Array) -> Mask:
     """Return bool[n], true for each NULL. The array is empty if no value is NULL."""
     found = null_mask(array)
     return frozen(np.zeros(0, dtype=np.bool_) if found is None else found)
+
+
+def cut(array: pa.Array, bounds: Sequence[int]) -> Iterator[pa.Array]:
+    """Yield the part of an array between each bound and the next. In a stream of Arrow, a part has the bytes of a
+    separate array.
+
+    Cost: parts without NULL, of values with a fixed number of bytes, share the memory of the array. Others are copied,
+    because Arrow would write neighbours of a slice as its padding.
+    """
+    width = _width_bytes(array.type)
+    data = array.buffers()[1] if width else None
+    has_nulls = array.null_count > 0
+    for start, stop in pairwise(bounds):
+        if data is None or (has_nulls and array.slice(start, stop - start).null_count):
+            yield array.take(pa.array(np.arange(start, stop)))
+        else:
+            own = data.slice((array.offset + start) * width, (stop - start) * width)
+            yield pa.Array.from_buffers(array.type, stop - start, [None, own], 0)
+
+
+def _width_bytes(data_type: pa.DataType) -> int:
+    """Return the bytes of a value of a type. Return 0 if values have different sizes, or are no whole bytes."""
+    try:
+        width, rest = divmod(data_type.bit_width, 8)
+    except ValueError:
+        return 0
+    return 0 if rest else width

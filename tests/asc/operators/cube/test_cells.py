@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.columns import Columns
@@ -92,3 +96,46 @@ def test_a_piece_has_the_bytes_that_its_pane_alone_would_have() -> None:
     together = cells([(0, "b", 1), (1, "a", 1), (1, "c", 2)])
     first, _ = together.pieces(LAYOUT)
     assert [piece.to_bytes() for piece in alone.pieces(LAYOUT)] == [first.to_bytes()]
+
+
+WIDE_SCHEMA = Schema.from_ddl("s STRING, k INT, ts TIMESTAMP, v INT, w DOUBLE, b BOOLEAN, c STRING")
+WIDE_PLAIN = {
+    "dimensions": [["s"], ["k"]],
+    "measures": [
+        "count(*) AS n",
+        "sum(v) AS t",
+        "min(v) AS l",
+        "max(w) AS m",
+        "sum(w) AS d",
+        "min(c) AS c",
+        "max(b) AS b",
+    ],
+    "time": "ts",
+    "grain_s": 1,
+}
+WIDE = Layout.of(CubeDefinition.parse(WIDE_PLAIN), WIDE_SCHEMA)
+ROWS = st.fixed_dictionaries(
+    {
+        "ts": st.integers(-3, 6).map(lambda second: second * 1_000_000),
+        "s": st.sampled_from(["a", "b", "日", None]),
+        "k": st.integers(0, 2) | st.none(),
+        "v": st.integers(-9, 9) | st.none(),
+        "w": st.sampled_from([0.5, -1.0]) | st.none(),
+        "b": st.booleans() | st.none(),
+        "c": st.sampled_from(["x", "yy", None]),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(ROWS, max_size=30), kept=st.sampled_from([(0, 1), (0,), (1,), ()]), first=st.integers(-3, 6))
+def test_pieces_of_many_panes_have_the_bytes_of_each_pane_alone(
+    rows: list[dict[str, object]], kept: tuple[int, ...], first: int
+) -> None:
+    records = pa.Table.from_pylist(rows, WIDE_SCHEMA.arrow)
+    base = folded(WIDE, Columns(records, WIDE_SCHEMA, "UTC")).cells
+    # Cells of a slice, whose dictionaries have values that do not occur.
+    found = merged(WIDE, [base.rolled_up(kept)]).between(first, None)
+    alone = [found.take(np.arange(start, stop)) for start, stop in pairwise(found.bounds)]
+    wanted = [(piece.pane, piece.to_bytes()) for own in alone for piece in own.pieces(WIDE)]
+    assert [(piece.pane, piece.to_bytes()) for piece in found.pieces(WIDE)] == wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from decimal import Decimal
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asc.operators.cube import keys
 from asc.operators.cube.keys import Key
 
 TEXTS = st.lists(st.none() | st.sampled_from(["", "a", "b", "é", "\uffff", "\U00010000", "日"]), max_size=12)
@@ -92,3 +94,21 @@ def test_sizes_are_those_of_texts_in_bytes() -> None:
     assert found.has_bytes
     assert found.sizes.tolist() == [0, 1, 6]
     assert not key([1], pa.int8()).has_bytes
+
+
+@pytest.mark.parametrize("least", [0, 1 << 16])
+@given(parts=st.lists(TEXTS.filter(len), min_size=1, max_size=5))
+def test_arrays_of_parts_are_those_of_each_part(parts: list[list[str | None]], least: int) -> None:
+    whole = key(["before", *(value for part in parts for value in part)], pa.string())
+    bounds = [*itertools.accumulate(map(len, parts), initial=1)]
+    with pytest.MonkeyPatch.context() as patch:
+        # Without a table for all parts, each part is encoded by itself.
+        patch.setattr(keys, "_PAIRS_LEAST", least)
+        patch.setattr(keys, "_PAIRS_A_ROW", least)
+        found = list(whole.arrays(bounds))
+    different = len({frozenset(part) - {None} for part in parts})
+    assert len({mark for _, mark in found}) == (different if least and len(parts) > 1 else len(parts))
+    for (array, _), part in zip(found, parts, strict=True):
+        alone = key(part, pa.string()).array()
+        assert array.equals(alone)
+        assert array.dictionary.equals(alone.dictionary)
