@@ -72,13 +72,16 @@ class _Leaf:
         """Return the panes of the leaf, and the number of cells of the undamaged pieces before each pane and after the
         last.
         """
-        cells = (sum(piece.cells for piece in sound(pieces)) for pieces in self.panes.values())
+        cells = [
+            pieces[0].cells if len(pieces) == 1 and not pieces[0].is_damaged else _sound_cells(pieces)
+            for pieces in self.panes.values()
+        ]
         return list(self.panes), list(accumulate(cells, initial=0))
 
     @cached_property
     def sound_panes(self) -> tuple[int, ...]:
         """Return the panes of the leaf that have an undamaged piece."""
-        return tuple(pieces[0].pane for run in self.runs for pieces in run)
+        return tuple(pane for pane, pieces in self.panes.items() if not all(piece.is_damaged for piece in pieces))
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,6 +305,12 @@ class Panes:
         return Panes(ClosedPanes().changed(closed), opened, cells, size_bytes)
 
 
-def sound(pieces: Iterable[StoredPiece]) -> tuple[StoredPiece, ...]:
+def _sound_cells(pieces: Iterable[StoredPiece]) -> int:
+    return sum(piece.cells for piece in pieces if not piece.is_damaged)
+
+
+def sound(pieces: tuple[StoredPiece, ...]) -> tuple[StoredPiece, ...]:
     """Return the pieces that are not damaged."""
+    if len(pieces) == 1 and not pieces[0].is_damaged:
+        return pieces
     return tuple(piece for piece in pieces if not piece.is_damaged)
