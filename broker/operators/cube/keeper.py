@@ -368,7 +368,7 @@ class Keeper:
             self._store.close()
 
     def _merger(self, snapshot: Snapshot) -> PaneMerger:
-        return PaneMerger(self._limits, snapshot.cells, self._pieces)
+        return PaneMerger(self._limits, snapshot.cells, snapshot.all_cells, self._pieces)
 
     def _mended(self, before: Snapshot, cube: CubeId, definition: CubeDefinition) -> Snapshot:
         """Write the definition of an existing cube anew if it is damaged in the file, and return the current snapshot.
@@ -409,5 +409,5 @@ class Keeper:
         for number in step.merged.gone:
             self._reader.forget(number)
         for new in step.merged.added:
-            if new.stored.pane in step.after.panes.open:
+            if new.cells is not None and new.stored.pane in step.after.panes.open:
                 self._reader.keep((new.stored.number,), new.cells)

@@ -15,6 +15,7 @@ from broker.operators.cube.batch_time import BatchTime
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.new_piece import NewPiece
 from broker.operators.cube.panes import Panes, StoredPiece, sound
+from broker.operators.cube.step_cells import ReadAll
 from broker.operators.cube.stored_view import StoredView
 from broker.operators.cube.view_folding import ViewFolder
 
@@ -94,16 +95,22 @@ class PaneMerger:
     """
 
     def __init__(
-        self, limits: CubeLimits, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]
+        self,
+        limits: CubeLimits,
+        read: Callable[[Layout, StoredPiece], Cells],
+        read_all: ReadAll,
+        numbers: Iterator[int],
     ) -> None:
-        """Set limits and sources. ``read`` returns the cells of a piece. ``numbers``: the numbers of new pieces.
+        """Set limits and sources. ``read`` returns the cells of a piece, ``read_all`` those of several pieces.
+
+        ``numbers``: the numbers of new pieces.
 
         The attribute ``views`` has the rules by which views follow.
         """
         self._limits = limits
         self._read = read
         self._numbers = numbers
-        self.views = ViewFolder(read, numbers, limits.size_bytes)
+        self.views = ViewFolder(read_all, numbers, limits.size_bytes)
 
     def merge(
         self,
@@ -142,7 +149,7 @@ class PaneMerger:
         if over is not None:
             new, gone = tuple(written.new), MappingProxyType(written.gone)
             return Merged(panes, apart, state.views, state.bands, new, gone, over)
-        fresh = {new.stored.number: new.cells for new in written.new if not new.is_apart}
+        fresh = {new.stored.number: new.cells for new in written.new if not (new.is_apart or new.cells is None)}
         # Other views are filled apart from batches, as this may take long.
         complete_to = batch_time.open_before(state.grain_us)
         views = self.views.after(after, added, open_from, fresh, complete_to=complete_to)

@@ -10,14 +10,15 @@ from broker.operators.cube.panes import StoredPiece
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewPiece:
-    """A piece to be written: its row, its bytes and its cells.
+    """A piece to be written: its row and its bytes.
 
-    ``is_apart``: whether it holds late records that stay apart. ``view``: the number of the stored view to which it
-    belongs; 0 for a piece of the base cuboid.
+    ``cells``: its cells, which the next batches may read; None for a piece of a view. ``is_apart``: whether it holds
+    late records that stay apart. ``view``: the number of the stored view to which it belongs; 0 for a piece of the base
+    cuboid.
     """
 
     stored: StoredPiece
     data: bytes
-    cells: Cells
+    cells: Cells | None = None
     is_apart: bool = False
     view: int = 0

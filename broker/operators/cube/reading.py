@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from zlib import crc32
 
 import pyarrow as pa
@@ -18,6 +18,12 @@ from broker.operators.cube.panes import Run, StoredPiece
 
 Numbers = tuple[int, ...]
 Read = Callable[[StoredPiece], "bytes | Cells"]
+ReadBytes = Callable[[Sequence[int]], dict[int, bytes]]
+
+_PORTION_BYTES = 4 << 20
+"""The bytes of pieces that one statement reads, so that another reader waits for some 2 ms."""
+_PORTION_PIECES = 500
+"""The most pieces that one statement reads."""
 
 
 class PieceReader:
@@ -46,6 +52,25 @@ class PieceReader:
         if is_kept:
             self.keep((piece.number,), found)
         return found
+
+    def pieces(
+        self, layout: Layout, pieces: Sequence[StoredPiece], read: Read, read_all: ReadBytes, *, is_kept: bool
+    ) -> list[Cells]:
+        """Return the cells of pieces, in their order. Raise DamagedPieceError if a piece is damaged.
+
+        ``read_all`` returns the bytes of pieces by number, without those that are damaged or no longer in the store.
+        These are read one by one by ``read``, as by :meth:`piece`. Cost: one statement for some MiB of pieces.
+        """
+        found = {piece.number: cells for piece in pieces if (cells := self._of((piece.number,))) is not None}
+        for several in _portions([piece for piece in pieces if piece.number not in found]):
+            data = read_all([piece.number for piece in several])
+            for piece in several:
+                own = data.pop(piece.number, None)
+                cells = self.piece(layout, piece, read, is_kept=False) if own is None else _decoded(layout, piece, own)
+                found[piece.number] = cells
+                if is_kept:
+                    self.keep((piece.number,), cells)
+        return [found[piece.number] for piece in pieces]
 
     def run(self, layout: Layout, run: Run, read: Read, reserve: Reserve = unbounded) -> Cells:
         """Return the cells of successive panes. Raise DamagedPieceError if a piece is damaged.
@@ -98,6 +123,20 @@ class PieceReader:
                 return None
             self._kept.move_to_end(numbers)
             return kept[0]
+
+
+def _portions(pieces: Sequence[StoredPiece]) -> Iterator[list[StoredPiece]]:
+    """Yield pieces in lists of at most _PORTION_PIECES, and of _PORTION_BYTES unless one piece has more."""
+    portion: list[StoredPiece] = []
+    size_bytes = 0
+    for piece in pieces:
+        if portion and (len(portion) == _PORTION_PIECES or size_bytes + piece.size_bytes > _PORTION_BYTES):
+            yield portion
+            portion, size_bytes = [], 0
+        portion.append(piece)
+        size_bytes += piece.size_bytes
+    if portion:
+        yield portion
 
 
 def decoded_bytes(layout: Layout, piece: StoredPiece) -> int:

@@ -193,6 +193,12 @@ class Snapshot:
         """Return the cells of a piece of this snapshot. Raise DamagedPieceError if it is damaged."""
         return self._reader.piece(layout, piece, self._read, is_kept=is_kept)
 
+    def all_cells(self, layout: Layout, pieces: Sequence[StoredPiece], *, is_kept: bool) -> list[Cells]:
+        """Return the cells of pieces of this snapshot, in their order. Raise DamagedPieceError if one is damaged or
+        missing: a missing row must not stop the stream, because it would in every batch.
+        """
+        return self._reader.pieces(layout, pieces, self._read_view, self._store.pieces, is_kept=is_kept)
+
     def succeed(self, gone: Mapping[int, Cells | None]) -> None:
         """Receive the cells of the pieces that the next commit will delete. A value of None marks a damaged piece."""
         self._gone = gone

@@ -207,6 +207,20 @@ class Store:
             raise DamagedPieceError(error.subject, error.value, error.remedy, number=number) from None
         return bytes(rows[0][0]) if rows else None
 
+    def pieces(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Return the bytes of pieces by number, without pieces that no longer exist. Return nothing if the pages of one
+        of them are damaged.
+        """
+        if not numbers:
+            return {}
+        places = ", ".join("?" * len(numbers))
+        try:
+            return dict(self.execute(f"SELECT number, data FROM pieces WHERE number IN ({places})", numbers))
+        except CubeStoreError as error:
+            if not error.remedy.startswith(_DAMAGED):
+                raise
+            return {}
+
     def former_cells(self, number: int) -> tuple[int, bytes]:
         """Return the CRC32 and the bytes of former cells. Raise DamagedFormerCellsError if their pages are damaged."""
         try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from zlib import crc32
 
 from asc.frozen import frozen
@@ -11,11 +12,11 @@ from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.cuboid import Dimensions
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.view import View
-from broker.errors import DamagedPieceError, UnknownQueryError
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.new_piece import NewPiece
 from broker.operators.cube.panes import StoredPiece, sound
 from broker.operators.cube.region import Region, kept_regions
+from broker.operators.cube.step_cells import ReadAll, StepCells
 from broker.operators.cube.stored_view import StoredView
 
 FOLDED_CELLS = 2_000_000
@@ -25,8 +26,6 @@ _TOGETHER_CELLS = 200_000
 
 _NEVER = -(2**62)
 """The number of a pane before all others."""
-
-Read = Callable[[Layout, StoredPiece], Cells]
 
 
 @dataclass(slots=True)
@@ -55,8 +54,8 @@ class ViewFolder:
     as into the base piece. So no record costs more because of views, only each closed pane.
     """
 
-    def __init__(self, read: Read, numbers: Iterator[int], size_bytes_max: int) -> None:
-        """Set the sources. ``read`` returns the cells of a piece. ``numbers``: the numbers of new pieces.
+    def __init__(self, read: ReadAll, numbers: Iterator[int], size_bytes_max: int) -> None:
+        """Set the sources. ``read`` returns the cells of pieces. ``numbers``: the numbers of new pieces.
 
         ``size_bytes_max``: the bytes of all pieces of a cube from which on its views are not extended any more.
         """
@@ -85,7 +84,7 @@ class ViewFolder:
         result = FoldedViews(state.views, state.bands)
         if layout is None or not (state.views or state.bands):
             return result
-        step = _Step(layout, self._read, self._numbers, dict(fresh), result)
+        step = _Step(layout, StepCells(layout, self._read, fresh, is_kept=True), self._numbers, result)
         regions = kept_regions(state, open_from)
         if added is not None:
             firsts = {region.view: region.first for region in regions}
@@ -114,7 +113,8 @@ class ViewFolder:
         is complete up to the end of this pane.
         """
         result = FoldedViews((), ())
-        step = _Step(layout, self._read, self._numbers, {}, result)
+        # The finer pieces are not kept any more, so that no question reads them again.
+        step = _Step(layout, StepCells(layout, self._read, {}, is_kept=False), self._numbers, result)
         begin = replace(view, filled_to=pane)
         kept = replace(source, is_kept=True)
         return step.extended(begin, [kept], None, pane + 1, FOLDED_CELLS), result.added
@@ -122,29 +122,26 @@ class ViewFolder:
 
 @dataclass(slots=True)
 class _Growing:
-    """Cells that are collected until they are merged."""
+    """The cells of a view that grow until they are merged: merged ones, and then the pieces to be read, by region."""
 
-    parts: list[Cells] = field(default_factory=list)
+    merged: list[Cells] = field(default_factory=list)
+    regions: list[tuple[Region, list[StoredPiece]]] = field(default_factory=list)
     count: int = 0
 
-    def add(self, cells: Cells) -> None:
-        self.parts.append(cells)
-        self.count += cells.count
-
-    def replace(self, parts: list[Cells]) -> None:
-        self.parts, self.count = parts, sum(part.count for part in parts)
+    def add(self, region: Region, pieces: Sequence[StoredPiece]) -> None:
+        if not self.regions or self.regions[-1][0] is not region:
+            self.regions.append((region, []))
+        self.regions[-1][1].extend(pieces)
+        self.count += sum(own.cells for own in pieces)
 
 
 class _Step:
     """The reading and writing of one step. New pieces can be read by the views that follow."""
 
-    def __init__(
-        self, layout: Layout, read: Read, numbers: Iterator[int], fresh: dict[int, Cells], result: FoldedViews
-    ) -> None:
+    def __init__(self, layout: Layout, cells: StepCells, numbers: Iterator[int], result: FoldedViews) -> None:
         self._layout = layout
-        self._read = read
+        self._cells = cells
         self._numbers = numbers
-        self._fresh = fresh
         self._result = result
 
     def with_late(self, view: StoredView, added: Cells, first: int | None) -> StoredView:
@@ -154,12 +151,13 @@ class _Step:
             return view
         changed: dict[int, tuple[StoredPiece, ...]] = {}
         delta = merged(self._layout, [self._rolled_up(late, View.base(self._dimensions), view.view)])
-        for piece in delta.pieces(self._layout):
-            former = sound(view.panes.pane(piece.pane))
-            parts = [self._cells(own) for own in former]
+        for start, stop in pairwise(delta.bounds):
+            pane = int(delta.panes[start])
+            former = sound(view.panes.pane(pane))
+            parts = self._cells.pieces(former)
             self._result.gone |= {own.number: cells for own, cells in zip(former, parts, strict=True)}
-            whole = merged(self._layout, [*parts, Cells.of_piece(self._layout, piece)])
-            changed[piece.pane] = self._new(view, whole)[piece.pane]
+            whole = merged(self._layout, [*parts, delta.slice(start, stop)])
+            changed[pane] = self._new(view, whole)[pane]
         return view.with_pieces(changed, view.filled_to)
 
     def extended(
@@ -185,26 +183,27 @@ class _Step:
                     break
                 current = place
             if growing.count > _TOGETHER_CELLS:
-                growing.replace(self._flushed(view, growing.parts, place, changed))
-            for piece in sound(source.closed[pane]):
-                cells = self._cells(piece)
-                growing.add(self._rolled_up(cells, source.view, view.view))
-                self._result.read_cells += cells.count
-        self._flushed(view, growing.parts, target, changed)
+                growing = self._flushed(view, growing, place, changed)
+            pieces = sound(source.closed[pane])
+            growing.add(source, pieces)
+            self._result.read_cells += sum(piece.cells for piece in pieces)
+        self._flushed(view, growing, target, changed)
         return view.with_pieces(changed, target)
 
     def _flushed(
-        self, view: StoredView, parts: list[Cells], end: int, changed: dict[int, tuple[StoredPiece, ...]]
-    ) -> list[Cells]:
-        """Merge parts, and write the pieces of the view's panes before ``end``. Return the merged cells of the others,
+        self, view: StoredView, growing: _Growing, end: int, changed: dict[int, tuple[StoredPiece, ...]]
+    ) -> _Growing:
+        """Merge cells, and write the pieces of the view's panes before ``end``. Return the merged cells of the others,
         which still grow.
         """
+        runs = ((region.view, self._cells.run(pieces)) for region, pieces in growing.regions)
+        parts = [*growing.merged, *(self._rolled_up(cells, source, view.view) for source, cells in runs)]
         if not parts:
-            return []
+            return _Growing()
         whole = merged(self._layout, parts)
         changed |= self._new(view, whole.between(None, end))
         rest = whole.between(end, None)
-        return [rest] if rest.count else []
+        return _Growing([rest], count=rest.count) if rest.count else _Growing()
 
     def _rolled_up(self, cells: Cells, source: View, target: View) -> Cells:
         """Return cells of a view with the keys and panes of a coarser view. Equal cells are not merged."""
@@ -214,24 +213,15 @@ class _Step:
         panes = cells.panes if ratio == 1 else frozen(cells.panes // ratio)
         return replace(cells.rolled_up(kept), panes=panes)
 
-    def _cells(self, piece: StoredPiece) -> Cells:
-        if piece.number in self._fresh:
-            return self._fresh[piece.number]
-        try:
-            return self._read(self._layout, piece)
-        except UnknownQueryError:
-            # A missing row is damage of one piece. It must not stop the stream, because it would in every batch.
-            raise DamagedPieceError("piece", piece.number, "is missing in the store", number=piece.number) from None
-
     def _new(self, view: StoredView, cells: Cells) -> dict[int, tuple[StoredPiece, ...]]:
         """Return new pieces of a view, by pane. Note that they are to be written."""
         pieces_by_pane: dict[int, tuple[StoredPiece, ...]] = {}
         for piece in cells.pieces(self._layout):
             data = piece.to_bytes()
             stored = StoredPiece(next(self._numbers), piece.pane, piece.count, len(data), crc32(data))
-            self._fresh[stored.number] = Cells.of_piece(self._layout, piece)
-            self._result.added.append(NewPiece(stored, data, self._fresh[stored.number], view=view.number))
+            self._result.added.append(NewPiece(stored, data, view=view.number))
             pieces_by_pane[piece.pane] = (stored,)
+        self._cells.write([own.number for (own,) in pieces_by_pane.values()], cells)
         return pieces_by_pane
 
     @property

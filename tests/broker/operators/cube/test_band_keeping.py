@@ -143,3 +143,13 @@ def test_the_file_is_not_asked_again_where_nothing_is_left_to_delete(tmp_path: P
     assert statements_of(keeper) != []
     assert rows_of_pieces(keeper) < before
     assert statements_of(keeper) == []
+
+
+def test_panes_that_age_leave_the_memory_of_readers_as_it_is(tmp_path: Path) -> None:
+    keeper, _ = aged(tmp_path, "1min:600min")
+    keeper.bands.define(CUBE, bands_of(["1min:60min", "10min:600min"], OWN))
+    answer(keeper, by=[], last_s=600)
+    kept_bytes = keeper._reader.size_bytes
+    keeper.bands.age(10)
+    assert [band.panes.count for band in state_of(keeper).bands] == [18]
+    assert keeper._reader.size_bytes == kept_bytes > 0

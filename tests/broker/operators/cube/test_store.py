@@ -271,3 +271,24 @@ def test_a_transaction_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(CubeStoreError, match="closed"):
         store.execute("SELECT 1")
+
+
+def test_several_pieces_are_read_without_missing_ones_and_not_at_all_if_one_is_damaged(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "cubes.sqlite")
+    data = {number: bytes([number]) * 100_000 for number in (1, 2, 3)}
+    with store.transaction():
+        columns = "number, cube, pane, cells, crc, data"
+        rows = ((number, 1, number, 1, 0, own) for number, own in data.items())
+        store.execute_all(f"INSERT INTO pieces ({columns}) VALUES (?, ?, ?, ?, ?, ?)", rows)
+    assert store.pieces([3, 7, 1]) == {1: data[1], 3: data[3]}
+    assert store.pieces([]) == {}
+    store.close()
+    path = tmp_path / "cubes.sqlite"
+    content = path.read_bytes()
+    # A page of a long value begins with the number of the next page.
+    page = next(own for own in range(0, len(content), 8_192) if content[own + 4 : own + 8_192] == data[2][:8_188])
+    path.write_bytes(content[:page] + b"\xff\xff\xff\xf0" + content[page + 4 :])
+    store = Store.open(path)
+    assert store.pieces([1, 3]) == {1: data[1], 3: data[3]}
+    assert store.pieces([1, 2, 3]) == {}
+    store.close()
