@@ -182,11 +182,14 @@ class Backfill:
 
     def _step(self) -> bool:
         """Run one batch, of the first folder that lacks records. Return False if no folder lacks any."""
-        if self._next() is None:
-            return False
-        is_idle = self._rest(_REST * self._took_s)
-        # The queries may have changed meanwhile.
         found = self._next()
+        if found is None:
+            return False
+        is_idle = self._is_alone()
+        if not is_idle:
+            is_idle = self._rest(_REST * self._took_s)
+            # The queries may have changed meanwhile.
+            found = self._next()
         if found is None or self._stopping.is_set():
             return False
         began_s, self._read_to = time.monotonic(), self._running.effective_offsets()
@@ -194,14 +197,13 @@ class Backfill:
         self._took_s = time.monotonic() - began_s
         return True
 
-    def _rest(self, seconds: float) -> bool:
-        """Wait while live batches come, at most ``seconds``. Return whether the stream is idle.
+    def _is_alone(self) -> bool:
+        """Return whether no live batch came beside the last backfill batch, so that the next one need not wait."""
+        return self._running.is_settled and self._running.effective_offsets() == self._read_to
 
-        If no live batch came beside the last backfill batch, do not wait.
-        """
+    def _rest(self, seconds: float) -> bool:
+        """Wait while live batches come, at most ``seconds``. Return whether the stream is idle."""
         end_s, read_to, idle = time.monotonic() + seconds, self._running.effective_offsets(), 0
-        if self._running.is_settled and read_to == self._read_to:
-            return True
         while idle < _IDLE_LOOKS and time.monotonic() < end_s:
             if self._stopping.wait(_LOOK_S):
                 return False
