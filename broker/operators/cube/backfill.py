@@ -11,6 +11,7 @@ from broker.operators.cube.backfilling import Seam, has_unreported, lacking, new
 from broker.operators.cube.coverage import Coverage, Intervals, Place
 from broker.operators.cube.cube_state import BACKFILLED, CubeId, CubeState
 from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.region import first_kept
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.fold_destination import FoldDestination
 
@@ -127,15 +128,13 @@ def progress_of(
 
 def _whole_from_us(state: CubeState, ends_us: Collection[int | None]) -> int | None:
     """Return the time after all gaps, or the begin of the first pane if there is no gap. Return None if a gap has no
-    end, or if there is no pane. ``ends_us``: the ends of the gaps.
+    end, or if there is no pane. It is not before the first pane that is kept. ``ends_us``: the ends of the gaps.
     """
     known = [end_us for end_us in ends_us if end_us is not None]
     if len(known) < len(ends_us):
         return None
-    if known:
-        return max(known)
-    first = min((piece.pane for piece in state.pieces()), default=None)
-    return None if first is None else first * state.grain_us
+    first = first_kept(state) if not known else state.kept_from
+    return max((*known, *([] if first is None else [first * state.grain_us])), default=None)
 
 
 def _count(intervals: Mapping[Place, Intervals]) -> int:

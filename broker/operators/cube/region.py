@@ -55,3 +55,13 @@ def kept_regions(state: CubeState, open_from: int | None) -> list[Region]:
         # Bands that were added later may begin before the last pane that was deleted.
         first = region.end if first is None or region.end is None else max(first, region.end)
     return bounded
+
+
+def first_kept(state: CubeState) -> int | None:
+    """Return the first pane of the cube that its pieces hold, also if it is open. Return None if there is no piece."""
+    firsts = [own.closed.first * own.view.panes for own in kept_regions(state, None) if own.closed.first is not None]
+    firsts += state.panes.open
+    firsts += (piece.pane for piece in state.apart.pieces())
+    first = min(firsts, default=None)
+    # A pane of a band may begin before the panes that it still has.
+    return first if first is None or state.kept_from is None else max(first, state.kept_from)

@@ -14,7 +14,7 @@ from asc.operators.cube.view import grain_text
 from broker.http.console.operators.cube_lattice import cuboid_text
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.cube_state import CubeState
-from broker.operators.cube.region import Region, kept_regions
+from broker.operators.cube.region import Region, first_kept, kept_regions
 from broker.operators.cube.snapshot import Snapshot
 from broker.pages.markup import text
 
@@ -65,10 +65,7 @@ def shown_past(snapshot: Snapshot, state: CubeState) -> ShownPast:
     grain_us = state.grain_us
     open_from = first_open(snapshot.marks.get(state.time), snapshot.lateness_us, grain_us)
     regions = kept_regions(state, open_from)
-    firsts = [own.closed.first * own.view.panes for own in regions if own.closed.first is not None]
-    first = min([*firsts, *state.panes.open], default=None)
-    if first is not None and state.kept_from is not None:
-        first = max(first, state.kept_from)
+    first = first_kept(state)
     ends = [pane + 1 for pane in state.panes.open] + ([] if open_from is None else [open_from])
     opened = (min(state.panes.open), max(state.panes.open) + 1) if state.panes.open else None
     return ShownPast(
