@@ -16,6 +16,8 @@ from asc.spark_types import folded
 
 BANDS_MAX = 8
 """The most bands of a cube."""
+BAND_PANES_MAX = 1_440
+"""The most panes of a band that are merged into one pane of the next band: a day of minutes."""
 AGE_S_MAX = 10_000 * 365 * DAY_HOURS * HOUR_S
 """The longest age of a band in seconds."""
 
@@ -56,7 +58,7 @@ def bands_of(plain: object, definition: CubeDefinition, output: Output | None = 
 
     ``output``: the windows of the cube. A text is ``grain:age``, and for each dimension that is rolled up its coarsest
     level and the number of levels kept. The first band has the grain of the cube and all levels. Each other band has
-    panes of several panes of the band before it, is as coarse in each dimension, and older.
+    panes of at most BAND_PANES_MAX panes of the band before it, is as coarse in each dimension, and older.
     """
     if plain is None:
         return ()
@@ -77,6 +79,7 @@ def bands_of(plain: object, definition: CubeDefinition, output: Output | None = 
         if not finer.view.is_finer(coarser.view) or finer.view == coarser.view:
             remedy = "is not computed from the band before it: give a multiple of its grain, and no finer levels"
             raise CubeError("keep", text, remedy)
+        _check_panes(text, finer, coarser, definition)
         if coarser.age_s <= finer.age_s:
             raise CubeError("keep", text, "ends no later than the band before it: give a longer age")
     if bands and output is not None and bands[0].age_s < output.window_s:
@@ -109,6 +112,23 @@ def _band(text: object, definition: CubeDefinition) -> Band:
         remedy = f"has an age that is no multiple of {grain_text(definition.grain_s)} up to {grain_text(AGE_S_MAX)}"
         raise CubeError("keep", text, f"{remedy}: give one, as 30d")
     return Band(View(_cuboid(text, levels[0] if levels else "", definition.dimensions), panes), age_s)
+
+
+def _check_panes(text: object, finer: Band, coarser: Band, definition: CubeDefinition) -> None:
+    """Raise CubeError if a pane of a band consists of more than BAND_PANES_MAX panes of the band before it."""
+    count = coarser.view.panes // finer.view.panes
+    if count <= BAND_PANES_MAX:
+        return
+    assert definition.grain_s is not None
+    finer_s = finer.view.panes * definition.grain_s
+    grains_s = [finer_s * panes for panes in range(BAND_PANES_MAX, 1, -1) if _is_grain(finer_s * panes)]
+    between_s = [own for own in grains_s if coarser.view.panes * definition.grain_s % own == 0]
+    if between_s:
+        remedy = f"add a band of {grain_text(between_s[0])} between them"
+    else:
+        remedy = f"give a grain of at most {grain_text(grains_s[0])}"
+    detail = f"merges {count:,} panes of the band before it into one, more than {BAND_PANES_MAX:,}: {remedy}"
+    raise CubeError("keep", text, detail)
 
 
 def _is_grain(grain_s: int) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from asc.errors import CubeError
 from asc.operators.cube.definition import CubeDefinition
-from asc.operators.cube.keep import AGE_S_MAX, BANDS_MAX, Band, bands_of, plain_bands
+from asc.operators.cube.keep import AGE_S_MAX, BAND_PANES_MAX, BANDS_MAX, Band, bands_of, plain_bands
 from asc.operators.cube.output import Output
 from asc.operators.cube.view import View
 
@@ -62,6 +62,39 @@ def test_they_are_read_back_as_they_are_written() -> None:
 def test_others_are_refused(plain: object, error: str) -> None:
     with pytest.raises(CubeError, match=error):
         bands_of(plain, DEFINITION)
+
+
+def of_grain(grain_s: int) -> CubeDefinition:
+    return CubeDefinition.parse({"measures": ["count(*)"], "grain_s": grain_s})
+
+
+@pytest.mark.parametrize(
+    ("grain_s", "plain"),
+    [(60, ["1min:1d", "1d:2y"]), (HOUR_S, ["1h:1d", "30d:1y", "360d:9y"]), (DAY_S, ["1d:1y", "1y:9y"])],
+)
+def test_a_pane_of_a_band_may_consist_of_a_day_of_minutes_a_month_of_hours_or_a_year_of_days(
+    grain_s: int, plain: list[str]
+) -> None:
+    assert len(bands_of(plain, of_grain(grain_s))) == len(plain)
+
+
+@pytest.mark.parametrize(
+    ("grain_s", "plain", "remedy"),
+    [
+        (60, ["1min:1h", "2d:1y"], "add a band of 1d between them"),
+        (60, ["1min:1h", "30d:1y"], "add a band of 1d between them"),
+        (10, ["10s:1h", "30d:1y"], "add a band of 4h between them"),
+        (1, ["1s:1h", "1min:2h", "30d:1y"], "add a band of 1d between them"),
+        (HOUR_S, ["1h:1d", "1999d:20y"], "add a band of 1d between them"),
+        (DAY_S, ["1d:1y", "1999d:20y"], "give a grain of at most 1440d"),
+    ],
+)
+def test_a_pane_of_more_panes_than_are_merged_at_once_is_refused_with_a_band_between(
+    grain_s: int, plain: list[str], remedy: str
+) -> None:
+    error = f"keep '{plain[-1]}': merges .* into one, more than {BAND_PANES_MAX:,}: {remedy}$"
+    with pytest.raises(CubeError, match=error):
+        bands_of(plain, of_grain(grain_s))
 
 
 def test_a_band_shorter_than_the_window_is_refused() -> None:
