@@ -71,8 +71,12 @@ def _csv_table(name: str, content: bytes, key: str) -> pa.Table:
 
 
 def _blocks(content: bytes) -> Iterator[bytes]:
-    for start in range(0, len(content), _BLOCK_BYTES):
-        yield content[start : start + _BLOCK_BYTES]
+    """Yield the content in blocks of whole lines."""
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start + _BLOCK_BYTES - 1) + 1 or len(content)
+        yield content[start:end]
+        start = end
 
 
 def _guessed(texts: pa.ChunkedArray) -> pa.ChunkedArray:

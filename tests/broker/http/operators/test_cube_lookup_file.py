@@ -110,3 +110,12 @@ def test_a_file_of_more_bytes_than_the_limit_is_refused() -> None:
     texts = pa.array([None, "x" * (1 << 20)] * 40).dictionary_encode()
     with pytest.raises(AscError, match="has over 64 MiB in memory"):
         lookup_of_file("planes", parquet(pa.table({"k": list(range(80)), "a": texts, "b": texts})), PARQUET_TYPE, "k")
+
+
+@pytest.mark.parametrize("quoted", ["", '"'])
+def test_a_file_of_many_blocks_has_all_its_rows(quoted: str) -> None:
+    rows = 200_000
+    text = "k,a\n" + "".join(f"{quoted}K{number}{quoted},{number % 7}\r\n" for number in range(rows))
+    found = lookup_of_file("planes", text.encode(), CSV_TYPE, "k")
+    assert len(found.keys) == rows
+    assert found.attributes["a"].to_pylist() == [number % 7 for number in range(rows)]
