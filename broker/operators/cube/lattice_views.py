@@ -18,7 +18,7 @@ ROLES: tuple[ListedRole, ...] = ("base", "band", "pinned", "chosen")
 
 @dataclass(frozen=True, slots=True)
 class ListedView:
-    """What is stored of a view for one reason. A view that is stored for two reasons is listed twice.
+    """A stored view, with one reason why it is stored. A view that is stored for two reasons is listed twice.
 
     ``panes``, ``cells``, ``size_bytes``: its size. ``end``: the pane of the cube before which it is complete; None if
     it is not filled yet. ``source``: the view from which it is always computed; None if cells decide.
