@@ -44,7 +44,6 @@ WITHOUT_TESTS = {
         "is run by tests/bench/test_dbscan_extra_n.py",
     ),
     "broker/operators/backfill.py": "is a protocol and its values, which tests/broker/stream/test_backfill.py uses",
-    "broker/operators/cube/backfill.py": "is run by tests/broker/stream/test_backfill.py",
     "broker/operators/daemon_part.py": "is a protocol, which tests/broker/operators/test_kinds.py holds kinds to",
     "broker/files/media_types.py": "holds two names",
     "bench/cube_rows.py": "is run by tests/bench/test_cube.py and tests/bench/test_history.py",
@@ -53,7 +52,7 @@ WITHOUT_TESTS = {
     "broker/http/console/operators/cube_stored.py": "is shown by tests/broker/http/console/operators/test_cube.py",
     "broker/http/console/operators/cube_proposal.py": "is shown by tests/broker/http/console/operators/test_cube.py",
     **dict.fromkeys(
-        [f"broker/http/operators/{name}.py" for name in ("cube_optimiser", "readable_cube")],
+        [f"broker/http/operators/{name}.py" for name in ("cube_optimiser", "cube_readable")],
         "is asked by tests/broker/http/operators/test_cube.py",
     ),
     "broker/http/trace_models.py": "is held against the client by tests/broker/client/test_contract.py",
@@ -71,7 +70,7 @@ WITHOUT_TESTS = {
         "meets tests/asc/operators/cube/states/test_contract.py",
     ),
     **dict.fromkeys(
-        [f"asc/operators/cube/states/{name}.py" for name in ("kernels", "memory", "state")],
+        [f"asc/operators/cube/states/{name}.py" for name in ("kernels", "state")],
         "is what the states are made of, which meet tests/asc/operators/cube/states/test_contract.py",
     ),
     "asc/operators/cube/task_columns.py": "is tested by tests/asc/operators/cube/test_task_fold.py",

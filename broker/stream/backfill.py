@@ -182,18 +182,18 @@ class Backfill:
 
     def _step(self) -> bool:
         """Run one batch, of the first folder that lacks records. Return False if no folder lacks any."""
-        found = self._next()
-        if found is None:
+        batch = self._next()
+        if batch is None:
             return False
         is_idle = self._is_alone()
         if not is_idle:
             is_idle = self._rest(_REST * self._took_s)
             # The queries may have changed meanwhile.
-            found = self._next()
-        if found is None or self._stopping.is_set():
+            batch = self._next()
+        if batch is None or self._stopping.is_set():
             return False
         began_s, self._read_to = time.monotonic(), self._running.effective_offsets()
-        self._run(*found, is_idle=is_idle)
+        self._run(*batch, is_idle=is_idle)
         self._took_s = time.monotonic() - began_s
         return True
 

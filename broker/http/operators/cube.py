@@ -16,7 +16,7 @@ from broker.body import Body, Number, Text
 from broker.http.file_answer import FileAnswer
 from broker.http.operators.cube_lookups import lookup_routes, lookups_of
 from broker.http.operators.cube_optimiser import apply_proposal, proposed
-from broker.http.operators.readable_cube import ReadableCube, readable_cube
+from broker.http.operators.cube_readable import ReadableCube, readable_cube
 from broker.http.scoped_service import ScopedService
 from broker.operators.cube.folder import CubeFolder
 

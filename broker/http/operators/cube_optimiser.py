@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asc.operators.cube.proposal import Proposal
-from broker.http.operators.readable_cube import ReadableCube
+from broker.http.operators.cube_readable import ReadableCube
 from broker.http.scoped_service import ScopedService
 
 

@@ -36,21 +36,23 @@ def lattice_rows(
     """
     lattice, held, complete = estimate.lattice, held_cells(state, estimate), answering_cells(state)
     rows = []
-    for own in stored_views(state, open_from):
-        is_band = own.role == "band"
-        row = _row(lattice, own.view, own.role, own.cells, own.size_bytes)
-        # A band has its own panes, and questions for its view may also read others.
-        rate = 0.0 if is_band else asked.get(own.view, 0.0)
-        until = None if own.end is None else bound_text(own.end * state.grain_us)
+    for stored in stored_views(state, open_from):
+        is_band = stored.role == "band"
+        row = _row(lattice, stored.view, stored.role, stored.cells, stored.size_bytes)
+        # A band has its stored panes, and questions for its view may also read others.
+        rate = 0.0 if is_band else asked.get(stored.view, 0.0)
+        until = None if stored.end is None else bound_text(stored.end * state.grain_us)
         rows.append({**row, "is_estimated": False, "asked_an_hour": round(rate, 3), "complete_to": until})
-        rows[-1]["answered_from"] = None if is_band else _named(lattice, lattice.nearest(own.view, complete))
+        rows[-1]["answered_from"] = None if is_band else _named(lattice, lattice.nearest(stored.view, complete))
     share = held.base / max(1, estimate.sample.population)
     bytes_a_cell = state.panes.size_bytes / max(1, state.panes.cells)
-    found: list[tuple[float, float, View]] = []
-    for view in islice((own for own in _others(lattice, asked) if own not in {lattice.base, *held.views}), _COMPARED):
-        found.append((-asked.get(view, 0.0), min(estimate.cells(view) * share, held.base), view))
+    ranked: list[tuple[float, float, View]] = []
+    for view in islice(
+        (each for each in _others(lattice, asked) if each not in {lattice.base, *held.views}), _COMPARED
+    ):
+        ranked.append((-asked.get(view, 0.0), min(estimate.cells(view) * share, held.base), view))
         pause()
-    for less_asked, cells, view in sorted(found)[:ROWS_SHOWN]:
+    for less_asked, cells, view in sorted(ranked)[:ROWS_SHOWN]:
         row = _row(lattice, view, "none", cells, cells * bytes_a_cell)
         rows.append({**row, "is_estimated": True, "asked_an_hour": round(-less_asked, 3), "complete_to": None})
         rows[-1]["answered_from"] = _named(lattice, lattice.nearest(view, complete))

@@ -61,16 +61,16 @@ class PieceReader:
         ``read_all`` returns the bytes of pieces by number, without those that are damaged or no longer in the store.
         These are read one by one by ``read``, as by :meth:`piece`. Cost: one statement for some MiB of pieces.
         """
-        found = {piece.number: cells for piece in pieces if (cells := self._of((piece.number,))) is not None}
-        for several in _portions([piece for piece in pieces if piece.number not in found]):
+        cells_by_number = {piece.number: cells for piece in pieces if (cells := self._of((piece.number,))) is not None}
+        for several in _portions([piece for piece in pieces if piece.number not in cells_by_number]):
             data = read_all([piece.number for piece in several])
             for piece in several:
                 own = data.pop(piece.number, None)
                 cells = self.piece(layout, piece, read, is_kept=False) if own is None else _decoded(layout, piece, own)
-                found[piece.number] = cells
+                cells_by_number[piece.number] = cells
                 if is_kept:
                     self.keep((piece.number,), cells)
-        return [found[piece.number] for piece in pieces]
+        return [cells_by_number[piece.number] for piece in pieces]
 
     def run(self, layout: Layout, run: Run, read: Read, reserve: Reserve = unbounded) -> Cells:
         """Return the cells of successive panes. Raise DamagedPieceError if a piece is damaged.

@@ -24,7 +24,7 @@ from broker.http.console.pages import Pages, duration_text, number_text, said
 from broker.http.console.pane_chart import Interval, Panes, pane_chart
 from broker.http.guards import CONSOLE
 from broker.http.operators.cube_lookups import described_lookup, lookups_of
-from broker.http.operators.readable_cube import ReadableCube, readable_cube
+from broker.http.operators.cube_readable import ReadableCube, readable_cube
 from broker.http.scoped_service import ScopedService
 from broker.http.views import shown
 from broker.operators.cube.batch_time import PartitionState

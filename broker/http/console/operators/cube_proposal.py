@@ -16,7 +16,7 @@ from broker.failure import one_line
 from broker.http.console.operators.cube_stored import stored_address, stored_page
 from broker.http.console.pages import Form, Pages
 from broker.http.operators.cube_optimiser import apply_proposal, proposed
-from broker.http.operators.readable_cube import ReadableCube, readable_cube
+from broker.http.operators.cube_readable import ReadableCube, readable_cube
 from broker.http.scoped_service import ScopedService
 from broker.operators.cube.cube_state import CubeId
 

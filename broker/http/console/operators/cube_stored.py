@@ -16,7 +16,7 @@ from broker.http.console.operators.cube_lattice_drawing import lattice_drawing
 from broker.http.console.operators.cube_past import past_drawing, shown_past
 from broker.http.console.pages import Pages, quoted_part, said
 from broker.http.guards import CONSOLE
-from broker.http.operators.readable_cube import ReadableCube, readable_cube
+from broker.http.operators.cube_readable import ReadableCube, readable_cube
 from broker.http.scoped_service import ScopedService
 from broker.http.views import shown
 
