@@ -57,5 +57,6 @@ class BackfilledFolder(Protocol):
         """Commit the states over the records of a backfill batch durably. Return the queries that are parked, with the
         reasons.
 
-        Offsets that were committed meanwhile are skipped. Raise BrokerError; then the same call can be repeated.
+        Offsets that were committed meanwhile are skipped. States that are too large for one commit are skipped too, and
+        read fewer offsets next time. Raise BrokerError; then the same call can be repeated.
         """

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from asc.operators.cube.json_values import bound_text
 from broker.operators.backfill import BackfillBatch, SourceOffsets
-from broker.operators.cube.backfilling import Seam, has_unreported, lacking, newest_part
+from broker.operators.cube.backfilling import BATCH_RECORDS, Seam, has_unreported, lacking, newest_part
 from broker.operators.cube.coverage import Coverage, Intervals, Place
 from broker.operators.cube.cube_state import BACKFILLED, CubeId, CubeState
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.region import first_kept
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.fold_destination import FoldDestination
+
+LOG = logging.getLogger("asc.cubes")
 
 Wanted = Mapping[CubeId, FoldDestination]
 """The planned cubes that are to be backfilled, each with its query."""
@@ -24,10 +27,14 @@ class CubeBackfill:
 
     The coverage of a cube is the progress of its backfill, so no other progress is stored. Only the thread of the
     stream's backfill calls it, except for :meth:`problem` and :meth:`forget`.
+
+    A cube whose records are in too many panes reads fewer offsets at once. It reads before the other cubes, so that
+    each cube reads its newest offsets first, and later offsets are still read once for all cubes.
     """
 
     def __init__(self) -> None:
         self._failed: dict[CubeId, str] = {}
+        self._most: dict[CubeId, int] = {}
 
     def wanted(self, keeper: Keeper, planned: Iterable[tuple[CubeId, FoldDestination]]) -> Wanted:
         """Return the cubes of planned queries that are to be backfilled, and can be."""
@@ -53,23 +60,36 @@ class CubeBackfill:
             return None
         lacked: dict[CubeId, Mapping[Place, Intervals]] = {}
         unreported: list[CubeId] = []
-        for cube in sorted(wanted, key=lambda each: keeper.snapshot.cube(each).number):
+        self._most = {cube: most for cube, most in self._most.items() if cube in wanted}
+        for cube in sorted(wanted, key=lambda each: (self._most_of(each), keeper.snapshot.cube(each).number)):
             state = keeper.snapshot.cube(cube)
             if not state.batch and not source.is_settled:
                 # The running batch may have a plan without this cube. It is not known yet where its live batches begin.
                 continue
             if own := lacking(state.coverage, seam):
                 lacked[cube] = own
-            elif has_unreported(state, seam):
+                continue
+            self._most.pop(cube, None)
+            if has_unreported(state, seam):
                 unreported.append(cube)
             elif state.is_wanted:
                 keeper.want_backfill(cube, is_wanted=False)
         if not lacked:
             return BackfillBatch(source, {}, _queries(unreported, wanted)) if unreported else None
-        part = newest_part(next(iter(lacked.values())))
+        first = next(iter(lacked))
+        part = newest_part(lacked[first], self._most_of(first))
         cubes = [cube for cube, own in lacked.items() if not Coverage(own).uncovered(part)]
         intervals = {partition: own for (_, partition), own in part.items()}
         return BackfillBatch(source, intervals, _queries(cubes, wanted))
+
+    def halve(self, cube: CubeId, batch: BackfillBatch, panes: int) -> None:
+        """Let a cube read at most half as many offsets at once as a batch, because its records are in ``panes`` panes,
+        which are too many.
+        """
+        offsets = sum(end - first for first, end in batch.intervals.values())
+        self._most[cube] = max(1, offsets // 2)
+        text = "cube %s: its records at %d offsets are in %d panes, so that its backfill reads %d offsets at once"
+        LOG.info(text, cube.query, offsets, panes, self._most[cube])
 
     def fail(self, cube: CubeId, reason: str) -> None:
         """Record that a cube cannot be backfilled. Its live batches continue."""
@@ -82,6 +102,9 @@ class CubeBackfill:
     def problem(self, cube: CubeId) -> str | None:
         """Return the reason why a cube could not be backfilled. Return None if there is none."""
         return self._failed.get(cube)
+
+    def _most_of(self, cube: CubeId) -> int:
+        return self._most.get(cube, BATCH_RECORDS)
 
 
 def is_wanted(state: CubeState, query: FoldDestination) -> bool:

@@ -33,7 +33,7 @@ from broker.operators.cube.dump import Dump
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
 from broker.operators.cube.optimiser_runs import OptimiserRuns
-from broker.operators.cube.partial import Partial
+from broker.operators.cube.partial import Partial, in_portions
 from broker.operators.cube.window_sender import WindowSender
 from broker.operators.cube.window_writer import WindowWriter
 from broker.operators.fold_destination import FoldDestination
@@ -53,6 +53,11 @@ _PURGED_S = 0.5
 
 _FILLED_S = 0.5
 """The longest time that one call of :meth:`CubeFolder.tidy` spends on ageing, and on filling views."""
+
+_PAUSE_S = 0.004
+"""The pause between two transactions of a backfill batch. Without it, the backfill takes the lock again before a
+waiting live batch does.
+"""
 
 _PREPARED_MAX = 256
 """The most layouts of cubes that are cached."""
@@ -381,18 +386,41 @@ class CubeFolder:
         with the reasons.
 
         A cube whose query was removed, replaced or paused meanwhile is skipped. A cube that the workers could not fold
-        is not parked: only its backfill ends. Raise KafkaError and CubeStoreError.
+        is not parked: only its backfill ends. Cubes with too many panes for one transaction are committed one after
+        the other, and live batches between them. A cube that has too many panes alone is skipped, and reads fewer
+        offsets next time. Raise KafkaError and CubeStoreError.
         """
         with self._changing:
-            keeper = self.keeper
-            wanted, writer = self._wanted(keeper), self._window_writer(keeper)
+            wanted = self._wanted(self.keeper)
             queries = {cube: query for query in batch.queries.values() if (cube := cube_of(query)) in wanted}
             for cube in queries.keys() & {cube_of(batch.queries[name]) for name in folded.failed}:
                 LOG.warning("cube %s is not backfilled: %s", cube.query, folded.failed[cube.query])
                 self._backfill.fail(cube, folded.failed[cube.query])
                 del queries[cube]
-            refused = dict(writer.write(queries))
             partials = {cube: _partial(self._layout(query), folded, cube.query) for cube, query in queries.items()}
+        portions, wide = in_portions(partials)
+        for cube, panes in wide.items():
+            self._backfill.halve(cube, batch, panes)
+        refused: dict[str, str] = {}
+        for place, portion in enumerate(portions):
+            if place:
+                time.sleep(_PAUSE_S)
+            refused.update(self._commit_portion(batch, folded, portion))
+        return refused
+
+    def _commit_portion(
+        self, batch: BackfillBatch, folded: FoldBatch, portion: Mapping[CubeId, Partial]
+    ) -> Mapping[str, str]:
+        """Commit some cubes of a backfill batch in one transaction. Return those that are parked, with the reasons."""
+        with self._changing:
+            keeper = self._keeper
+            if keeper is None:
+                # The folder was closed between two portions.
+                return {}
+            wanted, writer = self._wanted(keeper), self._window_writer(keeper)
+            partials = {cube: own for cube, own in portion.items() if cube in wanted}
+            queries = {cube: batch.queries[cube.query] for cube in partials}
+            refused = dict(writer.write(queries))
             newest = {
                 str(self._layout(query).definition.time): folded.newest_us.get(query.time, {})
                 for query in queries.values()

@@ -131,13 +131,13 @@ class Keeper:
 
         ``seam``: of a backfill batch, None for a live batch. A backfill moves no mark, except that its
         first batch makes one where there is none. It changes only the cubes of ``partials`` that have none of its
-        offsets.
+        offsets. The caller bounds its panes (:func:`in_portions`), whereas a live batch with too many parks cubes.
         """
         with self._lock:
             before = self._current.sure()
             merger = self._merger(before)
             steps = BatchSteps(
-                *(before, batch, of_bounded_panes(partials), newest),
+                *(before, batch, of_bounded_panes(partials) if seam is None else partials, newest),
                 waiting=waiting,
                 clocks=before.clocks,
                 merger=merger,

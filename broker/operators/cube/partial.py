@@ -65,7 +65,7 @@ class Partial:
 
 
 BATCH_PANES_MAX = 50_000
-"""The most panes that the records of one batch may have, in all cubes of a stream together. Writing a piece takes some
+"""The most panes of which one transaction writes records, in all cubes of a stream together. Writing a piece takes some
 0.1 ms.
 """
 
@@ -86,6 +86,26 @@ def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial
         bounded[cube] = replace(bounded[cube], failed=f"{text}: choose a longer grain, or lower max_records_per_batch")
         panes -= own
     return bounded
+
+
+def in_portions(partials: Mapping[CubeId, Partial]) -> tuple[list[dict[CubeId, Partial]], dict[CubeId, int]]:
+    """Return partials in portions of at most BATCH_PANES_MAX panes together, in their order. The second value has the
+    cubes that have more panes alone, each with the number of its panes; they are in no portion.
+    """
+    portions: list[dict[CubeId, Partial]] = []
+    wide: dict[CubeId, int] = {}
+    panes = 0
+    for cube, partial in partials.items():
+        own = len(partial.records)
+        if own > BATCH_PANES_MAX:
+            wide[cube] = own
+            continue
+        if not portions or panes + own > BATCH_PANES_MAX:
+            portions.append({})
+            panes = 0
+        portions[-1][cube] = partial
+        panes += own
+    return portions, wide
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
 
 SMALL = """
-from functools import partial
 import broker.operators.cube.backfill as of_cubes
-of_cubes.newest_part = partial(of_cubes.newest_part, most=700)
+of_cubes.BATCH_RECORDS = 700
 """
 """Python that makes the batches of a backfill small, so that there are several."""
 
