@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from asc.schema import Schema
 from broker.config.sections import LimitsConfig
+from broker.errors import QueryError
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.fold_destination import FoldDestination
 from broker.plans.offsets import Offsets
@@ -135,6 +136,13 @@ class Folder(Protocol):
 
         ``is_brief``: only the few numbers and booleans that a list of queries shows, by the names of their columns.
         They reveal no values of records.
+        """
+
+    def refusal(self, query_id: str, where: str, definition: Any, since: int) -> QueryError | None:
+        """Return the error if the state of a registered query cannot go on with another definition of the same kind.
+
+        ``where``, ``definition``: those of the change. ``since``: that of the registration whose state would go on.
+        Call this under the registrar's lock; it neither writes nor waits.
         """
 
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
+from asc.errors import AscError
 from asc.plan.plan import Plan
 from broker.operators.kinds import feed_kinds, fold_kinds, name_of
 from broker.queries.query import RegisteredQuery
@@ -47,6 +48,28 @@ def keep_states(streams: Mapping[str, Stream], after: QuerySet, plans: Mapping[s
             for op in fold_kinds()
         }
         stream.keep_states(registered, plans.get(name, stream.running.plan), after.version, after.unserved)
+
+
+def refused_by_states(
+    streams: Mapping[str, Stream], candidates: Mapping[int, ValidatedQuery], refused: Collection[int], before: QuerySet
+) -> dict[int, AscError]:
+    """Return the errors, by position, of the candidates whose stored states cannot go on with their new definitions.
+
+    Candidates in ``refused`` are ignored. Cost: a look at the state of each query with a changed operator.
+    """
+    errors: dict[int, AscError] = {}
+    for position, candidate in candidates.items():
+        query = candidate.query
+        if position in refused or query.operator is None or query.operator.name not in fold_kinds():
+            continue
+        current = before.queries.get(query.id)
+        if current is None or _kept_by(current) != _kept_by(query) or current.operator == query.operator:
+            continue
+        folder = streams[query.stream].folders[query.operator.name]
+        error = folder.refusal(query.id, query.where, query.operator, current.since)
+        if error is not None:
+            errors[position] = error
+    return errors
 
 
 def changes_states(queries: Iterable[RegisteredQuery | None]) -> bool:

@@ -15,6 +15,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_topic import refused_feed
 from broker.operators.kinds import feed_kinds, kind_of
 from broker.queries.change import Alter, Change, Put
+from broker.queries.kept_states import refused_by_states
 from broker.queries.load_progress import LoadProgress
 from broker.queries.query import RegisteredQuery, check_id, check_labels
 from broker.queries.query_set import QuerySet
@@ -140,9 +141,10 @@ class Validator:
         """Refuse the candidates that fail together with other queries, and return the topics that must be created.
         ``removed``: the ids of the queries that the same change removes.
 
-        A candidate fails if it would close a loop, Spark refuses it, there are too many queries, or its topic cannot be
-        used.
+        A candidate fails if its stored state cannot go on, it would close a loop, Spark refuses it, there are too many
+        queries, or its topic cannot be used.
         """
+        refused.update(refused_by_states(self._streams, candidates, refused, self._query_state.now))
         self._refuse_by_rules(candidates, refused, removed)
         if scope.max_queries is not None:
             self._refuse_by_number(candidates, refused, scope, len(removed))

@@ -167,6 +167,9 @@ class EchoFolder:
             return None
         return {"keys": len(own)} if is_brief else {"keys": len(own), "counts": self.counts.get(query_id, {})}
 
+    def refusal(self, query_id: str, where: str, definition: Any, since: int) -> QueryError | None:
+        """Any definition goes on."""
+
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
         if self.fails:
             self.fails -= 1

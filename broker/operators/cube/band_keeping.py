@@ -9,6 +9,7 @@ from dataclasses import replace
 from asc.operators.cube.keep import Band
 from asc.operators.cube.view import View
 from broker.operators.cube.ageing import aged, with_bands
+from broker.operators.cube.band_fit import ageing_problem
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.stepwise_changes import StepwiseChanges
@@ -74,6 +75,11 @@ class BandKeeping:
                         stored.append(band)
                     end = stored[-1].end
                 changed[cube] = replace(state, bands=tuple(reversed(stored)))
+
+    def problem(self, cube: CubeId) -> str | None:
+        """Return the reason why no pane of a cube ages although its definition has bands. Return None without one."""
+        state = self._current.now.cubes.get(cube)
+        return None if state is None else ageing_problem(state, self._bands.get(cube, ()))
 
     def age(self, limit_s: float) -> None:
         """Let panes age, and delete the rows of those that are not kept, for at most ``limit_s``.

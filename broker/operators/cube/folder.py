@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from asc.errors import AscError
+from asc.errors import AscError, CubeError
 from asc.operators.cube.budget import budget_of
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.keep import bands_of
@@ -25,10 +25,11 @@ from broker.cancellation import Cancellation
 from broker.errors import BrokerError, CubeStoreError, FoldError, KafkaError, NotThereError, QueryError
 from broker.operators.backfill import BackfillBatch, SourceOffsets
 from broker.operators.cube.backfill import CubeBackfill, Wanted, progress_of, seam_of
+from broker.operators.cube.band_fit import check_fit
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.cubes_file import cubes_path, has_cubes
-from broker.operators.cube.definition import StandingCube
+from broker.operators.cube.definition import StandingCube, refusal_of
 from broker.operators.cube.dump import Dump
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
@@ -310,7 +311,22 @@ class CubeFolder:
             return None
         if is_brief:
             return {"cells": state.cells, "bytes": state.size_bytes, "whole": snapshot.is_whole(state)}
-        return snapshot.status(cube)
+        return {**snapshot.status(cube), "ageing_problem": keeper.bands.problem(cube)}
+
+    def refusal(self, query_id: str, where: str, definition: StandingCube, since: int) -> QueryError | None:
+        """Return the error if the older panes of a cube fit no order with the bands of a changed definition, so that no
+        pane would age. Return None if they fit, if the cells are deleted by the change, or if no file is open.
+        """
+        keeper = self._keeper
+        cube = CubeId(query_id, definition.cube.generation(self._stream.name, where))
+        state = None if keeper is None else keeper.snapshot.cubes.get(cube)
+        if state is None or state.since != since:
+            return None
+        try:
+            check_fit(state, definition.bands)
+        except CubeError as error:
+            return refusal_of(error)
+        return None
 
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
         """Commit a batch, and write the windows that are due. Return the cubes that do not continue, with the reasons.

@@ -35,6 +35,9 @@ class CubeKept(KeptBody):
     view_bytes: int = Field(default=0, description="Of these views, among the bytes.")
     kept_from: str | None = Field(default=None, description="Panes before it are deleted for their age.")
     bands: list[CubeBand] = Field(default=[], description="Of older panes, finest first.")
+    ageing_problem: str | None = Field(
+        default=None, description="Why no pane goes on to a band, and none is deleted for its age."
+    )
     time_expression: str = ""
     mark: str | None = None
     watermark: str | None = None

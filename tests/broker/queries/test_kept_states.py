@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from asc.operators.cube.definition import CubeDefinition
 from broker.operators.cube.folder import CubeFolder
 from broker.operators.fold_destination import folds_in
 from broker.operators.kinds import definition_of
@@ -19,6 +20,7 @@ from broker.queries.query import RegisteredQuery
 from broker.queries.recovered_state import RecoveredState
 from broker.queries.registrar import Registrar
 from broker.queries.snapshot import Snapshots
+from tests.broker.operators.cube.kept_stream import BASE_US, MINUTE_US, at, batch, partial, topic_of
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -100,6 +102,35 @@ def test_a_pause_discards_the_state_that_a_reader_of_the_feed_has(resting: Resti
     destinations = resting.streams()[resting.stream("json")].running.plan.destinations
     (own,) = [each for each in destinations.used() if each.name == "kept-w"]
     assert json.loads(own.definition)["query"]["definition"]["since"] == resumed
+
+
+def test_bands_that_no_pane_could_go_on_to_are_refused(resting: Resting) -> None:
+    registrar = resting.registrar()
+
+    def keeping(*keep: str, **more: Any) -> list[Put]:
+        return [put(resting, "kept-h", plain={**CUBE, "keep": list(keep)}, **more)]
+
+    registrar.apply(keeping("1min:1h", "6min:3h")).raised()
+    folder = resting.streams()[resting.stream("json")].folders["cube"]
+    assert isinstance(folder, CubeFolder)
+    (cube,) = [own for own in folder.keeper.snapshot.cubes if own.query == "kept-h"]
+    counted = CubeDefinition.parse({**CUBE, "time": "t"})
+    topic = topic_of(*(at(each) for each in range(241)))
+    folder.keeper.commit(
+        batch(0, 241), {cube: partial(counted, [topic.partitions[0]])}, {"_timestamp": {0: BASE_US + 240 * MINUTE_US}}
+    )
+    folder.keeper.bands.age(10)
+    version = registrar.standing.version
+    for paused in (False, True):
+        outcome = registrar.apply(keeping("1min:1h", "8min:3h", paused=paused))
+        assert "operator.keep '8min:3h': does not fit the older panes, which are stored as () at 6min" in str(
+            outcome.refused[0]
+        )
+    assert (registrar.standing.version, folder.keeper.bands.problem(cube)) == (version, None)
+    assert 0 in registrar.rehearsed(keeping("1min:1h", "8min:3h")).refused
+    registrar.apply(keeping("1min:1h", "12min:3h")).raised()
+    registrar.apply([Remove("kept-h")]).raised()
+    registrar.apply(keeping("1min:1h", "8min:3h")).raised()
 
 
 def test_one_that_expires_is_deleted(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
