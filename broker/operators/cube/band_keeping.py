@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from asc.operators.cube.keep import Band
@@ -76,9 +76,19 @@ class BandKeeping:
                     end = stored[-1].end
                 changed[cube] = replace(state, bands=tuple(reversed(stored)))
 
+    def retain(self, cubes: Set[CubeId]) -> None:
+        """Forget the bands of all other cubes, so that their panes do not age until :meth:`define` is called again.
+
+        A start knows the bands of served queries alone. So what is deleted does not depend on when the daemon started.
+        """
+        with self._changes.lock:
+            for by_cube in (self._bands, self._ageing):
+                for cube in by_cube.keys() - cubes:
+                    del by_cube[cube]
+
     def problem(self, cube: CubeId) -> str | None:
         """Return the reason why no pane of a cube ages although its definition has bands. Return None without one."""
-        state = self._current.now.cubes.get(cube)
+        state = self._changes.current.now.cubes.get(cube)
         return None if state is None else ageing_problem(state, self._bands.get(cube, ()))
 
     def age(self, limit_s: float) -> None:

@@ -472,6 +472,7 @@ class CubeFolder:
 
     def _pause(self, standing: _Standing) -> None:
         self.keeper.pause(standing.registered.keys() - standing.planned.keys(), standing.unserved)
+        self.keeper.bands.retain(set(map(cube_of, standing.planned.values())))
 
     def _resume(self, cubes: Iterable[CubeId]) -> None:
         """Let cubes fold again that were reported as parked, and that a later plan contains."""
