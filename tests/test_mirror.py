@@ -70,9 +70,10 @@ WITHOUT_TESTS = {
         "meets tests/asc/operators/cube/states/test_contract.py",
     ),
     **dict.fromkeys(
-        [f"asc/operators/cube/states/{name}.py" for name in ("kernels", "state")],
+        [f"asc/operators/cube/states/{name}.py" for name in ("kernels", "moment_kernels", "state")],
         "is what the states are made of, which meet tests/asc/operators/cube/states/test_contract.py",
     ),
+    "asc/operators/cube/states/moment_answer_kernels.py": "is run by tests/asc/operators/cube/states/test_statistic.py",
     "asc/operators/cube/task_columns.py": "is tested by tests/asc/operators/cube/test_task_fold.py",
     "asc/operators/cube/kernels.py": "is run by tests/asc/operators/cube/test_grouping.py",
     **dict.fromkeys(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +21,7 @@ from asc.operators.cube.grouping import pane_digit
 from asc.operators.cube.keys import Key
 from asc.operators.cube.operand import Operand
 from asc.operators.cube.states.memory import nulls_of, numbers
+from asc.operators.cube.states.moments import Moments
 from asc.operators.cube.states.state import State, Values
 from asc.operators.times import FIRST_US, LAST_US
 from asc.schema import Schema
@@ -92,6 +95,15 @@ class Columns:
         place = operand.sql, type(state)
         if place not in self._values:
             self._values[place] = state.values(self.array(operand))
+        return self._values[place]
+
+    def rows(self, operands: Sequence[Operand], state: Moments) -> Values:
+        """Return the rows of several expressions in the form that a state of co-moments reads."""
+        if len(operands) == 1:
+            return self.values(operands[0], state)
+        place = json.dumps([operand.sql for operand in operands]), type(state)
+        if place not in self._values:
+            self._values[place] = state.together([self.values(operand, state) for operand in operands])
         return self._values[place]
 
     def panes(self, time: Operand, grain_us: int) -> Panes:

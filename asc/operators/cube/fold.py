@@ -64,8 +64,7 @@ def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folde
     gather(rows, grouping.firsts, firsts)
     states = []
     for slot in layout.slots:
-        values = None if slot.operand is None else columns.values(slot.operand, slot.state)
-        states.append(slot.state.fold(values, rows, grouping.cells, grouping.count))
+        states.append(slot.state.fold(slot.values(columns), rows, grouping.cells, grouping.count))
     own = np.zeros(grouping.count, dtype=np.int64)
     if panes is not None:
         gather(panes.numbers, frozen(firsts), own)

@@ -9,6 +9,8 @@ from functools import cached_property
 import pyarrow as pa
 
 from asc.errors import CubeError
+from asc.operators.cube.aggregates import is_statistic
+from asc.operators.cube.columns import Columns
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.grain import check_grain
 from asc.operators.cube.measure import Measure
@@ -18,9 +20,13 @@ from asc.operators.cube.states.count import Count, RecordCount
 from asc.operators.cube.states.exact_sum import ExactSum
 from asc.operators.cube.states.extreme import Extreme
 from asc.operators.cube.states.float_sum import FloatSum
-from asc.operators.cube.states.state import State
+from asc.operators.cube.states.moments import Moments
+from asc.operators.cube.states.state import State, Values
+from asc.operators.cube.states.statistic import Statistic
 from asc.predicate.expressions.types import name as type_name
 from asc.schema import Schema
+
+_SlotKey = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,12 +34,26 @@ class Slot:
     """A state that each cell has, and the expression that is folded into the state. For ``count(*)`` there is no
     expression.
 
-    ``key``: equal for two measures that share the state.
+    ``key``: equal for two measures that share the state. ``second``: the second column of co-moments.
     """
 
     state: State
     operand: Operand | None
-    key: tuple[str, str | None]
+    key: tuple[str | None, ...]
+    second: Operand | None = None
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """Return the expressions that are folded into the state."""
+        return tuple(operand for operand in (self.operand, self.second) if operand is not None)
+
+    def values(self, columns: Columns) -> Values | None:
+        """Return the values that a batch has for the state. Return None if the state counts records."""
+        if self.operand is None:
+            return None
+        if isinstance(self.state, Moments):
+            return columns.rows(self.operands, self.state)
+        return columns.values(self.operand, self.state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +61,8 @@ class Answered:
     """A measure in answers: the name, the Arrow type, and the slots from whose states the measure is computed.
 
     ``averaged``: the type of the averaged values; None if the measure is not an average. ``is_integer``: whether the
-    answers, which are decimals in Arrow, are shown as integers.
+    answers, which are decimals in Arrow, are shown as integers. ``statistic``: the function of co-moments; None if the
+    measure is not computed from co-moments.
     """
 
     name: str
@@ -49,13 +70,18 @@ class Answered:
     slots: tuple[int, ...]
     averaged: pa.DataType | None = None
     is_integer: bool = False
+    statistic: Statistic | None = None
 
     def of(self, states: tuple[pa.Array, ...], slots: tuple[Slot, ...]) -> pa.Array:
         """Return the measure of each cell, from the states of all slots."""
         if self.averaged is not None:
             total, count = self.slots
             return averages(self.averaged, states[total], states[count])
-        return slots[self.slots[0]].state.answer(states[self.slots[0]])
+        state = slots[self.slots[0]].state
+        if self.statistic is not None:
+            assert isinstance(state, Moments)
+            return self.statistic.of(state, states[self.slots[0]])
+        return state.answer(states[self.slots[0]])
 
     def overflows(self, states: tuple[pa.Array, ...], slots: tuple[Slot, ...]) -> int:
         """Return the number of cells whose sum is NULL because it has over 38 digits."""
@@ -97,14 +123,14 @@ class Layout:
         dimensions = tuple(
             reader.dimension(level, is_alone=len(levels) == 1) for levels in hierarchies for level in levels
         )
-        slots: dict[tuple[str, str | None], Slot] = {}
+        slots: dict[_SlotKey, Slot] = {}
         measures = tuple(_answered(measure, reader, slots) for measure in definition.measures)
         return Layout(definition, schema, time_zone, time, dimensions, tuple(slots.values()), measures, reader.warnings)
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
         """Return every expression over a record, without repetition: the time, the dimensions, the measures."""
-        own = [slot.operand for slot in self.slots]
+        own = [operand for slot in self.slots for operand in slot.operands]
         found = (self.time, *self.dimensions, *own)
         return tuple(dict.fromkeys(operand for operand in found if operand is not None))
 
@@ -145,12 +171,14 @@ class Layout:
         return pa.schema([*keys, *states])
 
 
-def _answered(measure: Measure, reader: OperandReader, slots: dict[tuple[str, str | None], Slot]) -> Answered:
+def _answered(measure: Measure, reader: OperandReader, slots: dict[_SlotKey, Slot]) -> Answered:
     """Return the description of a measure for answers. Add the states of the measure to ``slots``."""
     operand = _operand(measure, reader)
     if operand is None or measure.argument is None:
         state = RecordCount() if operand is None else Count()
         return Answered(measure.name, state.type, (_slot(state, operand, slots, "count"),))
+    if is_statistic(measure.function):
+        return _of_moments(measure, operand, reader, slots)
     kind = operand.type
     if measure.function == "count":
         return Answered(measure.name, pa.int64(), (_slot(Count(), operand, slots, "count"),))
@@ -177,18 +205,51 @@ def _sum_state(measure: Measure, kind: pa.DataType | None) -> ExactSum | FloatSu
     raise CubeError("measure", measure.call, remedy)
 
 
+def _of_moments(measure: Measure, operand: Operand, reader: OperandReader, slots: dict[_SlotKey, Slot]) -> Answered:
+    """Return the description of a measure that is computed from co-moments. Two columns have one state, whatever their
+    order is.
+    """
+    columns = {operand.sql: operand}
+    last = operand
+    if measure.second is not None:
+        argument = reader.argument(measure.second, measure.call)
+        last = argument if measure.where is None else _filtered(measure, measure.second_expression, argument)
+        columns[last.sql] = last
+    for each, written in ((operand, measure.argument), (last, measure.second or measure.argument)):
+        if not _is_number(each.type):
+            remedy = f"takes numbers, and {written} is {type_name(each.type)}: CAST it"
+            raise CubeError("measure", measure.call, remedy)
+    names = sorted(columns)
+    key = ("moments", *names)
+    slots.setdefault(
+        key, Slot(Moments(len(names)), columns[names[0]], key, columns[names[1]] if len(names) > 1 else None)
+    )
+    statistic = Statistic(measure.function, names.index(operand.sql), names.index(last.sql))
+    return Answered(measure.name, statistic.type, (list(slots).index(key),), statistic=statistic)
+
+
+def _is_number(kind: pa.DataType | None) -> bool:
+    types = pa.types
+    return kind is not None and (types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind))
+
+
 def _operand(measure: Measure, reader: OperandReader) -> Operand | None:
     """Return the expression whose values a measure aggregates. Return None if the measure counts records."""
     argument = None if measure.argument is None else reader.argument(measure.argument, measure.call)
     if measure.where is None:
         return argument
     reader.where(measure.where, measure.call)
-    assert measure.expression is not None
+    return _filtered(measure, measure.expression, argument)
+
+
+def _filtered(measure: Measure, expression: str | None, argument: Operand | None) -> Operand:
+    """Return an argument that is NULL unless the predicate of FILTER holds; without an argument, 1 or NULL."""
+    assert expression is not None
     kind = pa.int32() if argument is None else argument.type
-    return Operand(measure.expression, kind, None, measure.where, argument)
+    return Operand(expression, kind, None, measure.where, argument)
 
 
-def _slot(state: State, operand: Operand | None, slots: dict[tuple[str, str | None], Slot], kind: str) -> int:
+def _slot(state: State, operand: Operand | None, slots: dict[_SlotKey, Slot], kind: str) -> int:
     key = (kind, None if operand is None else operand.sql)
     slots.setdefault(key, Slot(state, operand, key))
     return list(slots).index(key)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from asc.errors import CubeError, PredicateError
+from asc.operators.cube.aggregates import FUNCTIONS, OF_TWO_COLUMNS, SIMPLE
 from asc.predicate.syntax.nodes import Source
 from asc.predicate.syntax.tokens import END, QUOTED, WORD, Token, tokens_of
-
-Function = Literal["count", "sum", "avg", "min", "max"]
-FUNCTIONS: tuple[Function, ...] = ("count", "sum", "avg", "min", "max")
 
 _LENGTH_CHARS_MAX = 20_000
 """The most characters of the text of one measure, as many as a predicate may have."""
 
-_FORM = "write f(x), f(x) FILTER (WHERE p) or f(x) AS name, f being one of " + ", ".join(FUNCTIONS)
+_FORM = (
+    f"write f(x), f(x) FILTER (WHERE p) or f(x) AS name, f being one of {', '.join(SIMPLE)}, var_*, stddev_*, or of "
+    "two columns covar_*, corr, regr_*"
+)
+_TWO = "give two expressions, as in {function}(y, x)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +26,14 @@ class Measure:
 
     ``argument``: the expression over a record, as the user wrote it; None for ``count(*)``. ``where``: the predicate of
     FILTER; None if there is no FILTER. ``name``: the name after AS; without AS, the text of the measure.
+    ``second``: the second argument of a function of two.
     """
 
-    function: Function
+    function: str
     argument: str | None
     where: str | None
     name: str
+    second: str | None = None
 
     @staticmethod
     def parse(text: object) -> Measure:
@@ -56,14 +60,29 @@ class Measure:
         >>> Measure.parse("count(*) FILTER (WHERE delay > 0)").expression
         'CASE WHEN (delay > 0) THEN 1 END'
         """
+        return self._filtered(self.argument)
+
+    @property
+    def second_expression(self) -> str | None:
+        """Return the SQL over a record of the second argument's values. Return None if there is no second argument.
+
+        >>> Measure.parse("corr(y, x) FILTER (WHERE delay > 0)").second_expression
+        'CASE WHEN (delay > 0) THEN x END'
+        """
+        return None if self.second is None else self._filtered(self.second)
+
+    def _filtered(self, argument: str | None) -> str | None:
         if self.where is None:
-            return self.argument
-        return f"CASE WHEN ({self.where}) THEN {'1' if self.argument is None else self.argument} END"
+            return argument
+        return f"CASE WHEN ({self.where}) THEN {'1' if argument is None else argument} END"
 
     @property
     def call(self) -> str:
         """Return the measure as text, without its name."""
-        call = f"{self.function}({'*' if self.argument is None else self.argument})"
+        arguments = "*" if self.argument is None else self.argument
+        if self.second is not None:
+            arguments = f"{arguments}, {self.second}"
+        call = f"{self.function}({arguments})"
         return call if self.where is None else f"{call} FILTER (WHERE {self.where})"
 
     @property
@@ -86,15 +105,15 @@ class _Reader:
     def measure(self) -> Measure:
         """Return the measure of the whole text."""
         function = self._function()
-        argument = self._argument()
+        argument, second = self._arguments(function)
         where = self._where()
-        own = Measure(function, argument, where, "")
+        own = Measure(function, argument, where, "", second)
         name = self._name() or own.call
         if self._token.kind != END:
             self._fail(f"has {self._raw(self._token)!r} where it should end: {_FORM}")
-        return Measure(function, argument, where, name)
+        return Measure(function, argument, where, name, second)
 
-    def _function(self) -> Function:
+    def _function(self) -> str:
         token = self._advance()
         name = self._raw(token).lower()
         if token.kind != WORD or self._token.kind != "(":
@@ -103,20 +122,24 @@ class _Reader:
             self._fail(f"has the function {name!r}, which is none of a cube: {_FORM}")
         return name
 
-    def _argument(self) -> str | None:
+    def _arguments(self, function: str) -> tuple[str | None, str | None]:
+        """Return the one or two arguments of a function; None for ``*`` and for no second argument."""
         self._advance()
         if self._token.word in ("DISTINCT", "ALL"):
             self._fail("counts different values, which a cube does not keep: leave DISTINCT out")
-        commas, inner = self._to_closing()
-        if commas:
-            self._fail("has several arguments: give one expression")
-        if not inner:
+        arguments = self._to_closing()
+        if not all(arguments):
             self._fail("has no argument: give an expression, or * to count records")
-        if inner != "*":
-            return inner
-        if self._raw(self._tokens[0]).lower() != "count":
+        if "*" in arguments and (function != "count" or len(arguments) > 1):
             self._fail("takes the values of an expression: * goes with count alone")
-        return None
+        if function in OF_TWO_COLUMNS:
+            if len(arguments) != 2:
+                number = "one argument" if len(arguments) == 1 else f"{len(arguments)} arguments"
+                self._fail(f"has {number}: {_TWO.format(function=function)}")
+            return arguments[0], arguments[1]
+        if len(arguments) > 1:
+            self._fail("has several arguments: give one expression")
+        return None if arguments[0] == "*" else arguments[0], None
 
     def _where(self) -> str | None:
         if self._token.word != "FILTER":
@@ -126,7 +149,7 @@ class _Reader:
             self._fail("has an unreadable FILTER: write FILTER (WHERE predicate)")
         self._advance()
         self._advance()
-        _, where = self._to_closing()
+        where = self._to_closing(is_list=False)[0]
         if not where:
             self._fail("has no predicate after WHERE: write FILTER (WHERE predicate)")
         return where
@@ -143,23 +166,27 @@ class _Reader:
             self._fail("has no name after AS: write a word, or any text in backquotes")
         return raw
 
-    def _to_closing(self) -> tuple[int, str]:
-        """Return the number of commas outside brackets up to the closing parenthesis, and the text before it.
+    def _to_closing(self, *, is_list: bool = True) -> list[str]:
+        """Return the texts between commas outside brackets, up to the closing parenthesis. Without ``is_list``, return
+        one text with all commas.
 
-        The text ends with the last token, because a comment at its end would hide what is appended to it.
+        Each text ends with its last token, because a comment at its end would hide what is appended to it.
         """
         start, end = self._token.start, self._token.start
-        depth, commas = 0, 0
+        depth = 0
+        texts: list[str] = []
         while self._token.kind != END:
             token = self._advance()
             if token.kind in ("(", "["):
                 depth += 1
             elif token.kind in (")", "]"):
                 if not depth:
-                    return commas, self._text[start:end]
+                    return [*texts, self._text[start:end]]
                 depth -= 1
-            elif token.kind == "," and not depth:
-                commas += 1
+            elif token.kind == "," and not depth and is_list:
+                texts.append(self._text[start:end])
+                start = end = self._token.start
+                continue
             end = token.end
         return self._fail("has a parenthesis that is not closed: close it")
 

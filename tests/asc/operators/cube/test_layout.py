@@ -29,9 +29,22 @@ def test_measures_share_equal_states() -> None:
     assert [own.slots for own in found.measures] == [(0,), (0, 1), (1,), (2,), (3, 4), (3,), (5,)]
 
 
+def test_statistics_of_the_same_columns_share_a_state() -> None:
+    found = layout(["corr(x, i)", "regr_slope(i, x)", "stddev(x)", "var_pop(x)", "regr_count(x, x)", "covar_pop(x, i)"])
+    assert [slot.key for slot in found.slots] == [("moments", "i", "x"), ("moments", "x")]
+    assert [own.slots for own in found.measures] == [(0,), (0,), (1,), (1,), (1,), (0,)]
+    assert [operand.sql for operand in found.operands] == ["ts", "s", "i", "x"]
+    filtered = layout(["corr(x, i) FILTER (WHERE b)", "corr(x, i)"])
+    assert len(filtered.slots) == 2
+    assert [operand.sql for operand in filtered.slots[0].operands] == [f"CASE WHEN (b) THEN {x} END" for x in "ix"]
+
+
 @pytest.mark.parametrize(
     ("measure", "kind"),
     [
+        ("stddev(price)", pa.float64()),
+        ("regr_avgx(price, i)", pa.float64()),
+        ("regr_count(x, i)", pa.int64()),
         ("count(tags)", pa.int64()),
         ("sum(i)", pa.decimal128(38, 0)),
         ("sum(price)", pa.decimal128(38, 2)),
@@ -84,6 +97,11 @@ def test_a_level_that_is_the_same_for_every_record_may_be_of_a_comparison() -> N
         ("sum(s)", "measure 'sum(s)': takes numbers, and s is STRING: use count, min or max, or CAST it"),
         ("avg(ts)", "takes numbers, and ts is TIMESTAMP"),
         ("sum(b)", "takes numbers, and b is BOOLEAN"),
+        ("stddev(s)", "measure 'stddev(s)': takes numbers, and s is STRING: CAST it"),
+        ("corr(x, s)", "measure 'corr(x, s)': takes numbers, and s is STRING: CAST it"),
+        ("corr(ts, x) FILTER (WHERE b)", "takes numbers, and ts is TIMESTAMP: CAST it"),
+        ("covar_pop(x, dely)", "measure 'covar_pop(x, dely)': 'dely': unknown column 'dely'"),
+        ("covar_pop(x, 1)", "is the same for every record"),
         ("max(tags)", "takes values that have an order, and tags is ARRAY<STRING>"),
         ("sum(dely)", "measure 'sum(dely)': 'dely': unknown column 'dely'"),
         ("sum(1)", "is the same for every record"),

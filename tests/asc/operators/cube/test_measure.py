@@ -22,6 +22,13 @@ from asc.operators.cube.measure import Measure
         ("sum(m['a,b'] + a[0])", Measure("sum", "m['a,b'] + a[0]", None, "sum(m['a,b'] + a[0])")),
         ("sum( a -- of a\n ) FILTER (WHERE /* b */ b > 0 -- of b\n ) AS n", Measure("sum", "a", "b > 0", "n")),
         ("count(CASE WHEN a THEN 1 END) AS n", Measure("count", "CASE WHEN a THEN 1 END", None, "n")),
+        ("STDDEV(x)", Measure("stddev", "x", None, "stddev(x)")),
+        ("corr( y, x ) AS r", Measure("corr", "y", None, "r", "x")),
+        (
+            "regr_slope(f(a, b)[0] -- y\n, x)",
+            Measure("regr_slope", "f(a, b)[0]", None, "regr_slope(f(a, b)[0], x)", "x"),
+        ),
+        ("corr(y, x) FILTER (WHERE a IN (1, 2)) AS r", Measure("corr", "y", "a IN (1, 2)", "r", "x")),
     ],
 )
 def test_a_measure_is_read_and_spelled_again(text: str, expected: Measure) -> None:
@@ -56,6 +63,13 @@ def test_a_filter_is_an_expression(text: str, expected: str | None) -> None:
         ("sum(*)", "* goes with count alone"),
         ("count(DISTINCT x)", "leave DISTINCT out"),
         ("sum(a, b)", "has several arguments"),
+        ("stddev(a, b)", "has several arguments: give one expression"),
+        ("corr(a)", "has one argument: give two expressions, as in corr(y, x)"),
+        ("regr_r2(a, b, c)", "has 3 arguments: give two expressions, as in regr_r2(y, x)"),
+        ("corr(a, )", "has no argument"),
+        ("corr(a, *)", "* goes with count alone"),
+        ("regr_count(*)", "* goes with count alone"),
+        ("count(*, a)", "* goes with count alone"),
         ("sum(a", "has a parenthesis that is not closed"),
         ("sum(a))", "has ')' where it should end"),
         ("sum(a) delay", "has 'delay' where it should end"),

@@ -22,7 +22,8 @@ from asc.operators.cube.states.count import Count, RecordCount
 from asc.operators.cube.states.exact_sum import ExactSum
 from asc.operators.cube.states.extreme import Extreme
 from asc.operators.cube.states.float_sum import FloatSum
-from asc.operators.cube.states.state import State
+from asc.operators.cube.states.moments import Moments
+from asc.operators.cube.states.state import State, Values
 
 CELLS = 4
 LONG = (-(2**63), 2**63 - 1)
@@ -105,6 +106,14 @@ INSTANTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)).map(lambda fo
 TEXTS = st.text() | st.sampled_from(["", "a", "Z", "é", "\ud7ff", "\uffff", "\U00010000", "ß", "日本"])
 
 
+ROWS = st.tuples(FLOATS | st.none(), FLOATS | st.integers(-9, 9).map(float) | st.none())
+
+
+def complete(rows: Sequence[tuple[Any, ...]]) -> int:
+    """Return the number of rows without NULL."""
+    return sum(None not in row for row in rows)
+
+
 KINDS = [
     Kind("records", RecordCount(), pa.int32(), st.integers(0, 9), len),
     Kind("count", Count(), pa.string(), TEXTS, len),
@@ -135,6 +144,17 @@ KINDS = [
             (pa.timestamp("us", tz="UTC"), INSTANTS),
         )
     ),
+    Kind("moments", Moments(1), pa.float64(), FLOATS, len),
+    *(
+        Kind(f"moments {kind}", Moments(1), kind, values, len)
+        for kind, values in (
+            (pa.int64(), st.integers(*LONG)),
+            (pa.float32(), st.floats(width=32)),
+            (pa.decimal128(9, 3), decimals(9, 3)),
+            (pa.decimal128(38, 38), decimals(38, 38)),
+        )
+    ),
+    Kind("moments of two", Moments(2), pa.float64(), ROWS, complete),
 ]
 
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -148,13 +168,25 @@ def rows_of(kind: Kind) -> st.SearchStrategy[list[Row]]:
 
 def fold(kind: Kind, rows: Sequence[Row], count: int = CELLS) -> pa.Array:
     """Return the states of rows by cell. The values are a part of a longer array, in another order, as in a batch."""
-    column = pa.array([None, *(value for _, value in rows), None], kind.type).slice(1)
-    values = kind.state.values(column.slice(0, len(rows) + 1)) if kind.state.takes_values else None
+    values = values_of(kind, [value for _, value in rows])
     places = np.arange(len(rows), dtype=np.int64)
     cells = np.array([cell for cell, _ in rows], dtype=np.int32)
     places.setflags(write=False)
     cells.setflags(write=False)
     return kind.state.fold(values, places, cells, count)
+
+
+def values_of(kind: Kind, values: Sequence[Any]) -> Values | None:
+    if not kind.state.takes_values:
+        return None
+    if isinstance(kind.state, Moments) and kind.state.columns > 1:
+        columns = zip(*((None, None) if row is None else row for row in [*values, None]), strict=True)
+        return kind.state.together([kind.state.values(column_of(kind, each[:-1])) for each in columns])
+    return kind.state.values(column_of(kind, values))
+
+
+def column_of(kind: Kind, values: Sequence[Any]) -> pa.Array:
+    return pa.array([None, *values, None], kind.type).slice(1).slice(0, len(values) + 1)
 
 
 def merge(kind: Kind, parts: Sequence[pa.Array]) -> pa.Array:
@@ -262,7 +294,7 @@ def test_a_part_without_values_changes_nothing(kind: Kind) -> None:
     assert_equal(kind, merge(kind, [nothing, fold(kind, rows), nothing]), fold(kind, rows), [])
     assert len(merge(kind, [])) == CELLS
     assert_equal(kind, merge(kind, []), nothing, [])
-    assert answers(kind, nothing) == [0 if isinstance(kind.state, Count) else None] * CELLS
+    assert answers(kind, nothing) == [0 if isinstance(kind.state, Count | Moments) else None] * CELLS
 
 
 @each_kind
@@ -276,6 +308,16 @@ def test_states_are_read_from_a_part_of_an_array(kind: Kind, data: st.DataObject
     part = kind.state.merge(states.slice(1, 2), cells, 2)
     own = [(cell - 1, value) for cell, value in rows if cell in (1, 2)]
     assert_equal(kind, part, fold(kind, own, 2), own)
+
+
+@each_kind
+@settings(max_examples=10, deadline=None)
+@given(data=st.data())
+def test_states_that_were_written_and_read_go_on(kind: Kind, data: st.DataObject) -> None:
+    rows = data.draw(rows_of(kind))
+    cut = data.draw(st.integers(0, len(rows)))
+    former = pa.ipc.open_stream(bytes_of(fold(kind, rows[:cut]))).read_all()["s"].combine_chunks()
+    assert_equal(kind, merge(kind, [former, fold(kind, rows[cut:])]), fold(kind, rows), rows)
 
 
 def test_a_sum_of_bigints_does_not_wrap() -> None:

@@ -1,0 +1,213 @@
+# ruff: noqa: PLR0917 (compiled functions take their arguments by position)
+"""Compiled loops that compute central moments from the exact sums of states, with exact integers.
+
+A result is a fraction in (-1, 1) and a power of two, because it may be outside the range of doubles. Each result is
+rounded once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from asc.compiled import compiled, inlined
+from asc.operators.cube.states.moment_kernels import MASK, MINUS, PLUS, WORDS_MAX, Packed
+
+Array = Any
+
+UNIT_BITS = 1_074
+"""A sum of doubles is in units of 2**-UNIT_BITS, and a sum of products in units of 2**(-2 * UNIT_BITS)."""
+LINE_WORDS = 4 * WORDS_MAX
+"""The number of words of a line of working memory: products of three sums fit."""
+_FIRST, _SECOND, _THIRD, _MADE, _OTHER = range(5)
+LINES = 5
+"""The number of lines of working memory: three sums, and two results."""
+
+
+@compiled
+def _section(words: Array, at: Any, number: Any) -> Any:
+    """Return the place of the header of a sum. ``at``: the place of the state."""
+    at += 2
+    for _ in range(number):
+        at += 1 + (np.int64(words[at]) & 0xFFFF)
+    return at
+
+
+@inlined
+def _number_of(columns: Any, column: Any, other: Any) -> Any:
+    """Return the number of the sum of products of two columns."""
+    low, high = min(column, other), max(column, other)
+    return columns + low * columns - low * (low - 1) // 2 + high - low
+
+
+@compiled
+def _load(words: Array, at: Any, line: Array) -> Any:
+    """Write the magnitude of a sum to a line. Return the number of words, and the sign."""
+    header = np.int64(words[at])
+    first, count = header >> 16, header & 0xFFFF
+    if not count:
+        return 0, 1
+    for place in range(first):
+        line[place] = 0
+    is_negative = words[at + count] >= 2**31
+    over = 1
+    for word in range(count):
+        value = np.int64(words[at + 1 + word])
+        if is_negative:
+            value = (value ^ MASK) + over
+            over = value >> 32
+            value &= MASK
+        line[first + word] = value
+    size = first + count
+    # The highest word may be 0, because it only has the sign.
+    while size and line[size - 1] == 0:
+        size -= 1
+    return size, -1 if is_negative else 1
+
+
+@compiled
+def _add_product(line: Array, first: Array, first_size: Any, second: Array, second_size: Any, sign: Any) -> None:
+    """Add a product of two magnitudes to the digits of a line."""
+    for place in range(first_size):
+        digit = np.uint64(first[place])
+        if digit == 0:
+            continue
+        for other in range(second_size):
+            product = digit * np.uint64(second[other])
+            line[place + other] += sign * np.int64(product & np.uint64(MASK))
+            line[place + other + 1] += sign * np.int64(product >> np.uint64(32))
+
+
+@compiled
+def _settle(line: Array, size: Any) -> Any:
+    """Carry between the digits of a line, so that it becomes a magnitude. Return the number of words, and the sign."""
+    over = 0
+    for place in range(size):
+        total = line[place] + over
+        line[place] = total & MASK
+        over = total >> 32
+    sign = 1
+    if over < 0:
+        sign, over = -1, 1
+        for place in range(size):
+            value = (line[place] ^ MASK) + over
+            line[place] = value & MASK
+            over = value >> 32
+    while size and line[size - 1] == 0:
+        size -= 1
+    return size, sign
+
+
+@compiled
+def _rounded(line: Array, size: Any, sign: Any) -> Any:
+    """Return the magnitude of a line as a double below 1 and a power of two, rounded once."""
+    if not size:
+        return 0.0, 0
+    top = size - 1
+    high = np.uint64(line[top])
+    middle = np.uint64(line[top - 1]) if top > 0 else np.uint64(0)
+    low = np.uint64(line[top - 2]) if top > 1 else np.uint64(0)
+    zeros = 0
+    while not (high >> np.uint64(31 - zeros)) & np.uint64(1):
+        zeros += 1
+    by, half = np.uint64(zeros), np.uint64(32)
+    bits = (((high << half) | middle) << by) | (low >> (half - by))
+    is_inexact = ((low << by) & np.uint64(MASK)) != 0
+    for place in range(top - 2):
+        is_inexact |= line[place] != 0
+    if is_inexact:
+        bits |= np.uint64(1)
+    return sign * (np.float64(bits) * 2.0**-64), 32 * (top - 1) - zeros + 64
+
+
+@compiled
+def _central(words: Array, at: Any, columns: Any, column: Any, other: Any, work: Array, into: Any) -> Any:
+    """Write count * sum of products - product of sums to the line ``into``. Return its number of words, and sign."""
+    line = work[into]
+    product, product_sign = _load(words, _section(words, at, _number_of(columns, column, other)), work[_THIRD])
+    first, first_sign = _load(words, _section(words, at, column), work[_FIRST])
+    second, second_sign = _load(words, _section(words, at, other), work[_SECOND])
+    size = max(product + 2, first + second) + 2
+    for place in range(size):
+        line[place] = 0
+    _add_product(line, work[_FIRST], first, work[_SECOND], second, -first_sign * second_sign)
+    work[_FIRST, 0], work[_FIRST, 1] = words[at], words[at + 1]
+    _add_product(line, work[_FIRST], 2, work[_THIRD], product, product_sign)
+    return _settle(line, size)
+
+
+@inlined
+def _code(words: Array, at: Any, column: Any) -> Any:
+    """Return the code of a column with infinities or NaN; 0 for a column of finite values."""
+    header = np.int64(words[_section(words, at, column)])
+    return 0 if header & 0xFFFF else header >> 16
+
+
+@compiled
+def sums(packed: Packed, column: int, work: Array, fractions: Array, powers: Array) -> None:
+    """Compute the sum of a column for each state. ``work`` int64[LINES, LINE_WORDS]: working memory.
+
+    A sum of infinities or NaN is the fraction, with the power 0. The sum of a NULL state is 0.
+    """
+    words, offsets = packed.words, packed.offsets
+    for i in range(offsets.size - 1):
+        fractions[i], powers[i] = 0.0, 0
+        if offsets[i] == offsets[i + 1]:
+            continue
+        at = np.int64(offsets[i]) >> 2
+        code = _code(words, at, column)
+        if code:
+            fractions[i] = np.inf if code == PLUS else -np.inf if code == MINUS else np.nan
+            continue
+        size, sign = _load(words, _section(words, at, column), work[_FIRST])
+        fraction, power = _rounded(work[_FIRST], size, sign)
+        fractions[i], powers[i] = fraction, power - UNIT_BITS
+
+
+@compiled
+def central_products(
+    packed: Packed, columns: int, column: int, other: int, work: Array, fractions: Array, powers: Array
+) -> None:
+    """Compute for each state n * sum(x * y) - sum(x) * sum(y), which is n**2 times the covariance of two columns."""
+    words, offsets = packed.words, packed.offsets
+    for i in range(offsets.size - 1):
+        fractions[i], powers[i] = 0.0, 0
+        if offsets[i] == offsets[i + 1]:
+            continue
+        at = np.int64(offsets[i]) >> 2
+        if _code(words, at, column) or _code(words, at, other):
+            fractions[i] = np.nan
+            continue
+        size, sign = _central(words, at, columns, column, other, work, _MADE)
+        fraction, power = _rounded(work[_MADE], size, sign)
+        fractions[i], powers[i] = fraction, power - 2 * UNIT_BITS
+
+
+@compiled
+def intercepts(packed: Packed, columns: int, y: int, x: int, work: Array, fractions: Array, powers: Array) -> None:
+    """Compute for each state sum(y) * D(x, x) - sum(x) * D(x, y), where D are :func:`central_products`. This is
+    n * D(x, x) times the intercept of the regression of y.
+    """
+    words, offsets = packed.words, packed.offsets
+    for i in range(offsets.size - 1):
+        fractions[i], powers[i] = 0.0, 0
+        if offsets[i] == offsets[i + 1]:
+            continue
+        at = np.int64(offsets[i]) >> 2
+        if _code(words, at, x) or _code(words, at, y):
+            fractions[i] = np.nan
+            continue
+        square, square_sign = _central(words, at, columns, x, x, work, _MADE)
+        product, product_sign = _central(words, at, columns, x, y, work, _OTHER)
+        first, first_sign = _load(words, _section(words, at, y), work[_FIRST])
+        second, second_sign = _load(words, _section(words, at, x), work[_SECOND])
+        line = work[_THIRD]
+        size = max(first + square, second + product) + 2
+        for place in range(size):
+            line[place] = 0
+        _add_product(line, work[_FIRST], first, work[_MADE], square, first_sign * square_sign)
+        _add_product(line, work[_SECOND], second, work[_OTHER], product, -second_sign * product_sign)
+        size, sign = _settle(line, size)
+        fraction, power = _rounded(line, size, sign)
+        fractions[i], powers[i] = fraction, power - 3 * UNIT_BITS

@@ -1,0 +1,154 @@
+"""Co-moments: the exact sums from which variances, covariances and regressions are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from asc.errors import CubeError
+from asc.frozen import frozen
+from asc.operators.cube.states.memory import nulls_of, numbers
+from asc.operators.cube.states.moment_kernels import (
+    Packed,
+    Sums,
+    add_rows,
+    add_states,
+    are_sound,
+    carry,
+    find_spans,
+    find_windows,
+    plan_fold,
+    plan_merge,
+    write_states,
+)
+from asc.operators.cube.states.state import Places, Rows, State, Values
+
+_EXACT = 2**53
+"""The magnitude up to which a double represents every integer exactly."""
+_EXACT_SCALE = 22
+"""The largest power of ten that a double represents exactly."""
+_STATE_BYTES_MAX = 2**31 - 1
+"""The most bytes that the states of one Arrow array have together."""
+
+
+class Moments(State):
+    """The count, the sums, and the sums of products of some columns, over the rows in which no column is NULL.
+
+    Values are doubles, as in Spark. All sums are exact integers, so that they depend neither on the order nor on the
+    division of the records. A state has only the words of 32 bits that differ from zero: usually 1 to 3 for a sum and 1
+    to 5 for a sum of products, at most 69 and 137. See :mod:`asc.operators.cube.states.moment_kernels` for its bytes.
+    """
+
+    storage = pa.binary()
+    type = pa.int64()
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self.sums = columns + columns * (columns + 1) // 2
+
+    def values(self, column: pa.Array) -> Values:
+        """Return the values of one column as doubles, each rounded once."""
+        return Values(_doubles(column), nulls_of(column))
+
+    @staticmethod
+    def together(columns: Sequence[Values]) -> Values:
+        """Return the rows of several columns. A row is NULL if one of its values is NULL."""
+        nulls = np.zeros(0, dtype=np.bool_)
+        for column in columns:
+            if len(column.nulls):
+                nulls = column.nulls | nulls if len(nulls) else column.nulls
+        return Values(frozen(np.stack([column.numbers for column in columns], axis=1)), frozen(nulls.view()))
+
+    def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
+        """Return the states of the complete rows by cell."""
+        assert values is not None
+        bits = values.numbers.view(np.int64).reshape(-1, self.columns)
+        counts, codes = np.zeros(count, dtype=np.int64), np.zeros((count, self.columns), dtype=np.uint8)
+        lows = np.full((count, self.columns), 2**15 - 1, dtype=np.int16)
+        highs = np.full((count, self.columns), -1, dtype=np.int16)
+        find_spans(bits, values.nulls, rows, cells, counts, lows, highs, codes)
+        firsts, starts = np.zeros((count, self.sums), dtype=np.int32), np.empty(count * self.sums + 1, dtype=np.int64)
+        plan_fold(lows, highs, codes, firsts, starts)
+        digits = np.zeros(starts[-1], dtype=np.int64)
+        scratch = np.empty((3, self.columns), dtype=np.int64)
+        found = Sums(counts, codes, firsts, starts, digits)
+        add_rows(bits, values.nulls, rows, cells, found, scratch)
+        return self._written(found)
+
+    def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
+        """Return the sums of partial sums by cell."""
+        packed = self.packed(states)
+        counts, codes = np.zeros(count, dtype=np.int64), np.zeros((count, self.columns), dtype=np.uint8)
+        firsts = np.full((count, self.sums), 2**31 - 1, dtype=np.int32)
+        lasts = np.zeros((count, self.sums), dtype=np.int32)
+        find_windows(packed, cells, counts, codes, firsts, lasts)
+        starts = np.empty(count * self.sums + 1, dtype=np.int64)
+        plan_merge(codes, firsts, lasts, starts)
+        digits = np.zeros(starts[-1], dtype=np.int64)
+        found = Sums(counts, codes, firsts, starts, digits)
+        add_states(packed, cells, found)
+        return self._written(found)
+
+    def answer(self, states: pa.Array) -> pa.Array:
+        """Return the number of complete rows of each state, which is 0 for NULL."""
+        words, offsets = self.packed(states)
+        places = offsets[:-1] >> 2
+        has_rows = offsets[1:] > offsets[:-1]
+        counts = np.zeros(len(states), dtype=np.int64)
+        own = places[has_rows]
+        counts[has_rows] = words[own].astype(np.int64) | (words[own + 1].astype(np.int64) << 32)
+        return pa.array(counts)
+
+    def packed(self, states: pa.Array) -> Packed:
+        """Return states in the form that kernels read. Raise CubeError if a state is damaged."""
+        _, offsets, content = states.buffers()
+        if offsets is None or not len(states):
+            return Packed(frozen(np.zeros(0, dtype=np.uint32)), frozen(np.zeros(len(states) + 1, dtype=np.int32)))
+        places = np.frombuffer(offsets, dtype=np.int32)[states.offset : states.offset + len(states) + 1]
+        size = 0 if content is None else content.size // 4
+        words = np.frombuffer(content, dtype=np.uint32, count=size) if size else np.zeros(0, dtype=np.uint32)
+        found = Packed(frozen(words.view()), frozen(places.view()))
+        if not are_sound(found, self.sums):
+            raise CubeError("state", f"co-moments of {self.columns}", "is damaged: restore a copy of the cubes")
+        return found
+
+    def _written(self, cells: Sums) -> pa.Array:
+        """Return the states as an Arrow array. A cell without a complete row has NULL."""
+        sizes = np.empty(len(cells.counts), dtype=np.int64)
+        carry(cells, sizes)
+        ends = np.cumsum(4 * sizes)
+        total = int(ends[-1]) if len(ends) else 0
+        if total > _STATE_BYTES_MAX:
+            raise CubeError("co-moments in bytes", total, f"group by fewer values: at most {_STATE_BYTES_MAX:,}")
+        offsets = np.zeros(len(sizes) + 1, dtype=np.int32)
+        offsets[1:] = ends
+        words = np.empty(total // 4, dtype=np.uint32)
+        write_states(cells, Packed(words, offsets))
+        has_rows = cells.counts > 0
+        bitmap = None if has_rows.all() else pa.py_buffer(np.packbits(has_rows, bitorder="little"))
+        return pa.Array.from_buffers(self.storage, len(sizes), [bitmap, pa.py_buffer(offsets), pa.py_buffer(words)])
+
+
+def _doubles(column: pa.Array) -> npt.NDArray[np.float64]:
+    """Return numbers as the nearest doubles. What is returned for NULL is arbitrary."""
+    kind = column.type
+    if pa.types.is_decimal(kind):
+        return _of_decimals(column)
+    if pa.types.is_float64(kind):
+        return numbers(column, np.float64)
+    return frozen(numbers(column, kind.to_pandas_dtype()).astype(np.float64))
+
+
+def _of_decimals(column: pa.Array) -> npt.NDArray[np.float64]:
+    """Return decimals as the nearest doubles. Arrow's own conversion rounds more than once."""
+    kind = column.type
+    halves = numbers(column, np.int64, 2)
+    low = halves[:, 0]
+    if kind.scale <= _EXACT_SCALE and bool(((halves[:, 1] == low >> 63) & (low >= -_EXACT) & (low <= _EXACT)).all()):
+        return frozen(low.astype(np.float64) / 10.0**kind.scale)
+    texts = pc.cast(pc.fill_null(column, pa.scalar(0, kind)), pa.string())
+    return numbers(pc.cast(texts, pa.float64()), np.float64)
