@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SIMPLE = ("count", "sum", "avg", "min", "max")
-"""The functions of one argument, or, for ``count``, of records, that are computed from a state of their own."""
+"""The functions that are not computed from co-moments. ``count`` also takes ``*``."""
 OF_ONE_COLUMN = ("var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev")
 """The statistics of one column, computed from its co-moments."""
 OF_TWO_COLUMNS = (

@@ -39,8 +39,9 @@ class Moments(State):
     """The count, the sums, and the sums of products of some columns, over the rows in which no column is NULL.
 
     Values are doubles, as in Spark. All sums are exact integers, so that they depend neither on the order nor on the
-    division of the records. A state has only the words of 32 bits that differ from zero: usually 1 to 3 for a sum and 1
-    to 5 for a sum of products, at most 69 and 137. See :mod:`asc.operators.cube.states.moment_kernels` for its bytes.
+    division of the records. A state has only the words of 32 bits that differ from zero. A sum usually has 1 to 3 of
+    them, at most 69; a sum of products 1 to 5, at most 137. The bytes are described in
+    :mod:`asc.operators.cube.states.moment_kernels`.
     """
 
     storage = pa.binary()
@@ -134,7 +135,7 @@ class Moments(State):
 
 
 def _doubles(column: pa.Array) -> npt.NDArray[np.float64]:
-    """Return numbers as the nearest doubles. What is returned for NULL is arbitrary."""
+    """Return numbers as the nearest doubles. Numbers under NULL are arbitrary."""
     kind = column.type
     if pa.types.is_decimal(kind):
         return _of_decimals(column)

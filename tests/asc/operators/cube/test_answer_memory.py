@@ -50,6 +50,15 @@ SHAPES: dict[str, Shape] = {
         numbers_of,
         20_000,
     ),
+    "co-moments": (
+        {
+            "dimensions": [["a"], ["b"], ["c"]],
+            "measures": ["corr(x, y) AS n", "regr_intercept(y, x) AS s", "stddev(x) AS m", "count(*) AS low"],
+        },
+        "a STRING, b STRING, c INT, x BIGINT, y DOUBLE",
+        numbers_of,
+        20_000,
+    ),
     "texts": (
         {"dimensions": [["a"], ["b"]], "measures": ["count(*) AS n"]},
         "a STRING, b INT",
@@ -137,6 +146,8 @@ def check(shape: str, work: Callable[[Layout, list[Cells], Reserved], object]) -
     [
         ("numbers", {"by": ["a", "b", "c"], "limit": 1}),
         ("numbers", {"by": ["a", "b", "c"], "limit": LIMIT}),
+        ("co-moments", {"by": ["a", "b", "c"], "limit": 1}),
+        ("co-moments", {"by": ["a", "b", "c"], "order": ["n", "s DESC", "m"], "limit": LIMIT}),
         ("numbers", {"by": [["a", "b"], ["b", "c"], ["a"], []], "order": ["s DESC", "m"], "limit": LIMIT}),
         ("numbers", {"by": ["a", "b", "c"], "order": ["n", "s DESC", "m", "low", "a", "b", "c"], "limit": LIMIT}),
         ("texts", {"by": ["a"], "limit": 1}),

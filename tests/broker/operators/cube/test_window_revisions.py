@@ -125,7 +125,7 @@ def test_no_more_cells_are_read_for_revisions_in_a_commit_than_may_be(
     check(rig)
 
 
-@pytest.mark.parametrize(("size_bytes", "rows_most"), [(1_000, 5), (1, 1)])
+@pytest.mark.parametrize(("size_bytes", "rows_most"), [(1_150, 5), (1, 1)])
 def test_no_more_bytes_of_rows_are_revised_in_a_commit_than_may_be(
     rig_of: Callable[..., Rig], size_bytes: int, rows_most: int
 ) -> None:

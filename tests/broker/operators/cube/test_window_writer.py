@@ -60,6 +60,7 @@ def test_a_window_is_written_with_the_first_commit_whose_watermark_reaches_its_e
         b6.value
         == (
             f'{{"query":"late","window":["{minute(-1)}","{minute(1)}"],"n":1,"d":1,"least":1,"most":1,"mean":1.0,'
+            '"spread":0.0,"known":1,'
             '"revision":0,"whole":true}'
         ).encode()
     )

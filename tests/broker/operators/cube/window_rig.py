@@ -35,6 +35,7 @@ from tests.broker.operators.cube.kept_stream import (
 )
 
 MEASURES = ("count(*) AS n", "sum(delay) AS d", "min(delay) AS least", "max(delay) AS most", "avg(delay) AS mean")
+MEASURES += ("var_pop(delay) AS spread", "regr_count(delay, delay) AS known")
 CUBE = CubeDefinition.parse(
     {"dimensions": [["carrier"], ["dest"]], "measures": list(MEASURES), "time": "t", "grain_s": 60}
 )
@@ -233,11 +234,15 @@ def by_duckdb(records: Sequence[Record], own: Output, to_us: int | None) -> Wind
         for cuboid in own.cuboids:
             names = [CUBE.dimensions.names[column] for column in CUBE.dimensions.columns(cuboid)]
             group = "".join(f", {name}" for name in names)
-            sql = f"""SELECT e, count(*), sum(delay), min(delay), max(delay), avg(delay){group}
+            sql = f"""SELECT e, count(*), sum(delay), min(delay), max(delay), avg(delay),
+                sum(delay * delay), count(delay){group}
                 FROM flights, (SELECT unnest(range({first}, {last + 1})) * {slide_us} AS e)
                 WHERE epoch_us(t) >= e - {window_us} AND epoch_us(t) < e GROUP BY e{group}"""
-            for end, n, d, least, most, mean, *values in connection.execute(sql).fetchall():
+            for end, n, d, least, most, mean, squares, known, *values in connection.execute(sql).fetchall():
                 measures = {"n": n, "d": None if d is None else int(d), "least": least, "most": most, "mean": mean}
+                # Divided once, as an integer by an integer.
+                spread = None if d is None else (known * int(squares) - int(d) ** 2) / known**2
+                measures |= {"spread": spread, "known": known}
                 key = json.dumps(dict(zip(names, values, strict=True)))
                 found[instant_text(end), json.dumps(names), key] = measures
     return found

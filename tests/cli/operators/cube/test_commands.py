@@ -74,7 +74,7 @@ def test_the_example_of_the_page_prints_what_the_page_shows(tmp_path: Path, monk
         if not line.startswith(("asc cube add", "asc cube query"))
     ]
     shown = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
-    assert len(commands) == len(shown) == 2
+    assert len(commands) == len(shown) == 3
     (tmp_path / "workloads").symlink_to(ROOT / "workloads")
     monkeypatch.chdir(tmp_path)
     inferred, _, file = infer.partition(" > ")
