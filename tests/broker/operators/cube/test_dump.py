@@ -26,7 +26,7 @@ from tests.broker.operators.cube.kept_stream import (
 )
 from tools.faults.small_disk import SmallDisk
 
-OWN = definition()
+OWN = definition(measures=("count(*) AS n", "sum(delay) AS d", "stddev(delay) AS sd"))
 LATE = cube_id("late", OWN)
 FIRST = 4_000
 

@@ -31,7 +31,7 @@ from tests.broker.operators.cube.kept_stream import (
     topic_of,
 )
 
-OWN = definition()
+OWN = definition(measures=("count(*) AS n", "sum(delay) AS d", "stddev(delay) AS sd"))
 CUBE = cube_id("q", OWN)
 VIEWS = [View(cuboid, panes) for cuboid, panes in product([(1, 1), (1, 0), (0, 1), (0, 0)], [1, 2, 5, 10, 60])][1:]
 records = st.tuples(
