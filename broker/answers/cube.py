@@ -132,8 +132,8 @@ class CubeLattice(TypedDict):
 
 
 class CubeViewChange(TypedDict):
-    """A view that the optimiser adds or removes. ``saved_cells_an_hour`` is negative if the view costs more than it
-    saves.
+    """A view that the optimiser adds or removes. ``saved_cells_an_hour``: the cells that the change saves, negative if
+    it costs more.
     """
 
     view: str

@@ -21,6 +21,8 @@ _KEPT_SHARE = 0.9
 """The share of the present cost below which the best set of views replaces the stored one. Without this threshold, two
 sets of about equal cost would replace each other hour by hour.
 """
+_SEARCHES = 4
+"""The most greedy searches, each of which begins with the useful views of the search before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +102,56 @@ def best_views(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Pau
     best if cells are scarce. If views are scarce, it spends them on tiny views; so the second adds the view with the
     largest gain. The cheaper result is returned, of equal ones the first.
     """
-    searched = [_greedy(costs, pins, budget, pause, is_by_cell=own) for own in (True, False)]
+    searched = [_searched(costs, pins, budget, pause, is_by_cell=own) for own in (True, False)]
     return min(searched, key=costs.cost)
 
 
-def _greedy(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Pause, *, is_by_cell: bool) -> list[int]:
-    """Return the pins and the views that a greedy search adds. Ties: fewer cells, then name.
+def _searched(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Pause, *, is_by_cell: bool) -> list[int]:
+    """Return the pins and the views of greedy searches. Each of these views saves something beside the others.
+
+    A view that was added may save nothing once others are added that answer the same questions with fewer cells. It is
+    dropped, and a further search spends its part of the budget.
+    """
+    chosen = list(pins)
+    for _ in range(_SEARCHES):
+        found = _greedy(costs, chosen, budget, pause, is_by_cell=is_by_cell)
+        chosen = _without_idle(costs, found, len(pins), pause)
+        if len(chosen) == len(found):
+            break
+    return chosen
+
+
+def _without_idle(costs: ViewCosts, chosen: Sequence[int], pins: int, pause: Pause) -> list[int]:
+    """Return views without those that save nothing beside the others. The first ``pins`` views stay.
+
+    The view that costs the most is dropped first, because the others may save more without it.
+    """
+    kept = list(chosen)
+    while len(kept) > pins:
+        saved = _savings(costs, kept, kept[pins:], pause)
+        place = int(np.argmin(saved))
+        if saved[place] > 0:
+            break
+        del kept[pins + place]
+    return kept
+
+
+def _savings(costs: ViewCosts, chosen: Sequence[int], places: Sequence[int], pause: Pause = unpaused) -> list[float]:
+    """Return the cost that each of some places saves beside the other chosen ones."""
+    saved = []
+    for place in places:
+        nearest = costs.nearest([other for other in chosen if other != place])
+        saved.append(float(costs.gains(nearest, np.array([place]), pause)[0]))
+    return saved
+
+
+def _greedy(costs: ViewCosts, start: Sequence[int], budget: Budget, pause: Pause, *, is_by_cell: bool) -> list[int]:
+    """Return the views ``start`` and those that a greedy search adds. Ties: fewer cells, then name.
 
     Storing a view never raises the gain of another one. So a gain that was computed for fewer stored views is a bound,
     and only views whose bound is the largest are computed again.
     """
-    chosen = list(pins)
+    chosen = list(start)
     nearest = costs.nearest(chosen)
     left = budget.cells - float(costs.cells[chosen].sum())
 
@@ -139,10 +180,10 @@ def _greedy(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Pause,
 
 
 def _changes(costs: ViewCosts, beside: Sequence[int], places: Sequence[int], *, is_added: bool) -> list[ViewChange]:
-    """Return the changes of some views, with the cost that each saves beside the others of a set."""
-    cost = costs.cost(beside)
-    found = []
-    for place in places:
-        saved = costs.cost([other for other in beside if other != place]) - cost
-        found.append(ViewChange(costs.views[place], costs.names[place], is_added, float(costs.cells[place]), saved))
+    """Return the changes of some views, with the cost that each change saves beside the other views of a set."""
+    sign = 1 if is_added else -1
+    found = [
+        ViewChange(costs.views[place], costs.names[place], is_added, float(costs.cells[place]), sign * saved)
+        for place, saved in zip(places, _savings(costs, beside, places), strict=True)
+    ]
     return sorted(found, key=lambda own: (-own.saved_cells_an_hour, own.cells, own.name))

@@ -12,9 +12,8 @@ from asc.operators.cube.view import View
 class ViewChange:
     """A view that is to be stored, or no longer.
 
-    ``cells``: its estimated cells. ``saved_cells_an_hour``: the cost that it saves: for a new view beside all other
-    proposed views, for a removed view beside all other stored ones. It is negative if the view costs more than it
-    saves.
+    ``cells``: its estimated cells. ``saved_cells_an_hour``: the cost that the change saves: the addition beside all
+    other proposed views, the removal beside all other stored ones. It is negative if the change raises the cost.
     """
 
     view: View
@@ -29,11 +28,12 @@ class ViewChange:
         >>> ViewChange(View((1, 0), 24), "origin at 1d", True, 96.2, 41_200.0).text()
         '+ origin at 1d: 96 cells, saves 41,200 cells an hour'
         >>> ViewChange(View((1, 0), 24), "origin at 1d", False, 96.2, -3.0).text()
-        '- origin at 1d: 96 cells, costs 3 cells an hour'
+        '- origin at 1d: 96 cells, its removal costs 3 cells an hour'
         """
-        sign = "+" if self.is_added else "-"
+        sign, change = ("+", "") if self.is_added else ("-", "its removal ")
         verb = "saves" if self.saved_cells_an_hour >= 0 else "costs"
-        return f"{sign} {self.name}: {_counted(self.cells)}, {verb} {_counted(abs(self.saved_cells_an_hour))} an hour"
+        saved = _counted(abs(self.saved_cells_an_hour))
+        return f"{sign} {self.name}: {_counted(self.cells)}, {change}{verb} {saved} an hour"
 
     def plain(self) -> dict[str, Any]:
         """Return the change as answers show it."""

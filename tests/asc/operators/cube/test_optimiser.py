@@ -75,9 +75,7 @@ def test_a_proposal_keeps_to_the_budget_and_keeps_the_pins(
     if others and not removed:
         assert costs.cost(chosen) <= found.cost + 1e-6
     # A view that saves nothing is not added.
-    assert all(
-        own.saved_cells_an_hour > -1e-6 for own in found.additions if own.view not in {costs.views[p] for p in pins}
-    )
+    assert all(own.saved_cells_an_hour > 0 for own in found.additions if own.view not in {costs.views[p] for p in pins})
 
 
 @given(st.integers(0, 10_000), st.sampled_from(SHAPES), st.integers(1, 10))
@@ -157,6 +155,36 @@ def test_if_cells_are_scarce_two_small_views_are_better_than_a_large_one_of_more
     assert best_views(costs, (), Budget(views=1)) == [1]
 
 
+@pytest.mark.parametrize("is_wide_pinned", [False, True])
+def test_a_view_that_later_views_make_idle_is_not_added(is_wide_pinned: bool) -> None:
+    lattice = lattice_of(1, 1, 1)
+    wide, left, right, other = View((1, 1, 0), 1), View((1, 0, 0), 1), View((0, 1, 0), 1), View((0, 0, 1), 1)
+    costs = ViewCosts.of(
+        *(lattice, (lattice.base, wide, left, right, other), np.array([1_000.0, 100, 60, 60, 500]), 1),
+        {left: 10.0, right: 10.0, other: 0.01},
+    )
+    # At first, the wide view has the largest gain, because it answers both questions.
+    assert best_views(costs, (), Budget(views=1)) == [1]
+    pins = [1] if is_wide_pinned else []
+    found = best_proposal(costs, (), pins, Budget(views=3))
+    assert {*found.views} == {left, right, *(costs.views[place] for place in pins)}
+    saved = {own.view: own.saved_cells_an_hour for own in found.additions}
+    assert min(saved[left], saved[right]) > 0
+    assert not is_wide_pinned or saved[wide] < 0
+
+
+def test_the_place_of_an_idle_view_is_used_for_another_one() -> None:
+    lattice = lattice_of(1, 1, 1)
+    wide, left, right, other = View((1, 1, 0), 1), View((1, 0, 0), 1), View((0, 1, 0), 1), View((0, 0, 1), 1)
+    costs = ViewCosts.of(
+        *(lattice, (lattice.base, wide, left, right, other), np.array([1_000.0, 100, 60, 60, 990]), 1),
+        {left: 10.0, right: 10.0, other: 20.0},
+    )
+    assert sorted(best_views(costs, (), Budget(views=3))) == [2, 3]
+    costs = replace(costs, merged=np.zeros(5))
+    assert sorted(best_views(costs, (), Budget(views=3))) == [2, 3, 4]
+
+
 def test_without_a_demand_only_pins_are_stored() -> None:
     costs = drawn(1, 1, 1, demanded=0).costs(tuple(drawn(1, 1, 1).lattice.views()))
     found = best_proposal(costs, [3, 4], [5], Budget())
@@ -185,10 +213,10 @@ def test_a_demand_and_a_sample_become_a_proposal() -> None:
     assert daily_line.saved_cells_an_hour == pytest.approx(60 * (cells.count - 90) - 3 / 24, rel=0.01)
     assert daily_line.text().startswith("+ a_1 at 1d: 90 cells, saves 4,1")
     assert pin_line.text() == "+ () at 1d: 30 cells, costs 0 cells an hour"
-    assert removed.text() == "- b_1 at 1h: 70,000 cells, costs 97 cells an hour"
+    assert removed.text() == "- b_1 at 1h: 70,000 cells, its removal saves 97 cells an hour"
     assert found.lines()[3].startswith("the best views found cost 5,40")
     assert found.plain()["changes"][2] == {
-        **{"view": "b_1 at 1h", "change": "remove", "cells": 70_000, "saved_cells_an_hour": -97},
+        **{"view": "b_1 at 1h", "change": "remove", "cells": 70_000, "saved_cells_an_hour": 97},
     }
     assert pauses
     # Stored, they stay.

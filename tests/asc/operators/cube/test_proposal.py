@@ -14,7 +14,7 @@ def test_a_proposal_has_a_line_for_each_change_and_its_cost() -> None:
     assert (proposal.additions, proposal.removals) == ((ADDED,), (REMOVED,))
     assert proposal.lines() == [
         "+ origin at 1d: 96 cells, saves 41,200 cells an hour",
-        "- () at 1h: 1 cell, costs 1 cell an hour",
+        "- () at 1h: 1 cell, its removal costs 1 cell an hour",
         "the best views found cost 8,800 cells an hour, the stored ones 50,000 cells an hour",
     ]
     assert proposal.plain() == {
