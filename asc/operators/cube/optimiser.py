@@ -106,6 +106,26 @@ def best_views(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Pau
     return min(searched, key=costs.cost)
 
 
+def views_within(costs: ViewCosts, stored: Sequence[int], pins: Sequence[int], budget: Budget) -> list[int]:
+    """Return the places of the stored views without those that exceed a budget. Pins stay.
+
+    The view whose removal costs the least is removed first, of equal ones the one with more cells, then the last name.
+    """
+    kept = list(dict.fromkeys([*stored, *pins]))
+    others = [place for place in kept if place not in pins]
+    while others and (len(kept) > budget.views or float(costs.cells[kept].sum()) > budget.cells):
+        saved = dict(zip(others, _savings(costs, kept, others), strict=True))
+        least = min(saved.values())
+        gone = max((place for place in others if saved[place] == least), key=lambda own: _rank(costs, own))
+        kept.remove(gone)
+        others.remove(gone)
+    return kept
+
+
+def _rank(costs: ViewCosts, place: int) -> tuple[float, str]:
+    return float(costs.cells[place]), costs.names[place]
+
+
 def _searched(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Pause, *, is_by_cell: bool) -> list[int]:
     """Return the pins and the views of greedy searches. Each of these views saves something beside the others.
 

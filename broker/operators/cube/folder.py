@@ -496,6 +496,7 @@ class CubeFolder:
             keeper.define(cube_of(query), layout.definition, output, current.topic, pins=pins, **names)
             if cube_of(query) in keeper.snapshot.cubes:
                 keeper.bands.define(cube_of(query), bands)
+                keeper.choice.limit(cube_of(query), budget_of(current.definition))
         except BrokerError:
             raise
         except AscError as error:

@@ -22,8 +22,10 @@ class HeldCells:
     views: dict[View, float]
 
 
-def held_cells(state: CubeState, estimate: ViewEstimate) -> HeldCells:
-    """Return the cells that a cube and its views have."""
+def held_cells(state: CubeState, estimate: ViewEstimate | None) -> HeldCells:
+    """Return the cells that a cube and its views have. Without an estimate, a view that is not filled yet has those of
+    the base view.
+    """
     opened = sum(piece.cells for pieces in state.panes.open.values() for piece in pieces)
     base = state.panes.cells - opened + sum(band.panes.cells for band in state.bands)
     firsts = [own.closed.first * own.view.panes for own in state.bands if own.closed.first is not None]
@@ -31,9 +33,11 @@ def held_cells(state: CubeState, estimate: ViewEstimate) -> HeldCells:
     last = max(state.panes.closed, default=None)
     ends = [own.end for own in state.bands if own.end is not None] + ([] if last is None else [last + 1])
     panes = max(ends) - min(firsts) if firsts and ends else 0
-    share = base / max(1, estimate.sample.population)
-    views = {
-        own.view: float(own.panes.cells) if own.filled_to is not None else estimate.cells(own.view) * share
-        for own in state.views
-    }
+    share = 1.0 if estimate is None else base / max(1, estimate.sample.population)
+    views = {}
+    for own in state.views:
+        if own.filled_to is not None:
+            views[own.view] = float(own.panes.cells)
+        else:
+            views[own.view] = float(base) if estimate is None else estimate.cells(own.view) * share
     return HeldCells(base, max(0, panes), views)

@@ -12,10 +12,11 @@ from asc.operators.cube.cell_sample import SAMPLE_CELLS, CellSample, days_to_rea
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.lattice import Lattice
 from asc.operators.cube.layout import Layout
-from asc.operators.cube.optimiser import Budget, StoredCells, propose
+from asc.operators.cube.optimiser import Budget, StoredCells, propose, views_within
 from asc.operators.cube.proposal import Proposal
+from asc.operators.cube.view_costs import ViewCosts
 from asc.operators.cube.view_estimate import Pause, ViewEstimate, unpaused
-from broker.errors import QueryError
+from broker.errors import CubeStoreError, QueryError
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.demands import Demands
@@ -45,6 +46,7 @@ class ViewChoice:
         self._snapshot = snapshot
         self._demands = demands
         self._filling = filling
+        self._budgets: dict[CubeId, Budget] = {}
 
     def estimate(self, cube: CubeId, pause: Pause = unpaused) -> ViewEstimate:
         """Return an estimate of the cells of views, from a sample of the base cells of closed panes.
@@ -83,8 +85,45 @@ class ViewChoice:
         return propose(estimate.lattice, asked, estimate.sample, stored, pins=pins, budget=budget, pause=pause)
 
     def apply(self, cube: CubeId, proposal: Proposal) -> None:
-        """Store the views of a proposal. New ones are filled later."""
+        """Store the views of a proposal. New ones are filled later. Raise CubeStoreError.
+
+        The proposal may be of a budget that :meth:`limit` has lowered since.
+        """
         self._filling.choose(cube, proposal.views)
+        if (budget := self._budgets.get(cube)) is not None:
+            self._shrink(cube, budget)
+
+    def limit(self, cube: CubeId, budget: Budget) -> None:
+        """Set the budget of a cube's definition, and remove the chosen views that exceed it. Raise CubeStoreError.
+
+        Do nothing if the budget is that of the last call. A view also grows as panes close, and only the optimiser
+        removes views for that.
+        """
+        if self._budgets.get(cube) == budget:
+            return
+        cubes = self._snapshot().cubes
+        self._budgets = {**{own: held for own, held in self._budgets.items() if own in cubes}, cube: budget}
+        try:
+            self._shrink(cube, budget)
+        except CubeStoreError:
+            # The next call tries it again.
+            del self._budgets[cube]
+            raise
+
+    def _shrink(self, cube: CubeId, budget: Budget) -> None:
+        state = self._snapshot().cubes.get(cube)
+        if state is None or state.layout is None:
+            return
+        views = state.views
+        if len(views) <= budget.views and state.view_cells <= budget.cells:
+            return
+        lattice, held = self._demands.lattice(state), held_cells(state, None)
+        cells = np.array([held.base, *(held.views[own.view] for own in views)], dtype=np.float64)
+        asked = self._demands.of(state).panes_an_hour(at_s=self._demands.now_s)
+        costs = ViewCosts.of(lattice, [lattice.base, *(own.view for own in views)], cells, held.panes, asked)
+        pins = [place for place, own in enumerate(views, 1) if own.role == "pinned"]
+        kept = views_within(costs, range(1, len(views) + 1), pins, budget)
+        self._filling.choose(cube, [costs.views[place] for place in kept])
 
     def lattice(self, cube: CubeId, pause: Pause = unpaused) -> dict[str, Any]:
         """Return the lattice of a cube in the form of the API. ``pause`` and the errors: as in :meth:`estimate`."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from asc.operators.cube.cell_sample import CellSample
 from asc.operators.cube.demand import Demand
-from asc.operators.cube.optimiser import Budget, StoredCells, best_proposal, best_views, propose
+from asc.operators.cube.optimiser import Budget, StoredCells, best_proposal, best_views, propose, views_within
 from asc.operators.cube.view import View
 from asc.operators.cube.view_costs import ViewCosts
 from tests.asc.operators.cube.key_cells import cells_of
@@ -134,6 +134,25 @@ def test_views_beyond_a_smaller_budget_are_removed_whatever_they_save() -> None:
     # Pins stay beyond any budget, and nothing is added to them.
     found = best_proposal(costs, stored, stored[:2], Budget(views=1))
     assert {*found.views} == {costs.views[place] for place in stored[:2]}
+
+
+@given(st.integers(0, 10_000), st.integers(0, 9), st.floats(0, 1), st.integers(0, 3))
+def test_a_lower_budget_keeps_the_pins_and_the_views_that_save_most(
+    seed: int, views: int, share: float, pinned: int
+) -> None:
+    costs = drawn(seed, 1, 1, 1).costs()
+    stored = (1 + np.random.default_rng(seed).permutation(len(costs.views) - 1))[:8].tolist()
+    pins = stored[:pinned]
+    budget = Budget(views, share * float(costs.cells[stored].sum()))
+    kept = views_within(costs, stored, pins, budget)
+    assert set(pins) <= set(kept) <= set(stored)
+    others = [place for place in kept if place not in pins]
+    assert not others or (len(kept) <= views and costs.cells[kept].sum() <= budget.cells)
+    assert views_within(costs, stored, pins, Budget(8, float("inf"))) == stored
+    if views == len(stored) - 1 and pinned == 0:
+        (gone,) = set(stored) - set(views_within(costs, stored, (), Budget(views)))
+        every = [costs.cost([place for place in stored if place != own]) for own in stored]
+        assert costs.cost([place for place in stored if place != gone]) == pytest.approx(min(every))
 
 
 def test_of_equal_gains_the_fewer_cells_are_taken_and_then_the_first_name() -> None:

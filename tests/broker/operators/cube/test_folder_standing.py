@@ -14,6 +14,7 @@ import pytest
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.task_fold import CubePartial
+from asc.operators.cube.view import View
 from asc.schema import Schema
 from broker.cancellation import Cancellation
 from broker.config.sections import LimitsConfig
@@ -480,3 +481,20 @@ def test_late_records_are_what_the_running_plan_says_and_a_change_keeps_all_piec
     assert [status[name] for name in ("counted", "late", "apart")] == [3, 1, 2]
     found = run.folder.keeper.questions.query(cube_of(query()), {"live": True, "late": True})
     assert (run.count(query()), found["rows"][0]["n"]) == (3, 5)
+
+
+def test_a_registration_with_lower_limits_removes_chosen_views_at_once(run: Run) -> None:
+    def limited(**limits: int) -> FoldDestination:
+        return replace(query(), definition={**query().definition, **limits})
+
+    run.set_registered(limited(), version=4)
+    run.commit(limited(), version=4, records=8)
+    cube = cube_of(query())
+    run.folder.keeper.views.choose(cube, [View((0, 0), 1)])
+    run.folder.tidy()
+    assert [own.role for own in run.folder.keeper.snapshot.cube(cube).views] == ["chosen"]
+    # Another query, and higher limits, remove nothing.
+    run.set_registered(limited(cuboids=9, cells=10), query(name="other"), version=5)
+    assert [own.role for own in run.folder.keeper.snapshot.cube(cube).views] == ["chosen"]
+    run.set_registered(limited(cuboids=0), version=6)
+    assert run.folder.keeper.snapshot.cube(cube).views == ()

@@ -67,6 +67,35 @@ def test_a_budget_of_no_views_removes_those_that_were_chosen(tmp_path: Path) -> 
     assert keeper._store.execute("SELECT count(*) FROM pieces WHERE view > 0") == [(0,)]
 
 
+def test_a_lower_limit_removes_the_chosen_views_beyond_it_at_once(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path, View((0, 1), 60))
+    ask(keeper, 50, by=["carrier"], **{"from": minute(0), "to": minute(60)})
+    ask(keeper, 20, **HOURS)
+    keeper.choice.limit(CUBE, BUDGET)
+    optimised(keeper)
+    keeper.views.fill(10)
+    carrier, every = View((1, 0), 60), View((0, 0), 120)
+    assert roles(keeper) == {View((0, 1), 60): "pinned", carrier: "chosen", every: "chosen"}
+    # Two views are left: the pinned one, and the one that saves more.
+    keeper.choice.limit(CUBE, Budget(2, 1_000))
+    assert roles(keeper) == {View((0, 1), 60): "pinned", carrier: "chosen"}
+    # Views that have grown are no reason to remove one, until the budget changes again.
+    keeper.choice.limit(CUBE, Budget(2, 1_000))
+    stale = keeper.choice.propose(CUBE, BUDGET)
+    keeper.choice.limit(CUBE, Budget(0, 1_000))
+    assert roles(keeper) == {View((0, 1), 60): "pinned"}
+    # A run that began before the change stores nothing beyond the new limits.
+    keeper.choice.apply(CUBE, stale)
+    assert roles(keeper) == {View((0, 1), 60): "pinned"}
+    keeper.choice.limit(CUBE, BUDGET)
+    keeper.choice.apply(CUBE, stale)
+    keeper.views.fill(10)
+    assert "chosen" in roles(keeper).values()
+    keeper.choice.limit(CUBE, Budget(8, 0))
+    assert roles(keeper) == {View((0, 1), 60): "pinned"}
+    check_pieces(keeper)
+
+
 def test_a_gain_up_to_a_tenth_changes_nothing(tmp_path: Path) -> None:
     keeper, _ = filled(tmp_path)
     # By far the most is asked of the base cuboid, minute by minute, which no view answers.
