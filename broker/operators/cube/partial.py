@@ -96,15 +96,15 @@ def in_portions(partials: Mapping[CubeId, Partial]) -> tuple[list[dict[CubeId, P
     wide: dict[CubeId, int] = {}
     panes = 0
     for cube, partial in partials.items():
-        own = len(partial.records)
-        if own > BATCH_PANES_MAX:
-            wide[cube] = own
+        pane_count = len(partial.records)
+        if pane_count > BATCH_PANES_MAX:
+            wide[cube] = pane_count
             continue
-        if not portions or panes + own > BATCH_PANES_MAX:
+        if not portions or panes + pane_count > BATCH_PANES_MAX:
             portions.append({})
             panes = 0
         portions[-1][cube] = partial
-        panes += own
+        panes += pane_count
     return portions, wide
 
 
