@@ -94,7 +94,8 @@ class StandingCube:
         time = self.cube.time
         assert time is not None
         dimensions = dict.fromkeys(self.cube.dimensions.names, "dimension")
-        measures = {own.expression: "measure" for own in self.cube.measures if own.expression is not None}
+        arguments = (sql for own in self.cube.measures for sql in (own.expression, own.second_expression))
+        measures = {sql: "measure" for sql in arguments if sql is not None}
         values = {**measures, **dimensions}
         values.pop(time, None)
         return (Expression("time", time, "time"), *(Expression(name, sql, "value") for sql, name in values.items()))

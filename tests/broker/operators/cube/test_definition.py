@@ -63,6 +63,11 @@ def test_its_expressions_are_the_time_and_each_value_once() -> None:
         Expression("measure", "CASE WHEN (late) THEN delay END", "value"),
         Expression("dimension", "origin", "value"),
     )
+    pair = StandingCube.parse({**PLAIN, "dimensions": [], "measures": ["corr(delay, worst + 1) FILTER (WHERE late)"]})
+    assert [own.sql for own in pair.expressions()[1:]] == [
+        "CASE WHEN (late) THEN delay END",
+        "CASE WHEN (late) THEN worst + 1 END",
+    ]
 
 
 @pytest.mark.parametrize(

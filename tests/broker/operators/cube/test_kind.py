@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,7 @@ PLAIN = {
     "dimensions": [["b", "upper(s)"], ["place.city"], ["(i > 5)"]],
     "measures": [
         *("count(*) AS `n`", "sum(x) AS `total`", "count(l) AS `lists`", "avg(i) AS `mean`", "min(I) AS `least`"),
-        "max(i) FILTER (WHERE i < 8) AS `worst`",
+        *("max(i) FILTER (WHERE i < 8) AS `worst`", "regr_sxx(i, x * 4) FILTER (WHERE b) AS `spread`"),
     ],
     "time": "t",
     "grain_s": 900,
@@ -73,6 +74,8 @@ def test_a_destination_has_generation_definition_and_the_schema_that_is_read() -
         "i": ("i", "int32"),
         "I": ("i", "int32"),
         "CASE WHEN (i < 8) THEN i END": ("CASE WHEN i < 8 THEN i END", "int32"),
+        "CASE WHEN (b) THEN i END": ("CASE WHEN b THEN i END", "int32"),
+        "CASE WHEN (b) THEN x * 4 END": ("CASE WHEN b THEN (x * 4) END", "decimal128(11, 2)"),
     }
     assert found.definition["cube"] == PLAIN
     assert Schema.from_ddl(found.definition["schema"]) == Schema.from_ddl(DDL)
@@ -185,7 +188,7 @@ def flat(row: Mapping[str, Any]) -> list[Any]:
     own = row["group"]
     texts = [own[name] for name in ("b", "upper(s)", "place.city", "(i > 5)")]
     total = None if row["total"] is None else Decimal(row["total"])
-    return [*texts, row["n"], total, row["lists"], row["mean"], row["least"], row["worst"]]
+    return [*texts, row["n"], total, row["lists"], row["mean"], row["least"], row["worst"], rounded(row["spread"])]
 
 
 def grouped(given: list[dict[str, Any]]) -> list[list[Any]]:
@@ -204,6 +207,19 @@ def grouped(given: list[dict[str, Any]]) -> list[list[Any]]:
     connection.register("given", table)
     rows = connection.execute(
         "SELECT b, upper(s) AS s, city, i > 5 AS more, count(*), sum(x), count(l), avg(i), min(i), "
-        "max(i) FILTER (WHERE i < 8) FROM given GROUP BY ALL"
+        "max(i) FILTER (WHERE i < 8), list(x * 4) FILTER (WHERE b AND i IS NOT NULL AND x IS NOT NULL) "
+        "FROM given GROUP BY ALL"
     ).fetchall()
-    return [list(row) for row in rows]
+    return [[*row, None if values is None else rounded(deviations(values))] for *row, values in rows]
+
+
+def rounded(value: float | None) -> str | None:
+    """Return a number without its last digits, which two ways of rounding may have otherwise."""
+    return None if value is None else f"{value:.12g}"
+
+
+def deviations(values: list[Decimal]) -> float:
+    """Return the sum of the squared deviations from the mean, of values as doubles."""
+    exact = [Fraction(float(value)) for value in values]
+    squares = len(exact) * sum((value * value for value in exact), Fraction(0)) - sum(exact) ** 2
+    return float(squares / len(exact))
