@@ -206,3 +206,9 @@ def test_what_lies_under_null_is_zero() -> None:
     found = Statistic("corr", 0, 1).of(state, states)
     assert found.null_count == 3
     assert not any(found.buffers()[1].to_pybytes())
+
+
+def test_a_sum_just_above_the_middle_of_two_doubles_is_rounded_up() -> None:
+    rows = [(1.0, x) for x in (2.0**54, 2.0, 2.0**-60, 0.0)]
+    assert answers(rows)["regr_avgx"] == (2.0**54 + 4) / 4
+    assert answers([*rows[:2], *rows[3:], *rows[3:]])["regr_avgx"] == 2.0**54 / 4
