@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 
@@ -143,7 +143,7 @@ def test_deviations_much_smaller_than_the_mean_are_kept() -> None:
         assert_near(name, found[name], value)
 
 
-NO_NUMBERS: list[tuple[str, list[Row], dict[str, float | None]]] = [
+NO_NUMBERS: list[tuple[str, list[Row], Mapping[str, float | None]]] = [
     ("nothing", [(None, 1.0)], {"var_pop": 0, "var_samp": None, "covar_pop": None, "regr_count": 0, "regr_sxx": None}),
     (
         "one row",
@@ -184,7 +184,7 @@ NO_NUMBERS: list[tuple[str, list[Row], dict[str, float | None]]] = [
 
 @pytest.mark.parametrize(("rows", "expected"), [each[1:] for each in NO_NUMBERS], ids=[each[0] for each in NO_NUMBERS])
 def test_where_there_is_no_number_the_answer_is_that_of_spark(
-    rows: list[Row], expected: dict[str, float | None]
+    rows: list[Row], expected: Mapping[str, float | None]
 ) -> None:
     found = answers(rows)
     for name, value in expected.items():
