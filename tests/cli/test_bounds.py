@@ -23,6 +23,8 @@ NO_INPUT = frozenset(
         *("asc.predicate.functions.number_formats:_MAX_DIGITS", "broker.client.connection:_PORT_MAX"),
         *("broker.http.console.query_list:_COUNT_MAX", "broker.files.plain_rows:_DECIMAL_DIGITS_MAX"),
         "broker.files.input_files:_GZIP_RATIO_MAX",
+        "asc.operators.cube.states.moment_kernels:WORDS_MAX",
+        "asc.operators.cube.states.moment_kernels:_EXPONENT_MAX",
         # Choices between two ways with the same answer.
         *("asc.keys.grid:REGIONS_MAX", "asc.predicate.expressions.constant_text:_MAX_CHARS"),
         "asc.predicate.functions.inferred_schema:_MAX_CHARS",

@@ -15,6 +15,7 @@ import pytest
 
 from asc.errors import CubeError
 from asc.frozen import frozen
+from asc.operators.cube.states import moments
 from asc.operators.cube.states.moments import Moments
 
 LARGEST = 1.7976931348623157e308
@@ -131,3 +132,13 @@ def test_states_that_are_doubled_very_often_stay_exact() -> None:
         states = state.merge(pa.concat_arrays([states, states]), cells, 1)
     assert state.answer(states).to_pylist() == [2**41]
     assert integers_of(states[0].as_py(), 1) == [2**40 * Fraction(3, 2), 2**40 * Fraction(45, 4)]
+
+
+def test_states_of_more_bytes_than_an_array_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert moments._STATE_BYTES_MAX == 2**31 - 1
+    size_bytes = len(folded([1.5, 2.5])[0].as_py())
+    monkeypatch.setattr(moments, "_STATE_BYTES_MAX", size_bytes)
+    assert len(folded([1.5, 2.5])) == 1
+    monkeypatch.setattr(moments, "_STATE_BYTES_MAX", size_bytes - 1)
+    with pytest.raises(CubeError, match=f"co-moments in bytes {size_bytes}: group by fewer values"):
+        folded([1.5, 2.5])
