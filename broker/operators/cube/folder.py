@@ -35,6 +35,7 @@ from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
 from broker.operators.cube.optimiser_runs import OptimiserRuns
 from broker.operators.cube.partial import Partial, in_portions
+from broker.operators.cube.upkeep import Upkeep
 from broker.operators.cube.window_sender import WindowSender
 from broker.operators.cube.window_writer import WindowWriter
 from broker.operators.fold_destination import FoldDestination
@@ -59,6 +60,9 @@ _PAUSE_S = 0.004
 """The pause between two transactions of a backfill batch. Without it, the backfill takes the lock again before a
 waiting live batch does.
 """
+
+_NOT_REGISTERED = "are not those that are registered"
+"""The effect of a change of the queries that fails."""
 
 _PREPARED_MAX = 256
 """The most layouts of cubes that are cached."""
@@ -117,6 +121,7 @@ class CubeFolder:
         self._omitted: set[CubeId] = set()
         self._backfill = CubeBackfill()
         self._optimiser = OptimiserRuns()
+        self._upkeep = Upkeep(stream.name)
         self._batches = 0
         self._left_after = 0
 
@@ -197,24 +202,23 @@ class CubeFolder:
         each parked cube whose query is planned now, and was registered but not planned at the previous change.
         """
         self._standing = _Standing(registered, planned, version, unserved)
-        try:
-            self._tidy()
-        except BrokerError as error:
-            # Only log: the registration continues, and the next commit raises the same error.
-            LOG.warning("the cubes of stream '%s' are not those that are registered: %s", self._stream.name, error)
+        # An error is only logged: the registration continues, and the next commit raises the same error.
+        self._upkeep.run(_NOT_REGISTERED, self._tidy)
 
     def tidy(self) -> None:
         """Repeat the changes of cubes that failed in :meth:`set_registered`. Delete some data of deleted cubes, let
         panes age, and fill views from closed panes. Store the demand for views, and choose them anew, if that is due.
+
+        If one of these fails, the others continue, and the log has a line.
         """
-        with suppress(BrokerError):
-            self._tidy()
-            if (keeper := self._keeper) is not None:
-                keeper.purge(_PURGED_S)
-                keeper.bands.age(_FILLED_S)
-                keeper.views.fill(_FILLED_S)
-                keeper.demands.save(keeper.snapshot.cubes.values())
-                self._optimiser.run_if_due(keeper, self._budgets)
+        run = self._upkeep.run
+        run(_NOT_REGISTERED, self._tidy)
+        if (keeper := self._keeper) is not None:
+            run("have data of deleted cubes in their file", lambda: keeper.purge(_PURGED_S))
+            run("have panes that do not age", lambda: keeper.bands.age(_FILLED_S))
+            run("have views that are not filled", lambda: keeper.views.fill(_FILLED_S))
+            run("forget the demand for views", lambda: keeper.demands.save(keeper.snapshot.cubes.values()))
+            run("have views that are not chosen anew", lambda: self._optimiser.run_if_due(keeper, self._budgets))
 
     def _budgets(self) -> Iterable[tuple[CubeId, Budget]]:
         """Yield the planned cubes, each with the budget of its definition."""
