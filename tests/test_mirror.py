@@ -121,6 +121,7 @@ WITHOUT_TESTS = {
     "broker/operators/cube/asked.py": "is what tests/broker/operators/cube/test_snapshot.py asks",
     "broker/operators/kept_body.py": "is the base of the states of kinds, which test_kept_state.py tries",
     "broker/operators/estimate_body.py": "is the base of the estimates of kinds, which test_estimating.py tries",
+    "broker/operators/cube/last_run.py": "is run by tests/broker/operators/cube/test_optimiser_runs.py",
     "broker/operators/cube/estimate_body.py": "is what tests/broker/operators/cube/test_estimating.py compares",
     "broker/operators/kind_body.py": "is the base of the bodies of kinds, which have tests of their own",
     "broker/operators/feed_outputs.py": "is run by the tests of every reader of a feed",

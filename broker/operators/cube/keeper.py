@@ -29,6 +29,7 @@ from broker.operators.cube.cubes_file import copy_former
 from broker.operators.cube.current_snapshot import CurrentSnapshot
 from broker.operators.cube.demands import Demands
 from broker.operators.cube.dump import Dump, Dumps
+from broker.operators.cube.last_run import LastRun
 from broker.operators.cube.late_cells import LateCells
 from broker.operators.cube.merging import CubeLimits, PaneMerger
 from broker.operators.cube.partial import Committed, Newest, Partial, of_bounded_panes
@@ -71,6 +72,7 @@ class Keeper:
         self._reader = PieceReader(kept_bytes)
         self._dumps = Dumps(store)
         self.demands = Demands(store)
+        self.last_run = LastRun(store)
         self.questions = Questions(lambda: self.snapshot, self.park_damaged, limits.query_s, self.demands.count)
         self._lock = threading.RLock()
         numbers = saved.numbers()

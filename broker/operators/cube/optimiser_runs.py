@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from asc.errors import AscError
 from asc.operators.cube.optimiser import Budget
-from broker.errors import CancelledError, DamagedPieceError
+from broker.errors import CancelledError, CubeStoreError, DamagedPieceError
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper
 
@@ -26,26 +26,49 @@ Budgets = Iterable[tuple[CubeId, Budget]]
 
 
 class OptimiserRuns:
-    """The hourly runs of the optimiser of one stream. Each run has a thread, which ends with it."""
+    """The hourly runs of the optimiser of one stream. Each run has a thread, which ends with it.
 
-    def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
-        """Begin the first hour."""
-        self._clock_s = clock_s
-        self._due_s = clock_s() + HOUR_S
+    The time of the last complete run is stored, so that a daemon that is restarted each half hour has runs too.
+    """
+
+    def __init__(self, now_s: Callable[[], float] = time.time) -> None:
+        """Set the clock. ``now_s`` returns the seconds since the epoch."""
+        self._now_s = now_s
+        self._last_s: float | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
     def run_if_due(self, keeper: Keeper, budgets: Callable[[], Budgets]) -> None:
-        """Start a run if the last one began an hour ago and has ended. ``budgets`` returns the cubes in the run."""
-        if self._clock_s() < self._due_s or (self._thread is not None and self._thread.is_alive()):
+        """Start a run if the last one began an hour ago and has ended. ``budgets`` returns the cubes in the run.
+
+        If no run is stored, the first one begins in an hour. Raise CubeStoreError.
+        """
+        if self._thread is not None and self._thread.is_alive():
             return
-        self._due_s = self._clock_s() + HOUR_S
+        now_s = self._now_s()
+        if self._last_s is None:
+            self._last_s = keeper.last_run.read()
+        if self._last_s is None:
+            keeper.last_run.write(now_s)
+            self._last_s = now_s
+        # A clock that was set back delays no run by more than an hour.
+        if 0 <= now_s - self._last_s < HOUR_S:
+            return
+        self._last_s = now_s
         own = list(budgets())
         if own:
             self._thread = threading.Thread(
-                target=lambda: optimise(keeper, own, Pace(self._stop).pause), name="optimiser of cubes", daemon=True
+                target=lambda: self._run(keeper, own, now_s), name="optimiser of cubes", daemon=True
             )
             self._thread.start()
+
+    def _run(self, keeper: Keeper, budgets: Budgets, began_s: float) -> None:
+        if not optimise(keeper, budgets, Pace(self._stop).pause):
+            return
+        try:
+            keeper.last_run.write(began_s)
+        except CubeStoreError as error:
+            LOG.warning("the time of a run of the optimiser is not stored: %s", error)
 
     def close(self) -> None:
         """End the run, and wait for it."""
@@ -54,8 +77,10 @@ class OptimiserRuns:
             self._thread.join(_ENDS_S)
 
 
-def optimise(keeper: Keeper, budgets: Budgets, pause: Callable[[], None]) -> None:
-    """Choose the views of cubes anew. Log what cannot be chosen, and end early if ``pause`` raises CancelledError."""
+def optimise(keeper: Keeper, budgets: Budgets, pause: Callable[[], None]) -> bool:
+    """Choose the views of cubes anew, and return True. Log what cannot be chosen. Return False at once if ``pause``
+    raises CancelledError.
+    """
     for cube, budget in budgets:
         try:
             proposal = keeper.choice.propose(cube, budget, pause)
@@ -63,11 +88,12 @@ def optimise(keeper: Keeper, budgets: Budgets, pause: Callable[[], None]) -> Non
                 LOG.info("views of cube %s: %s", cube.query, "; ".join(proposal.lines()))
             keeper.choice.apply(cube, proposal)
         except CancelledError:
-            return
+            return False
         except DamagedPieceError as error:
             keeper.park_damaged(cube, error.number)
         except AscError as error:
             LOG.warning("the views of cube %s are not chosen anew: %s", cube.query, error)
+    return True
 
 
 class Pace:

@@ -3,7 +3,7 @@
 Each row belongs to a cube, by the cube's number, except in the tables ``stream``, ``marks`` and ``newest``. The tables
 are:
 
-- ``stream``: the number of the last commit, and of the last one of a batch;
+- ``stream``: the number of the last commit, and of the last one of a batch. Also the time of the optimiser's last run;
 - ``marks``: the mark of each time expression;
 - ``newest``: by time expression and partition the newest time of its last batch, its topic id and where it ended;
 - ``cubes``: query, generation, definition and the types of its pieces. The versions of the registry at which the query

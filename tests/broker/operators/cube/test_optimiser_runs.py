@@ -13,7 +13,7 @@ from asc.operators.cube.view import View
 from broker.errors import CancelledError
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.optimiser_runs import HOUR_S, OptimiserRuns, Pace, optimise
-from tests.broker.operators.cube.kept_stream import minute
+from tests.broker.operators.cube.kept_stream import minute, opened
 from tests.broker.operators.cube.view_rig import CUBE, answer, filled, state_of
 
 BUDGET = Budget(8, 1_000)
@@ -55,6 +55,34 @@ def test_runs_are_hourly_and_end_with_the_daemon(tmp_path: Path) -> None:
     runs._thread.join()
     assert roles(keeper) == {View((0, 0), 120): "chosen"}
     runs.close()
+    keeper.close()
+
+
+def test_restarts_do_not_postpone_the_next_run_and_only_a_complete_one_counts(tmp_path: Path) -> None:
+    keeper, _ = filled(tmp_path)
+
+    def runs_at(now_s: float, *, is_stopping: bool = False) -> bool:
+        """Start the daemon at a time, and return whether the optimiser runs."""
+        nonlocal keeper
+        keeper.close()
+        keeper = opened(tmp_path)
+        ask(keeper)
+        runs = OptimiserRuns(lambda: now_s)
+        if is_stopping:
+            runs.close()
+        runs.run_if_due(keeper, lambda: [(CUBE, BUDGET)])
+        if runs._thread is not None:
+            runs._thread.join()
+        return runs._thread is not None
+
+    assert [runs_at(each * HOUR_S) for each in (10, 10.5, 10.9)] == [False] * 3
+    assert runs_at(11 * HOUR_S, is_stopping=True)
+    assert roles(keeper) == {}
+    assert runs_at(11.1 * HOUR_S)
+    assert roles(keeper) == {View((0, 0), 120): "chosen"}
+    assert [runs_at(each * HOUR_S) for each in (11.2, 12, 12.1, 13)] == [False, False, True, False]
+    # The clock was set back.
+    assert [runs_at(each * HOUR_S) for each in (2, 2.5, 3)] == [True, False, True]
     keeper.close()
 
 
