@@ -10,7 +10,7 @@ import numpy as np
 
 from asc.operators.cube.answer_memory import Reserve, unbounded
 from asc.operators.cube.cuboid import Levels
-from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.json_values import bound_text
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.neighbours import drill_down, roll_up
 from asc.operators.cube.part import Part
@@ -91,7 +91,7 @@ def interval_of(layout: Layout, read: Sequence[Part], question: Question) -> lis
         first, end = question.floor(first), question.ceil(end)
     if grain_us is None or first is None or end is None:
         return None
-    return [instant_text(first * grain_us), instant_text(end * grain_us)]
+    return [bound_text(first * grain_us), bound_text(end * grain_us)]
 
 
 def answered_by(layout: Layout, read: Sequence[Part]) -> list[dict[str, Any]]:

@@ -103,7 +103,7 @@ def _band(text: object, definition: CubeDefinition) -> Band:
     grain_s, age_s = _seconds(text, grain), _seconds(text, age)
     assert definition.grain_s is not None
     panes, rest = divmod(grain_s, definition.grain_s)
-    if rest or not _is_grain(grain_s):
+    if rest or not is_grain(grain_s):
         remedy = (
             f"has a grain that is no multiple of {grain_text(definition.grain_s)} that divides a day or is whole days"
         )
@@ -121,7 +121,7 @@ def _check_panes(text: object, finer: Band, coarser: Band, definition: CubeDefin
         return
     assert definition.grain_s is not None
     finer_s = finer.view.panes * definition.grain_s
-    grains_s = [finer_s * panes for panes in range(BAND_PANES_MAX, 1, -1) if _is_grain(finer_s * panes)]
+    grains_s = [finer_s * panes for panes in range(BAND_PANES_MAX, 1, -1) if is_grain(finer_s * panes)]
     between_s = [own for own in grains_s if coarser.view.panes * definition.grain_s % own == 0]
     if between_s:
         remedy = f"add a band of {grain_text(between_s[0])} between them"
@@ -131,7 +131,8 @@ def _check_panes(text: object, finer: Band, coarser: Band, definition: CubeDefin
     raise CubeError("keep", text, detail)
 
 
-def _is_grain(grain_s: int) -> bool:
+def is_grain(grain_s: int) -> bool:
+    """Return whether a band may have panes of a length: it divides a day, or is whole days."""
     return _DAY_S % grain_s == 0 or grain_s % _DAY_S == 0
 
 

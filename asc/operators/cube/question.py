@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,20 +72,27 @@ class Question:
     hours: LocalHours | None = None
 
     @staticmethod
-    def parse(body: Mapping[str, Any], definition: CubeDefinition, time_zone: str = "UTC") -> Question:
+    def parse(
+        body: Mapping[str, Any],
+        definition: CubeDefinition,
+        time_zone: str = "UTC",
+        kept: Collection[int] = (),
+        kept_from: int | None = None,
+    ) -> Question:
         """Return the question in a JSON object. Raise CubeError with the field, the value and the remedy if the
-        question is refused. ``time_zone``: the zone of days, months and hours.
+        question is refused. ``time_zone``: the zone of days, months and hours. ``kept``: as in :func:`interval_panes`.
+        ``kept_from``: the first pane that is not deleted, before which no remedy lies; None if none is deleted.
         """
         for name in body:
             if name not in _FIELDS:
                 raise CubeError("field", name, f"is not known: known are {', '.join(_FIELDS)}")
         cuboids, orders = _cuboids(body.get("by", []), definition)
-        panes = interval_panes(body.get("grain_s"), definition)
+        panes = interval_panes(body.get("grain_s"), definition, kept)
         calendar = Calendar.of(body.get("grain"), definition, time_zone)
         if calendar is not None and panes is not None:
             raise CubeError("grain", calendar.unit, f"is given beside grain_s, {body['grain_s']}: give one of them")
         first, end = (
-            _pane(name, body.get(name), definition, panes or 1)
+            _pane(name, body.get(name), definition, panes or 1, kept_from)
             if calendar is None
             else calendar.border(name, body.get(name))
             for name in ("from", "to")
@@ -171,14 +178,17 @@ def _is_several(plain: Sequence[object]) -> bool:
     return any(nested)
 
 
-def interval_panes(value: object, definition: CubeDefinition) -> int | None:
+def interval_panes(value: object, definition: CubeDefinition, kept: Collection[int] = ()) -> int | None:
     """Return the number of panes in each interval, from the grain of a question. Return None if the question has no
-    grain. Raise CubeError if the grain is invalid.
+    grain. Raise CubeError if the grain is invalid. ``kept``: numbers of panes that are valid too, although their length
+    divides no day, as older panes have it.
     """
     if value is None:
         return None
     if definition.grain_s is None:
         raise CubeError("grain_s", value, NO_TIME)
+    if any(value == own * definition.grain_s for own in kept):
+        return next(own for own in kept if value == own * definition.grain_s)
     panes, rest = divmod(checked_grain_s(value), definition.grain_s)
     if rest:
         remedy = f"is no multiple of the cube's grain of {definition.grain_s} s: give one, as {definition.grain_s}"
@@ -186,9 +196,9 @@ def interval_panes(value: object, definition: CubeDefinition) -> int | None:
     return panes
 
 
-def _pane(name: str, value: object, definition: CubeDefinition, panes: int) -> int | None:
+def _pane(name: str, value: object, definition: CubeDefinition, panes: int, kept_from: int | None = None) -> int | None:
     """Return the pane that begins at a time. Return None if there is no time. Raise CubeError if the time is not a
-    multiple of the length of ``panes`` panes.
+    multiple of the length of ``panes`` panes. ``kept_from``: as in :meth:`Question.parse`.
     """
     if value is None:
         return None
@@ -197,7 +207,8 @@ def _pane(name: str, value: object, definition: CubeDefinition, panes: int) -> i
     grain_us = panes * definition.grain_us
     interval, rest = divmod(instant_of(name, value), grain_us)
     if rest:
-        near = instant_text(interval * grain_us)
+        least = interval if kept_from is None else -(-kept_from // panes)
+        near = instant_text(max(interval, least) * grain_us)
         remedy = f"is off the grain of {grain_us // 1_000_000} s: give a multiple, as {near}"
         raise CubeError(name, value, remedy)
     return interval * panes

@@ -14,7 +14,7 @@ from asc.frozen import frozen
 from asc.operators.cube.answer_memory import Reserve, held, ordering_bytes, rows_bytes, unbounded
 from asc.operators.cube.calendar import Calendar
 from asc.operators.cube.cells import Cells
-from asc.operators.cube.json_values import instant_text, plain_values
+from asc.operators.cube.json_values import bound_text, instant_text, plain_values
 from asc.operators.cube.keys import Codes, Key
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.question import TIME, WINDOW, Question
@@ -90,7 +90,7 @@ def _begins(layout: Layout, cells: Cells, panes: int) -> list[str]:
     """Return for each cell the start of its interval, as text."""
     assert layout.definition.grain_us is not None
     step_us = panes * layout.definition.grain_us
-    texts = {number: instant_text(number * step_us) for number in np.unique(cells.panes).tolist()}
+    texts = {number: bound_text(number * step_us) for number in np.unique(cells.panes).tolist()}
     return [texts[number] for number in cells.panes.tolist()]
 
 

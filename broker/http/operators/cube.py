@@ -57,9 +57,9 @@ class CubeQuestion(Body):
     grain_s: Number | None = Field(
         default=None,
         ge=1,
-        le=DAY_HOURS * HOUR_S,
         allow_inf_nan=False,
-        description="Seconds: rows for each interval of so many, a multiple of the cube's grain.",
+        description="Seconds: rows for each interval of so many, a multiple of the cube's grain, or the grain of a "
+        "band of older panes.",
     )
     grain: Literal["1d", "1M"] | None = Field(
         default=None,

@@ -68,7 +68,7 @@ class Asked:
         if body.get("last_s") is not None:
             own |= _last(body, state, open_from, is_live=live)
         definition = state.definition if seen is None else seen.definition
-        question = Question.parse(own, definition, _time_zone(state))
+        question = Question.parse(own, definition, _time_zone(state), _kept_panes(state), state.kept_from)
         open_panes = _open_panes(state, question, has_end=body.get("last_s") is None)
         identity = "" if seen is None else seen.identity
         digest = _digest(state, question, live, late, identity)
@@ -76,7 +76,9 @@ class Asked:
         question = replace(question, skip=_skip(body.get("cursor"), commit, digest, identity))
         if not live:
             question = _of_closed_panes(question, open_from)
-        flags = {name: True for name, is_set in (("live", live), ("late", late)) if is_set}
+        flags: dict[str, Any] = {name: True for name, is_set in (("live", live), ("late", late)) if is_set}
+        if body.get("last_s") is not None:
+            flags["last_s"] = body["last_s"]
         return Asked(replace(question, body={**(question.body or {}), **flags}), live, late, digest, open_panes, forced)
 
 
@@ -128,13 +130,18 @@ def _time_zone(state: CubeState) -> str:
     return "UTC" if state.layout is None else state.layout.time_zone
 
 
+def _kept_panes(state: CubeState) -> list[int]:
+    """Return the lengths of older panes that are kept, in panes of the cube. A question may have each as its grain."""
+    return [band.view.panes for band in state.bands]
+
+
 def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, is_live: bool) -> dict[str, str]:
     """Return the interval of the last ``last_s`` seconds, as the fields ``from`` and ``to``. If the question has days
     of a time zone, a day of ``last_s`` is one of these.
     """
     last_s = body["last_s"]
     calendar = Calendar.of(body.get("grain"), state.definition, _time_zone(state))
-    step = interval_panes(body.get("grain_s"), state.definition) or 1
+    step = interval_panes(body.get("grain_s"), state.definition, _kept_panes(state)) or 1
     grain_s = step * state.grain_us // 1_000_000 if calendar is None else _DAY_S
     if calendar is not None and calendar.unit != DAY:
         raise CubeError("last_s", last_s, f"gives no begin of a month: give from and to, or grain {DAY}")

@@ -10,7 +10,7 @@ from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.question import Question
 from asc.operators.cube.view import View
 from broker.operators.cube.cube_state import CubeState
-from broker.operators.cube.kept_check import check_begins_kept, check_kept
+from broker.operators.cube.kept_check import KeptCheck
 from broker.operators.cube.region import Region, kept_regions
 
 _VIEWS_MAX, _VIEWS_OF_MANY = 8, 2
@@ -41,8 +41,9 @@ def portions_of(
     needs.
     """
     end = open_from if question.end is None or open_from is None else min(question.end, open_from)
-    check_begins_kept(state, question)
     kept = kept_regions(state, open_from)
+    check = KeptCheck(state, question, wanted, kept)
+    check.check_begin()
     first = _first(kept, question)
     if first is None or end is None or first >= end:
         return []
@@ -61,7 +62,7 @@ def portions_of(
     for region in kept:
         own_first, own_end = region.within(first, end)
         if own_first < own_end:
-            check_kept(state, question, region, wanted, (own_first, own_end))
+            check.check_part(region, (own_first, own_end))
             try:
                 segments = question.segments(own_first, own_end, region.view.panes)
             except CubeError:

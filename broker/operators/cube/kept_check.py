@@ -1,55 +1,176 @@
-"""Checks of questions against what a cube keeps of older panes. A refusal names the nearest interval or grain."""
+"""Checks of questions against what a cube keeps of older panes. A refusal names the nearest interval or grain that can
+be asked.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 from asc.errors import CubeError
 from asc.operators.cube.cuboid import Levels
-from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.json_values import bound_text, instant_of
 from asc.operators.cube.question import Question
 from asc.operators.cube.view import grain_text
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.region import Region
 
-
-def check_begins_kept(state: CubeState, question: Question) -> None:
-    """Raise CubeError if a question begins before the first pane that is kept."""
-    if question.first is None or state.kept_from is None or question.first >= state.kept_from:
-        return
-    begin, kept = (instant_text(pane * state.grain_us) for pane in (question.first, state.kept_from))
-    raise CubeError("from", begin, f"is not kept any more: give {kept} or a later time, or leave it out")
+_DAY_S = 86_400
 
 
-def check_kept(state: CubeState, question: Question, region: Region, wanted: Levels, interval: tuple[int, int]) -> None:
-    """Raise CubeError if the pieces of a region cannot answer the part of a question's interval in it.
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptCheck:
+    """The check of one question against the kept regions of a cube, oldest first.
 
-    ``wanted``: the cuboid that has all dimensions of the question. ``interval``: panes of the cube, within the region.
+    ``wanted``: the cuboid that has all dimensions of the question. The body of a question with ``last_s`` has the
+    interval that follows from it as ``from`` and ``to``.
     """
-    first, end = interval
-    panes, dimensions = region.view.panes, state.definition.dimensions
-    grain_s = panes * state.grain_us // 1_000_000
-    until = instant_text(end * state.grain_us) if region.end is None else instant_text(region.end * state.grain_us)
-    missing = [
-        names[mine]
-        for names, mine, theirs in zip(dimensions.hierarchies, region.view.cuboid, wanted, strict=True)
-        if theirs > mine
-    ]
-    if missing:
-        remedy = f"is not kept before {until}: ask from then on, or leave it out"
-        raise CubeError("by", missing[0], remedy)
-    if question.panes is not None and question.panes % panes:
-        remedy = f"is finer than the panes that are kept before {until}: give {grain_s}, or ask from then on"
-        raise CubeError("grain_s", question.panes * state.grain_us // 1_000_000, remedy)
-    if question.calendar is not None and not question.calendar.consists_of(panes):
-        detail = (
-            f"does not consist of the panes of {grain_text(grain_s)} that are kept before {until}: ask from then on"
-        )
-        raise CubeError("grain", question.calendar.unit, detail)
-    if question.hours is not None and not question.hours.consist_of(panes):
-        detail = f"are shorter than the panes of {grain_text(grain_s)} that are kept before {until}: ask from then on"
-        raise CubeError("hours", (question.body or {}).get("hours"), f"{detail}, or leave it out")
-    for name, pane in (("from", first), ("to", end)):
+
+    state: CubeState
+    question: Question
+    wanted: Levels
+    regions: Sequence[Region]
+
+    def check_begin(self) -> None:
+        """Raise CubeError if the question begins before the first pane that is kept."""
+        kept, first = self.state.kept_from, self.question.first
+        if kept is not None and first is not None and first < kept:
+            at = self._askable_from()
+            raise self._refused_begin(first, "is not kept any more", kept if at is None else at, can_be_omitted=True)
+
+    def check_part(self, region: Region, interval: tuple[int, int]) -> None:
+        """Raise CubeError if the pieces of a region cannot answer the part of the question's interval in it.
+
+        ``interval``: panes of the cube, within the region.
+        """
+        question, panes = self.question, region.view.panes
+        until = interval[1] if region.end is None else region.end
+        before = f"kept before {self._text(until)}"
+        grain = grain_text(self._seconds(panes))
+        if missing := self._missing(region):
+            fewer = tuple(min(own) for own in zip(self.wanted, region.view.cuboid, strict=True))
+            omission = _omission(replace(self, wanted=fewer), region)
+            raise CubeError("by", missing, f"is not {before}: {self._ask_later(until)}{omission}")
+        if question.panes is not None and question.panes % panes:
+            given = f"give {self._seconds(panes)}, or " if self._may_step(panes) else ""
+            remedy = f"is no multiple of the panes of {grain} that are {before}: {given}{self._ask_later(until)}"
+            raise CubeError("grain_s", self._seconds(question.panes), remedy)
+        if question.calendar is not None and not question.calendar.consists_of(panes):
+            detail = f"does not consist of the panes of {grain} that are {before}: {self._ask_later(until)}"
+            raise CubeError("grain", question.calendar.unit, detail)
+        if not self._has_hours(panes):
+            omission = _omission(replace(self, question=replace(question, hours=None)), region)
+            detail = f"are shorter than the panes of {grain} that are {before}: {self._ask_later(until)}{omission}"
+            raise CubeError("hours", (question.body or {}).get("hours"), detail)
+        within = f"is within a pane of {grain}, as they are {before}"
+        first, end = interval
         # The oldest pane of a band may be deleted in part.
-        if pane % panes and pane != region.first:
-            nearest = instant_text((pane + panes // 2) // panes * panes * state.grain_us)
-            remedy = f"is within a pane of {grain_text(grain_s)}, as they are kept before {until}: give {nearest}"
-            raise CubeError(name, instant_text(pane * state.grain_us), remedy)
+        if first % panes and first != region.first:
+            nearest = first // panes * panes
+            raise self._refused_begin(first, within, nearest if region.first is None else max(nearest, region.first))
+        if end % panes:
+            # The nearest interval contains the one that is asked for, so that it is never empty.
+            remedy = f"{within}: give {self._text(end + -end % panes)}"
+            raise CubeError("to", self._text(end), remedy)
+
+    def answers(self, region: Region) -> bool:
+        """Return whether the pieces of a region answer the question, if its bounds are bounds of their panes."""
+        question, panes = self.question, region.view.panes
+        if self._missing(region) is not None or (question.panes is not None and question.panes % panes):
+            return False
+        return self._has_hours(panes) and (question.calendar is None or question.calendar.consists_of(panes))
+
+    def has_bounds_of(self, panes: int) -> bool:
+        """Return whether the bounds in the question's body, if it has any, are bounds of panes of a length."""
+        return not any(bound is not None and bound % panes for bound in (self._given("from"), self._given("to")))
+
+    def _missing(self, region: Region) -> str | None:
+        """Return the first level of the question that a region does not keep."""
+        hierarchies = self.state.definition.dimensions.hierarchies
+        levels = zip(hierarchies, region.view.cuboid, self.wanted, strict=True)
+        return next((names[mine] for names, mine, theirs in levels if theirs > mine), None)
+
+    def _has_hours(self, panes: int) -> bool:
+        """Return whether the local hours of the question, if it has any, consist of panes of a length."""
+        return self.question.hours is None or self.question.hours.consist_of(panes)
+
+    def _askable_from(self) -> int | None:
+        """Return the first pane from which on the question can be asked. Return None if there is no bound.
+
+        It is the begin of the oldest region from which on all regions answer, on the grain of the question. The base
+        pieces answer every question.
+        """
+        first: int | None = None
+        for region in reversed(self.regions):
+            is_empty = region.first is not None and region.end is not None and region.first >= region.end
+            if not is_empty and not self.answers(region):
+                break
+            first = first if is_empty else region.first
+        return None if first is None else self.question.ceil(first)
+
+    def _refused_begin(self, first: int, detail: str, at: int, *, can_be_omitted: bool = False) -> CubeError:
+        """Return the error for a question that begins at ``first``, and would have to begin at ``at``."""
+        last_s = (self.question.body or {}).get("last_s")
+        if last_s is None:
+            later = " or a later time" if at > first else ""
+            # Without a begin, the question begins with the oldest pane, which may have other panes or fewer levels.
+            left_out = ", or leave it out" if can_be_omitted and at == self.question.ceil(self._kept_from) else ""
+            return CubeError(
+                "from", self._text(first), f"{detail}: give {self._text(at)}{later}{self._to(at)}{left_out}"
+            )
+        most_s = self._last_s(at)
+        begin = f"begins at {self._text(first)}, which {detail}"
+        given = f"give {most_s}" if most_s > 0 else f"leave it out, and give from, {self._text(at)} or a later time"
+        return CubeError("last_s", last_s, f"{begin}: {given}")
+
+    @property
+    def _kept_from(self) -> int:
+        kept = self.state.kept_from
+        return 0 if kept is None else kept
+
+    def _ask_later(self, until: int) -> str:
+        """Return the part of a remedy that names the time from which on the question can be asked. ``until``: the time
+        that the error has named.
+        """
+        at = self._askable_from()
+        if at is None:
+            return "ask from then on"
+        if (self.question.body or {}).get("last_s") is not None and (most_s := self._last_s(at)) > 0:
+            return f"give last_s {most_s}"
+        return f"ask from {'then' if at == until else self._text(at)} on{self._to(at)}"
+
+    def _to(self, at: int) -> str:
+        """Return the part of a remedy that asks for a later end, if the question ends at a pane or before."""
+        end = self._given("to")
+        return ", with a later to" if end is not None and end <= at else ""
+
+    def _last_s(self, at: int) -> int:
+        """Return the ``last_s`` with which the question begins at a pane."""
+        end = self._given("to")
+        assert end is not None
+        if self.question.calendar is not None:
+            return (self.question.calendar.number(end) - self.question.calendar.number(at)) * _DAY_S
+        return self._seconds(end - at)
+
+    def _may_step(self, panes: int) -> bool:
+        """Return whether the question could have intervals of a length as its grain."""
+        last_s = (self.question.body or {}).get("last_s")
+        is_on = self.has_bounds_of(panes) if last_s is None else last_s % self._seconds(panes) == 0
+        return is_on and self._has_hours(panes)
+
+    def _given(self, name: str) -> int | None:
+        """Return a bound of the question's body as a pane. The end of the question may be earlier than this one."""
+        value = (self.question.body or {}).get(name)
+        return None if value is None else instant_of(name, value) // self.state.grain_us
+
+    def _seconds(self, panes: int) -> int:
+        return panes * self.state.grain_us // 1_000_000
+
+    def _text(self, pane: int) -> str:
+        return bound_text(pane * self.state.grain_us)
+
+
+def _omission(without: KeptCheck, region: Region) -> str:
+    """Return the part of a remedy that proposes to leave a field out, if a region answers the question without it."""
+    is_answered = without.answers(region) and without.has_bounds_of(region.view.panes)
+    return ", or leave it out" if is_answered else ""

@@ -36,7 +36,10 @@ class Grain(Duration):
 
 
 class RowGrain(_Fields):
-    """The length of the intervals of rows: a grain, or ``1d`` and ``1M`` for days and months of the time zone."""
+    """The length of the intervals of rows: a grain, or ``1d`` and ``1M`` for days and months of the time zone.
+
+    A band of older panes may have another length that divides a day or is whole days. Only the daemon knows the bands.
+    """
 
     name = "grain"
 
@@ -48,8 +51,14 @@ class RowGrain(_Fields):
             return value
         if value.strip() in ("1d", "1M"):
             return {"grain": value.strip()}
+        # Imported here, so that a command without a grain does not load the definition.
+        from asc.operators.cube.keep import is_grain
+
         try:
-            return {"grain_s": Grain().convert(value, param, ctx)}
+            seconds = Duration().convert(value, param, ctx)
+            if seconds < 1 or seconds % 1 or not is_grain(int(seconds)):
+                raise click.BadParameter("")
+            return {"grain_s": int(seconds)}
         except click.BadParameter:
-            remedy = "write a time that divides an hour, whole hours that divide 24, 1d or 1M, as 15min or 1h"
+            remedy = "write a time that divides a day, 1d or 1M, or whole days that a band has, as 15min or 1h"
             self.fail(f"{value!r} is no grain of rows: {remedy}", param, ctx)
