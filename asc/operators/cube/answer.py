@@ -47,7 +47,7 @@ def answer(layout: Layout, parts: Sequence[Part], question: Question, reserve: R
         overflows += found.overflows
     dimensions = layout.definition.dimensions
     return {
-        "interval": interval_of(layout, read, question),
+        "interval": interval_of(layout, parts, question),
         "answered_by": answered_by(layout, read),
         "groups": groups,
         "overflows": overflows,
@@ -76,17 +76,20 @@ def _bits(places: Sequence[int]) -> int:
     return sum(1 << place for place in places)
 
 
-def interval_of(layout: Layout, read: Sequence[Part], question: Question) -> list[str] | None:
-    """Return the interval of a question as text. If the question omits a bound, the cells determine the bound. Return
-    None if the cube has no time, or if no cell determines an omitted bound.
+def interval_of(layout: Layout, parts: Sequence[Part], question: Question) -> list[str] | None:
+    """Return the interval of a question as text. If the question omits a bound, the cells determine the bound, those
+    outside its hours too. Return None if the cube has no time, or if no cell determines an omitted bound.
+
+    ``parts``: as in :func:`answer`.
     """
     grain_us = layout.definition.grain_us
-    some = [part.cells.panes for part in read if part.count]
     first, end = question.first, question.end
+    within = [part.between(first, end) for part in parts]
+    some = [part for part in within if part.count]
     if first is None and some:
-        first = min(int(panes[0]) for panes in some)
+        first = min(int(part.cells.panes[0]) for part in some)
     if end is None and some:
-        end = max(int(part.cells.panes[-1]) + part.view.panes for part in read if part.count)
+        end = max(int(part.cells.panes[-1]) + part.view.panes for part in some)
     if question.has_intervals and first is not None and end is not None:
         first, end = question.floor(first), question.ceil(end)
     if grain_us is None or first is None or end is None:

@@ -107,5 +107,5 @@ def look_at(
     if is_number(layout.measures[measure]):
         drawn = series(layout, read, question, measure, points_most=wanted.points_most, reserve=reserve)
     reserve(0)
-    interval, source = interval_of(layout, read, question), answered_by(layout, read)
+    interval, source = interval_of(layout, parts, question), answered_by(layout, read)
     return Look(layout, question, axes, pivot_table, measure, drawn, interval, source, facts)

@@ -23,6 +23,15 @@ class Region:
     end: int | None = None
     is_kept: bool = False
 
+    @property
+    def begin(self) -> int | None:
+        """Return the first pane of the cube within the region that its pieces cover. Return None if it has no piece."""
+        pane = self.closed.first
+        if pane is None:
+            return None
+        begin = pane * self.view.panes
+        return begin if self.first is None else max(begin, self.first)
+
     def whole_panes(self, first: int, end: int) -> tuple[int, int]:
         """Return the panes of the view that lie within panes of the cube, and for which the view is complete."""
         panes = self.view.panes

@@ -34,6 +34,7 @@ from broker.operators.cube.partition_times import partitions_of, waiting_reason
 from broker.operators.cube.reading import PieceReader, decoded_bytes
 from broker.operators.cube.region import Region
 from broker.operators.cube.store import Store
+from broker.operators.cube.stored_interval import check_end_kept, with_stored_bounds
 from broker.operators.cube.view_status import view_status
 
 _NONE: Mapping[int, Cells | None] = MappingProxyType({})
@@ -132,7 +133,8 @@ class Snapshot:
         asked = self._asked(body, state, seen)
         question = asked.question
         parts = self._read_seen(state, layout, asked, seen, reserve, count=count)
-        plain_answer = answer(seen.layout, parts, question, reserve)
+        bounded = with_stored_bounds(state, asked, self._open_from(state))
+        plain_answer = answer(seen.layout, parts, bounded, reserve)
         shown = question.skip + len(plain_answer["rows"])
         return {
             "interval": plain_answer.pop("interval"),
@@ -154,9 +156,10 @@ class Snapshot:
         state, layout = self._sound(cube)
         seen = LookedUp.of(layout, [*wanted.down, *wanted.across], wanted.body.get("where"), lookups)
         asked = self._asked(wanted.question(seen.definition), state, seen)
-        question = replace(asked.question, skip=wanted.skip)
         parts = self._read_seen(state, layout, asked, seen, reserve, count=count)
-        return look_at(seen.layout, parts, question, wanted, facts=self._facts(state, question), reserve=reserve)
+        question = replace(with_stored_bounds(state, asked, self._open_from(state)), skip=wanted.skip)
+        facts = self._facts(state, asked.question)
+        return look_at(seen.layout, parts, question, wanted, facts=facts, reserve=reserve)
 
     def status(self, cube: CubeId) -> dict[str, Any]:
         """Return the status of a cube: the accounting line, cells, bytes, gaps, offsets and times of partitions."""
@@ -249,6 +252,7 @@ class Snapshot:
         then late records that stay apart.
         """
         question, open_from = asked.question, self._open_from(state)
+        check_end_kept(state, question)
         interval, reading = (question.first, question.end), (layout, reserve)
         parts: list[Part] = []
         wanted = state.definition.dimensions.cuboid_with(needed_columns(layout, question))

@@ -86,6 +86,14 @@ def test_rows_of_hours_equal_duckdb(time_zone: str, chosen: set[int]) -> None:
     assert found["answered_by"][0]["cells"] <= len(times)
 
 
+def test_the_interval_has_the_panes_outside_the_hours_too() -> None:
+    cube = cube_of([EPOCH + (100_003 + each) * HOUR for each in range(30)], "UTC")
+    for body in ({}, {"grain": "1d"}, {"to": "1981-05-30T12:00:00Z"}):
+        whole = cube.query(body)["interval"]
+        assert whole is not None
+        assert cube.query({**body, "hours": "9-11"})["interval"] == whole
+
+
 def test_a_repeated_hour_counts_twice_and_a_skipped_one_does_not_exist() -> None:
     begin = 494_160  # 2026-05-17T00:00:00Z
     year = [EPOCH + pane * HOUR for pane in range(begin - 200 * 24, begin + 200 * 24)]

@@ -56,6 +56,23 @@ def test_only_days_whose_panes_are_all_closed_are_in_an_answer(keeper: Keeper) -
     assert counts(keeper, grain="1M", live=True) == ([*month], [(*month, 68)])
 
 
+def test_the_interval_with_hours_is_that_without_them(keeper: Keeper) -> None:
+    for body in (
+        {},
+        {"live": True},
+        {"to": hour(30)},
+        {"grain_s": 7_200},
+        {"grain": "1d"},
+        {"grain": "1d", "live": True},
+    ):
+        interval = keeper.questions.query(DAYS, body)["interval"]
+        assert interval is not None
+        for hours in ("5-6", "20-22"):
+            assert keeper.questions.query(DAYS, {**body, "hours": hours})["interval"] == interval, body
+    # No stored pane is in the interval.
+    assert keeper.questions.query(DAYS, {"to": hour(-24), "hours": "5-6"})["interval"] is None
+
+
 def test_a_day_of_last_s_is_a_day_of_the_zone(keeper: Keeper) -> None:
     assert counts(keeper, grain="1d", last_s=86_400) == ([hour(24), hour(47)], [(hour(24), hour(47), 23)])
     assert counts(keeper, grain="1d", last_s=2 * 86_400)[0] == [hour(0), hour(47)]
@@ -110,4 +127,7 @@ def test_a_page_shows_the_hours_alone(keeper: Keeper) -> None:
     look = keeper.questions.look(DAYS, Wanted({"hours": "20-22"}, down=["carrier"]))
     assert look.pivot.total["n"] == 4
     assert look.series is not None
-    assert (sorted(look.series.values), look.series.over_nothing) == ([0, 1, 23, 24], None)
+    # The chart begins with the interval, not with its first hours.
+    assert look.interval == [hour(0), hour(67)]
+    assert (look.series.first * HOUR_US, look.series.over_nothing) == (FIRST.timestamp() * 1_000_000, None)
+    assert sorted(look.series.values) == [20, 21, 43, 44]

@@ -1,0 +1,65 @@
+"""The interval of the panes that a cube stores, for questions that omit a bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from asc.errors import CubeError
+from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.question import Question
+from broker.operators.cube.asked import Asked
+from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.region import kept_regions
+
+
+def check_end_kept(state: CubeState, question: Question) -> None:
+    """Raise CubeError if a question without a begin ends before the first pane that is kept."""
+    kept = state.kept_from
+    if kept is None or question.first is not None or question.end is None or question.end > kept:
+        return
+    end, begin = (instant_text(pane * state.grain_us) for pane in (question.end, kept))
+    raise CubeError("to", end, f"is not kept any more: give a time after {begin}, or leave it out")
+
+
+def with_stored_bounds(state: CubeState, asked: Asked, open_from: int | None) -> Question:
+    """Return a question with the bounds of the stored panes that it includes, in place of those that it omits.
+
+    The bounds depend neither on the hours of the question nor on the views from which it is answered. The question
+    stays unchanged if no stored pane is in its interval. ``open_from``: the first open pane; None if no pane is closed.
+    """
+    question = asked.question
+    if question.first is not None and question.end is not None:
+        return question
+    first, last = _first(state, asked, open_from), _last(state, asked)
+    if first is None or (question.end is not None and first >= question.end):
+        return question
+    if question.first is not None:
+        first = question.first
+    end = last + 1 if question.end is None and last is not None and last >= first else question.end
+    return replace(question, first=first, end=end)
+
+
+def _first(state: CubeState, asked: Asked, open_from: int | None) -> int | None:
+    """Return the first stored pane that a question without a begin includes."""
+    found = [] if open_from is None else [region.begin for region in kept_regions(state, open_from)]
+    firsts = [first for first in found if first is not None]
+    several = [state.panes, *([state.apart] if asked.is_late else [])]
+    if asked.is_late and (pane := state.apart.closed.first) is not None:
+        firsts.append(pane)
+    if asked.is_live:
+        firsts += (min(panes.open) for panes in several if panes.open)
+    first = min(firsts, default=None)
+    if first is None or state.kept_from is None or asked.question.floor(first) >= state.kept_from:
+        return first
+    # An interval of the grain of which a part is deleted is not in the answer.
+    return max(first, asked.question.ceil(state.kept_from))
+
+
+def _last(state: CubeState, asked: Asked) -> int | None:
+    """Return the last stored pane. Only a live question needs it: the interval of others ends with the closed panes."""
+    if not asked.is_live:
+        return None
+    several = [state.panes, *([state.apart] if asked.is_late else [])]
+    lasts = [max(own.open or own.closed) for own in several if own.count]
+    lasts += ((max(band.closed) + 1) * band.view.panes - 1 for band in state.bands if band.panes.count)
+    return max(lasts, default=None)

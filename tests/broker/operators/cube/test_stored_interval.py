@@ -1,0 +1,42 @@
+"""The interval of an answer whose question omits a bound is that of the stored panes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from asc.errors import CubeError
+from asc.operators.cube.view import View
+from tests.broker.operators.cube.kept_stream import at, batch, minute, opened, topic_of
+from tests.broker.operators.cube.test_ageing import aged
+from tests.broker.operators.cube.view_rig import CUBE, OWN, answer
+
+
+def test_an_end_before_all_that_is_kept_is_refused(tmp_path: Path) -> None:
+    keeper, _ = aged(tmp_path, "1min:60min", "10min:120min carrier:0")
+    for end in (60, 120):
+        said = f"to '{minute(end)}': is not kept any more: give a time after {minute(120)}, or leave it out"
+        with pytest.raises(CubeError, match=said):
+            answer(keeper, by=[], to=minute(end))
+    assert answer(keeper, by=[], to=minute(130))["interval"] == [minute(120), minute(130)]
+    assert answer(keeper, by=[])["interval"] == [minute(120), minute(240)]
+    assert answer(keeper, by=[], grain_s=7_200)["interval"] == [minute(120), minute(240)]
+    assert answer(keeper, by=[], live=True)["interval"] == [minute(120), minute(241)]
+
+
+def test_the_interval_does_not_depend_on_the_view_that_is_read(tmp_path: Path) -> None:
+    topic = topic_of(*(at(each) for each in range(7, 182)))
+    keeper = opened(tmp_path)
+    keeper.define(CUBE, OWN, pins=[View((0, 0), 60)])
+    topic.commit(keeper, batch(0, len(topic.partitions[0])), {CUBE: OWN})
+    keeper.views.fill(10)
+    found = answer(keeper, by=[])
+    assert 3_600 in [own["grain_s"] for own in found["answered_by"]]
+    base = answer(keeper, by=[], answer_from={"by": ["carrier", "dest"], "grain_s": 60})
+    assert found["interval"] == base["interval"] == [minute(7), minute(181)]
+    assert answer(keeper, by=[], live=True)["interval"] == [minute(7), minute(182)]
+    assert answer(keeper, by=[], hours="1-2")["interval"] == [minute(7), minute(181)]
+    assert answer(keeper, by=[], hours="1-2", live=True)["interval"] == [minute(7), minute(182)]
+    assert answer(keeper, by=[], **{"from": minute(60)})["interval"] == [minute(60), minute(181)]
+    assert answer(keeper, by=[], to=minute(7))["interval"] is None
