@@ -163,6 +163,13 @@ def _parameters(dependant: Any) -> set[str]:
     return {one.alias for one in dependant.query_params}.union(*inner)
 
 
+def _meanings(request: Request) -> dict[str, str]:
+    """Return the descriptions of the parameters in the address of a request, by name."""
+    dependant = getattr(request.scope.get("route"), "dependant", None)
+    fields = [] if dependant is None else dependant.query_params
+    return {own.alias: own.field_info.description for own in fields if own.field_info.description}
+
+
 def _described(refusals: Iterable[int]) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ErrorModel, "description": _REFUSALS[status]} for status in refusals}
 
@@ -442,7 +449,7 @@ def _add_error_answers(app: FastAPI, pages: Pages) -> None:
 
     @app.exception_handler(RequestValidationError)
     def validation_error(request: Request, error: RequestValidationError) -> Response:
-        return error_response(body_error(*error.errors()), 400, request)
+        return error_response(body_error(*error.errors(), meanings=_meanings(request)), 400, request)
 
     @app.exception_handler(HTTPException)
     def http_error(request: Request, error: HTTPException) -> Response:

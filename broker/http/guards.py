@@ -159,7 +159,9 @@ class Guards:
         held = self._held(request, bearer)
         try:
             if refusal is None:
-                refusal = await self._read(receive, body, held)
+                # A table is one file: it cannot be sent in parts.
+                remedy = "leave out rows or columns" if _has_table(request) else held.remedy
+                refusal = await self._read(receive, body, held, remedy)
             if refusal is not None:
                 await self._refusal_response(request, refusal)(scope, receive, send)
                 return
@@ -198,7 +200,7 @@ class Guards:
             return self._sessions.scope(request.cookies.get(cookie_name(request), ""))
         return self._access.bearer(request.headers.get("authorization", ""))
 
-    async def _read(self, receive: Receive, body: bytearray, held: _Held) -> _Refusal | None:
+    async def _read(self, receive: Receive, body: bytearray, held: _Held, too_large_remedy: str) -> _Refusal | None:
         """Read the body of a request into ``body``. Return a refusal if it comes too slowly, is too large, or exceeds
         the memory for bodies. Raise ClientDisconnect if the client disconnects.
         """
@@ -219,7 +221,7 @@ class Guards:
             held.held_bytes += len(chunk)
             more = message.get("more_body", False)
             if len(body) > held.body_max_bytes:
-                wrong = BrokerError("body", f"over {held.body_max_bytes} bytes", held.remedy)
+                wrong = BrokerError("body", f"over {held.body_max_bytes} bytes", too_large_remedy)
                 return _refused(413, wrong, {"Connection": "close"})
             # A request without a body, such as one for health, is not refused because of other requests' bodies.
             if chunk and held.held_bytes > held.max_bytes:

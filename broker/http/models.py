@@ -398,8 +398,10 @@ def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:
         raise body_error(*error.errors(include_url=False)) from None
 
 
-def body_error(*details: Mapping[str, Any]) -> QueryError:
-    """Return the first error that pydantic found in a body, as an error of one line."""
+def body_error(*details: Mapping[str, Any], meanings: Mapping[str, str] = MappingProxyType({})) -> QueryError:
+    """Return the first error that pydantic found in a body, as an error of one line. ``meanings``: the descriptions of
+    the parameters of the address, by name.
+    """
     detail = details[0]
     location = ".".join(_name(part) for part in _fields(detail["loc"]))
     kind, message = detail["type"], str(detail["msg"]).removeprefix("Value error, ")
@@ -409,7 +411,9 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
         remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
         return QueryError(f"unknown field of {location}" if location else "unknown field", field, remedy)
     if kind == "missing":
-        return QueryError("missing field", location or "body", "give it")
+        meaning = meanings.get(location, "").removesuffix(".")
+        remedy = f"give it in the address, {meaning[:1].lower()}{meaning[1:]}" if meaning else "give it"
+        return QueryError("missing field", location or "body", remedy)
     if kind == "json_invalid":
         context = detail.get("ctx", {}).get("error", "")
         return QueryError("body", None, f"is not JSON: {context}")

@@ -18,6 +18,7 @@ from asc.operators.cube.lookup import (
     check_lookup_size,
 )
 from asc.spark_types import folded
+from broker.errors import InputError
 from broker.failure import one_line
 from broker.files.csv_batches import csv_batches
 from broker.files.file_schema import arrow_type_of_spark
@@ -48,7 +49,11 @@ def lookup_of_file(name: str, content: bytes, media_type: str, key: str) -> Look
         raise CubeError("look-up", name, f"is a file of over {LOOKUP_BYTES_MAX >> 20} MiB: leave out rows or columns")
     if media_type == PARQUET_TYPE:
         return Lookup.of(name, _parquet_table(name, content), key)
-    table = _csv_table(name, content, key)
+    try:
+        table = _csv_table(name, content, key)
+    except InputError as error:
+        # The name of the file is not known here.
+        raise InputError(error.subject.replace("file", "look-up"), name, error.remedy) from None
     return Lookup.of(name, table, key, has_text_keys=True, place_of=lambda row: _line_of(content, row))
 
 

@@ -12,6 +12,7 @@ from broker.client.client import Client
 from broker.visible_text import visible
 from cli.client import server_options
 from cli.command import Command, Group, examples
+from cli.failure import CommandError
 from cli.file_options import EXISTING_FILE
 from cli.output import counted, json_option, print_json, print_table
 
@@ -67,6 +68,11 @@ def put(*, client: Client, name: str, key: str, file: Path, as_json: bool) -> No
     media_type = _MEDIA_TYPES.get(file.suffix.lower())
     if media_type is None:
         raise click.UsageError(f"{str(file)!r} is neither .csv nor .parquet: write the table as one of these")
+    from asc.operators.cube.lookup import LOOKUP_BYTES_MAX
+
+    if file.stat().st_size > LOOKUP_BYTES_MAX:
+        remedy = f"is over {LOOKUP_BYTES_MAX >> 20} MiB, the limit of a look-up: leave out rows or columns"
+        raise CommandError("file", str(file), remedy)
     found = client.cubes.put_lookup(name, file.read_bytes(), key, media_type=media_type)
     if as_json:
         print_json(found)

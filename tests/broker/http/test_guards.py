@@ -159,6 +159,13 @@ def test_a_body_over_the_bound_is_refused(client: TestClient) -> None:
         assert "raise api.max_body_bytes" in answer.json()["error"]["message"]
 
 
+def test_a_table_over_the_bound_is_to_be_made_smaller(client: TestClient) -> None:
+    headers = {**AUTHORISED, "Content-Type": "text/csv"}
+    answer = client.put("/v1/cube/lookups/planes?key=k", content=b"x" * 2_001, headers=headers)
+    assert answer.status_code == 413
+    assert answer.json()["error"]["message"] == "body 'over 2000 bytes': leave out rows or columns"
+
+
 def test_only_a_load_of_one_who_may_write_is_large(config: Config) -> None:
     """A body of 4 MiB may be a hundred MiB of objects."""
     named = {digest("reader"): Scope("reader", read_only=True)}

@@ -56,10 +56,10 @@ def test_the_columns_of_csv_have_the_narrowest_type_of_all_their_values() -> Non
     [
         ("k,a\nx,1\n\ny,2\nx,3\n", "key 'x': of look-up 'planes' is in line 2 and in line 5: keep one of them"),
         ('k,a\n"x\n1",1\ny,2\ny,3\n', "is in line 4 and in line 5"),
-        ("k,a\nx,1\ny,2,3\n", "line 3 has 3 fields, the header 2; mend or remove it"),
-        ('k,a\nx,1\ny,"2\n', "not readable as CSV, file 'planes.csv'"),
+        ("k,a\nx,1\ny,2,3\n", "uneven row in look-up 'planes': line 3 has 3 fields, the header 2; mend or remove it"),
+        ('k,a\nx,1\ny,"2\n', "not readable as CSV, look-up 'planes'"),
         ("k,a\n", "look-up 'planes': has no row with a key in 'k'"),
-        ("", "no usable header in file 'planes.csv'"),
+        ("", "no usable header in look-up 'planes'"),
         ("k,k,a\n1,2,3\n", "the first line must name each column once"),
         ("j,a\n1,2\n", "key 'k': is no column of look-up 'planes': its columns are j, a"),
         ("k\n1\n", "has 0 columns beside its key"),

@@ -108,13 +108,21 @@ def test_a_token_that_may_not_write_or_does_not_see_all_changes_no_look_up(
         assert said in answer.json()["error"]["message"]
 
 
+def test_a_table_without_its_key_says_what_the_key_is(tokens: TestClient) -> None:
+    headers = {"content-type": "text/csv", "authorization": "Bearer all"}
+    answer = tokens.put("/v1/cube/lookups/planes", content=PLANES, headers=headers)
+    assert answer.status_code == 400
+    said = "missing field 'key': give it in the address, the column with the keys, which has the name of the dimension"
+    assert answer.json()["error"]["message"] == said
+
+
 @pytest.mark.parametrize(
     ("content", "more", "status", "said"),
     [
         (PLANES + b"N1,x,1\n", {}, 400, "key 'N1': of look-up 'planes' is in line 2 and in line 4: keep one of them"),
         (PLANES + b"N3\n", {}, 400, "line 4 has 1 fields, the header 3; mend or remove it"),
         (PLANES, {"key": "tail"}, 400, "key 'tail': is no column of look-up 'planes'"),
-        (b"", {}, 400, "no usable header in file 'planes.csv'"),
+        (b"", {}, 400, "no usable header in look-up 'planes'"),
         (b"\xff,a\n", {}, 400, "not readable as CSV"),
         (PLANES, {"kind": "application/json"}, 415, "send text/csv or application/vnd.apache.parquet"),
         (PLANES, {"kind": "application/vnd.apache.parquet"}, 400, "is no Parquet that can be read"),

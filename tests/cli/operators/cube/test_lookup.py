@@ -79,6 +79,18 @@ def test_a_look_up_is_removed(lookup: Callable[..., Result]) -> None:
     assert json.loads(lookup("remove", "planes", "--json").stdout) == {"removed": "planes"}
 
 
+def test_a_file_over_the_limit_is_refused_before_the_daemon_is_asked(
+    lookup: Callable[..., Result], address: Address, tmp_path: Path
+) -> None:
+    file = tmp_path / "planes.csv"
+    with file.open("wb") as sparse:
+        sparse.truncate((64 << 20) + 1)
+    done = lookup("planes", "--key", "tailnum", file)
+    assert done.exit_code == 1
+    assert "is over 64 MiB, the limit of a look-up: leave out rows or columns" in done.stderr
+    assert address.asked == []
+
+
 def test_a_file_of_another_format_is_refused_before_the_daemon_is_asked(
     lookup: Callable[..., Result], address: Address, tmp_path: Path
 ) -> None:
