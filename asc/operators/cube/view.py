@@ -45,12 +45,13 @@ class View:
         return has_levels and other.panes % self.panes == 0
 
     def name(self, dimensions: Dimensions, grain_s: int) -> str:
-        """Return the view as text: the finest level of each dimension, and the length of a pane.
+        """Return the view as text: its dimensions with the coarser levels, as groups have them, and the length of a
+        pane.
 
-        >>> View((1, 1), 24).name(Dimensions((("origin", "dest"), ("carrier",))), 3_600)
-        'origin, carrier at 1d'
+        >>> View((2, 1), 24).name(Dimensions((("origin", "dest"), ("carrier",))), 3_600)
+        'origin, dest, carrier at 1d'
         """
-        levels = [own[level - 1] for own, level in zip(dimensions.hierarchies, self.cuboid, strict=True) if level]
+        levels = [dimensions.names[place] for place in dimensions.columns(self.cuboid)]
         return f"{', '.join(levels) or '()'} at {grain_text(self.panes * grain_s)}"
 
 

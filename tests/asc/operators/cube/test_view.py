@@ -28,6 +28,6 @@ def test_panes_of_other_lengths_are_finer_only_if_they_divide() -> None:
 
 
 def test_it_is_named_by_its_levels_and_its_length() -> None:
-    assert View((2, 1), 1).name(DIMENSIONS, 900) == "b, c at 15min"
+    assert View((2, 1), 1).name(DIMENSIONS, 900) == "a, b, c at 15min"
     assert View((0, 0), 96).name(DIMENSIONS, 900) == "() at 1d"
     assert [grain_text(each) for each in (1, 60, 7_200, 172_800)] == ["1s", "1min", "2h", "2d"]
