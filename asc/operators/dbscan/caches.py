@@ -1,4 +1,4 @@
-"""Caches of a worker for computed results. The results are the same without the caches."""
+"""Caches of a worker for neighbours and for labels. Outputs are the same without the caches, but take longer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LABEL_BYTES = 64 << 20
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredNeighbours:
     """The neighbours of points in order, as they were when the neighbours were computed. ``arrivals``: the arrival
-    number of each point. Some points may no longer be in the track.
+    number of each point (``Points.arrival``). Some of these points may no longer be in the track.
     """
 
     radii: Floats
@@ -46,7 +46,7 @@ class StoredNeighbours:
 
 
 class NeighbourCache:
-    """The neighbours of one track's points, extended as points arrive.
+    """A cache of the neighbours of one track's points, which it extends as points arrive.
 
     The neighbours are computed anew if the radii change, or if a point arrives that precedes a point with stored
     neighbours. They are also computed anew if more than half of the stored neighbours belong to points that were
@@ -58,10 +58,10 @@ class NeighbourCache:
         self._stored: StoredNeighbours | None = None
 
     def of(self, points: Points, values: Floats, settled: int, radii: Floats) -> tuple[Neighbours, Ints]:
-        """Return neighbours that include the first ``settled`` points in order. Also return the indices that these
-        points have in the neighbours.
+        """Return neighbours of at least the first ``settled`` points of the track, from the cache if possible. Also
+        return the indices that these points have in the returned neighbours.
 
-        ``values``: the points in the space of the radii.
+        ``values``: the coordinates of the points in the space in which ``radii`` are measured.
         """
         if self._stored is not None:
             found = self._extended(self._stored, points, values, settled, radii)
@@ -101,7 +101,7 @@ class NeighbourCache:
 
 
 class LabelCache:
-    """The labels of the last window of each query, up to a limit in bytes."""
+    """A cache of the labels of the last window of each query, up to a limit in bytes."""
 
     def __init__(self, capacity_bytes: int = LABEL_BYTES) -> None:
         self._free_bytes = capacity_bytes

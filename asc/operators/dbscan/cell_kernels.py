@@ -1,7 +1,9 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
-"""Compiled loops over the cells of a grid. All points of a cell are neighbours of each other.
+"""Compiled loops over the cells of a grid, which find the clusters of a window without a list of its neighbouring
+points. All points of a cell are neighbours of each other.
 
-Rounding keeps the order of numbers, so a bound of differences also bounds their squares and sums.
+If one number is at most another, this also holds after rounding. So a bound on the differences of two points, squared
+and summed, is a bound on their squared distance, too.
 """
 
 from __future__ import annotations
@@ -16,16 +18,17 @@ from asc.operators.dbscan.neighbour_kernels import squared_distance
 Array = Any
 
 _SORTED = 64
-"""The number of near cells up to which the list of a cell is sorted by distance. Sorting takes time proportional to the
-square of this number.
+"""The largest number of near cells in a list that is sorted by distance. Sorting a list takes time proportional to the
+square of its length.
 """
 
 
 class CellArrays(NamedTuple):
     """The points of a window by cells.
 
-    ``values`` float64[points, attributes]: in the order of the cells. ``starts`` int64[cells + 1]: where each cell
-    begins. ``low`` and ``high`` float64[cells, attributes]: the bounds of each cell's points.
+    ``values`` float64[points, attributes]: the attributes of the points, sorted by cell. ``starts`` int64[cells + 1]:
+    the index at which each cell begins in ``values``. ``low`` and ``high`` float64[cells, attributes]: the least and
+    the greatest value of each attribute in each cell.
     """
 
     values: Array
@@ -35,11 +38,11 @@ class CellArrays(NamedTuple):
 
 
 class NearArrays(NamedTuple):
-    """The lists of near cells, for each cell from ``first`` to before ``after``. A short list has the nearest cell
-    first.
+    """Lists of near cells, one list for each cell from ``first`` to before ``after``. Near cells may contain neighbours
+    of the cell's points. A list of at most _SORTED cells has the nearest cell first.
 
     ``starts``: the start of each list in ``near``. ``near``: the near cells of all lists. ``squares``: for each near
-    cell, a lower bound of the squared distance.
+    cell, a lower bound of the squared distance between points of the two cells.
     """
 
     first: int
@@ -75,8 +78,8 @@ def list_near(
     """List the near cells of each cell from ``first`` on, until ``near`` is full. Return the first cell without a list,
     or the number of cells if all lists are complete.
 
-    A cell is near if the squared distance of the two boxes is at most ``square``. ``near`` has capacity for the list of
-    at least one cell.
+    A cell is near another cell if the squared distance of the boxes around their points is at most ``square``. The
+    caller ensures that ``near`` has capacity for the list of at least one cell.
     """
     first, near_starts, near, squares = listed.first, listed.starts, listed.near, listed.squares
     count = 0
@@ -137,7 +140,8 @@ def _greatest_square(values: Array, point: int, low: Array, high: Array, cell: i
 def list_nearest(cells: CellArrays, listed: NearArrays, nearest: Array) -> None:
     """Write the squared distances from each point to its nearest other points, ascending.
 
-    ``nearest`` float64[points, number] initially holds infinities.
+    ``nearest`` float64[points, number] receives the distances for the cells of ``listed``. It initially holds
+    infinities, which remain if a point has fewer other points within reach.
     """
     values, starts, low, high = cells.values, cells.starts, cells.low, cells.high
     first, near_starts, near, squares = listed.first, listed.starts, listed.near, listed.squares
@@ -169,8 +173,8 @@ def _insert_nearest(values: Array, point: int, begin: int, end: int, nearest: Ar
 
 @compiled
 def find_core(cells: CellArrays, listed: NearArrays, square: float, least: int, is_core: Array) -> None:
-    """Write for each point of the listed cells whether it has at least ``least`` neighbours. The point itself counts as
-    a neighbour.
+    """Write to ``is_core`` whether each point of the cells in ``listed`` has at least ``least`` neighbours: points at a
+    squared distance of at most ``square``. The point itself counts as a neighbour.
     """
     values, starts, low, high = cells.values, cells.starts, cells.low, cells.high
     first, near_starts, near, squares = listed.first, listed.starts, listed.near, listed.squares
@@ -238,8 +242,8 @@ def _are_connected(cells: CellArrays, ends: Array, square: float, one: int, othe
 
 @compiled
 def connect(cells: CellArrays, ends: Array, listed: NearArrays, square: float, parents: Array) -> None:
-    """Unite two cells if a core point of one cell is a neighbour of a core point of the other cell. ``ends``: the end
-    of each cell's core points.
+    """Unite two cells in the union-find ``parents`` if a core point of one cell is a neighbour of a core point of the
+    other cell. ``ends``: the end of each cell's core points.
     """
     starts, first = cells.starts, listed.first
     near_starts, near, squares = listed.starts, listed.near, listed.squares
@@ -292,8 +296,8 @@ def label_points(
     labels: Array,
     is_core: Array,
 ) -> None:
-    """Write the label of each point of the listed cells, from the labels of the cells. Also write whether each point is
-    a core point.
+    """Write to ``labels`` the label of each point of the cells in ``listed``, from the labels of the cells. Also write
+    to ``is_core`` whether each point is a core point.
     """
     values, starts, low, high = cells.values, cells.starts, cells.low, cells.high
     first, near_starts, near, squares = listed.first, listed.starts, listed.near, listed.squares

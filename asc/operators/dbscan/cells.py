@@ -35,12 +35,12 @@ _NEAREST = 32
 """The largest number of nearest points that are listed for each point."""
 
 _CAPACITY = 1 << 20
-"""The number of near cells that are listed at a time."""
+"""The most near cells that are listed at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellSetting:
-    """A setting of one window, without its first point: the radius and min_samples."""
+    """A setting of one window (its radius and min_samples), without the window's first point."""
 
     radius: float
     min_samples: int
@@ -51,9 +51,9 @@ class Cells:
     """The points of a window by cells. The side of a cell is slightly smaller than the least radius divided by the
     square root of the number of attributes.
 
-    ``widest``: the greatest of the radii. Invariant: for each radius, any two points of a cell are neighbours, and the
-    labels equal the labels computed from pairs. Cost: each point is compared with the points of those cells within
-    reach that do not count as a whole.
+    ``widest``: the greatest radius for which these cells are used. Invariant: for each radius, any two points of a cell
+    are neighbours, and the labels equal the labels computed from pairs. Cost: each point is compared with the points of
+    the near cells, except of cells that are completely within the radius or outside it.
     """
 
     widest: float
@@ -65,7 +65,9 @@ class Cells:
 
     @staticmethod
     def of(values: Floats, least: float, widest: float | None = None, orders: Ints | None = None) -> Cells:
-        """Return the cells of points in order. ``orders``: the points sorted by each attribute, if known."""
+        """Return the cells of points in order, for radii from ``least`` to ``widest``. ``widest``: None if there is
+        only the radius ``least``. ``orders``: the points sorted by each attribute, if known.
+        """
         widest = least if widest is None else widest
         side = side_within(least, values.shape[1])
         grid = Grid.of(values, side, orders)
@@ -77,12 +79,12 @@ class Cells:
 
     @property
     def arguments(self) -> CellArrays:
-        """Return the cells in the form that kernels read."""
+        """Return the cells in the form that the compiled loops (:mod:`asc.operators.dbscan.cell_kernels`) read."""
         return CellArrays(values=self.grid.values, starts=self.grid.starts, low=self.low, high=self.high)
 
     def near(self) -> Iterator[NearArrays]:
-        """Yield the lists of near cells, for several cells at a time. If one buffer holds the lists of all cells, the
-        lists are computed only once.
+        """Yield the lists of near cells (cells within the widest radius of a cell), for several cells at a time. If one
+        buffer holds the lists of all cells, the lists are computed only once.
         """
         if self._listed:
             yield self._listed[0]
@@ -161,8 +163,8 @@ def labels_by_cells(values: Floats, settings: Sequence[CellSetting]) -> Iterator
 
 
 def _core_of(nearest: Floats | None, setting: CellSetting) -> Flags | None:
-    """Return for each point whether it is core, from the distances of its nearest points. Return None if too few
-    nearest points are listed.
+    """Return for each point whether it is a core point for a setting. ``nearest``: the squared distances of its nearest
+    points, or None. Return None if too few nearest points are listed to decide this.
     """
     others = setting.min_samples - 1
     if nearest is None or others > nearest.shape[1]:

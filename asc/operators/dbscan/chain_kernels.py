@@ -1,5 +1,8 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Compiled loops over the pairs of a window, and over chains of settings.
+"""Compiled loops over the pairs of neighbouring points in a window, and over chains of settings
+(:mod:`asc.operators.dbscan.chains`).
+
+The rank of a pair is the index of the smallest radius that reaches it. A step is the index of a setting in its chain.
 
 The loops over chains take their arrays one by one. They are called for each setting, and for a window of a thousand
 points a NamedTuple would take 5 % more.
@@ -15,11 +18,13 @@ Array = Any
 
 
 class StoredPairs(NamedTuple):
-    """The stored pairs of neighbours (:class:`asc.operators.dbscan.neighbours.Neighbours`), and a selection of their
-    points. ``rows``: the indices of the selected points, ascending.
+    """The stored pairs of neighbours (``starts``, ``older`` and ``ranks`` of
+    :class:`asc.operators.dbscan.neighbours.Neighbours`), and a choice of their points. ``rows``: the indices of the
+    chosen points, ascending.
 
-    ``places``: for each stored point from ``rows[0]`` on, its index in ``rows``; -1 if the point is not selected.
-    ``moved``: the new rank of each stored rank. A pair is not counted if its new rank equals the number of ranks.
+    ``places``: for each stored point from ``rows[0]`` on, its index in ``rows``; -1 if the point is not chosen.
+    ``moved``: the new rank for each stored rank. A pair is not counted if its new rank equals the number of new ranks,
+    because no radius in use reaches it.
     """
 
     starts: Array
@@ -32,7 +37,7 @@ class StoredPairs(NamedTuple):
 
 @compiled
 def count_pairs(stored: StoredPairs, ends: Array) -> int:
-    """Count the pairs of selected points by rank. Write the cumulated counts to ``ends`` int64[ranks + 1]. Return the
+    """Count the pairs of chosen points by rank. Write the cumulated counts to ``ends`` int64[ranks + 1]. Return the
     number of pairs.
     """
     starts, older, ranks = stored.starts, stored.older, stored.ranks
@@ -79,8 +84,9 @@ def sort_pairs(stored: StoredPairs, ends: Array, out_newer: Array, out_older: Ar
 def list_both(newer: Array, older: Array, ends: Array, next_of: Array, near: Array, near_ranks: Array) -> None:
     """List the neighbours of each point by rank, from pairs that are sorted by rank.
 
-    ``ends``: the end of the pairs of each rank. ``next_of``: initially the start of the list of each point, finally the
-    end of the list.
+    ``newer``, ``older``: the points of each pair. ``ends``: the end of the pairs of each rank. ``near``,
+    ``near_ranks``: receive the neighbours and the ranks of their pairs. ``next_of``: initially the start of the list of
+    each point, finally the end of the list.
     """
     k = 0
     for rank in range(ends.size - 1):
@@ -97,12 +103,13 @@ def list_both(newer: Array, older: Array, ends: Array, next_of: Array, near: Arr
 
 @compiled
 def cover(ranks: Array, least: Array, firsts: Array, chains: Array, last: Array) -> int:
-    """Assign each setting to a chain. Write the number of the chain to ``chains``. Return the number of chains.
+    """Assign each setting to a chain, so that there are few chains. Write the number of the chain of each setting to
+    ``chains``. Return the number of chains.
 
-    Settings are in ascending order of rank, then in descending order of ``least`` (min_samples) and of ``firsts`` (the
-    first point). A setting is appended to a chain whose last setting is at least as restricted. If there are several
-    such chains, the chain with the most similar last setting is chosen. ``last`` is scratch for the last setting of
-    each chain.
+    The caller ensures that settings are in ascending order of ``ranks`` (the rank of the radius), then in descending
+    order of ``least`` (min_samples) and of ``firsts`` (the first point). A setting is appended to a chain whose last
+    setting is at least as restricted. If there are several such chains, the chain with the most similar last setting is
+    chosen. ``last`` is scratch for the last setting of each chain.
     """
     count, widest, longest = 0, 1.0, 1.0
     for k in range(ranks.size):
@@ -134,11 +141,12 @@ def find_core(
     counts: Array,
     steps: Array,
 ) -> None:
-    """Write for each point the first step of a chain at which it is a core point. If the point never is a core point,
-    write the number of steps.
+    """Write to ``steps`` for each point the first step of a chain at which it is a core point. If the point never is a
+    core point, write the number of steps.
 
-    ``rank_steps``: the first step whose radius reaches a rank. ``point_steps``: the first step whose window contains a
-    point. ``least``: min_samples of each step. ``counts`` int64[steps] is scratch.
+    ``near_starts``, ``near``, ``near_ranks``: the result of :func:`list_both`. ``rank_steps``: for each rank, the first
+    step whose radius reaches pairs of this rank. ``point_steps``: for each point, the first step whose window contains
+    it. ``least``: min_samples of each step. ``counts`` int64[steps] is scratch.
     """
     chain = least.size
     for point in range(steps.size):
@@ -174,8 +182,8 @@ def find_core(
 
 @compiled
 def list_ranks(near_starts: Array, near: Array, near_ranks: Array, first: int, ranks: Array) -> None:
-    """Write for each point from ``first`` on the ranks of its nearest neighbours. Points before ``first`` do not count
-    as neighbours.
+    """Write to ``ranks`` for each point from ``first`` on the ranks of the pairs with its nearest neighbours,
+    ascending. Points before ``first`` do not count as neighbours.
 
     ``ranks`` uint16[number, points] initially holds the greatest uint16. The first row is for the point itself, with
     rank 0.
@@ -193,7 +201,9 @@ def list_ranks(near_starts: Array, near: Array, near_ranks: Array, first: int, r
 
 @compiled
 def mark_core(ranks: Array, rank: int, step: int, steps: Array) -> None:
-    """Write ``step`` for each point whose rank is at most ``rank``. Do not overwrite an earlier step."""
+    """Write ``step`` to ``steps`` for each point that is core from a rank in ``ranks`` that is at most ``rank``. Do not
+    overwrite an earlier step.
+    """
     for point in range(steps.size):
         if ranks[point] <= rank and steps[point] > step:
             steps[point] = step
@@ -218,7 +228,9 @@ def sort_by_step(steps: Array, ends: Array, order: Array) -> None:
 
 @compiled
 def root_of(parents: Array, point: int) -> int:
-    """Return the root of a point in the union-find, and halve the path to the root."""
+    """Return the root of a point in the union-find ``parents``, which represents the point's component. Halve the path
+    to the root on the way.
+    """
     while parents[point] != point:
         parents[point] = parents[parents[point]]
         point = parents[point]
@@ -240,8 +252,8 @@ def grow(
     fresh: Array,
     parents: Array,
 ) -> None:
-    """Unite the components that a step of a chain connects. They are connected by new pairs of earlier core points, or
-    by new core points.
+    """Unite in the union-find ``parents`` the components of core points that the step ``step`` of a chain connects.
+    They are connected by new pairs of earlier core points, or by new core points.
 
     ``low`` and ``high``: the range of the pairs, in order of rank, that the radius of this step reaches and the radius
     of the preceding step does not reach. ``rank``: the rank of this step's radius. ``fresh``: the new core points. The
@@ -284,8 +296,8 @@ def write_labels(
     labels: Array,
     is_core: Array,
 ) -> int:
-    """Write the label of each point from ``first`` on at a step of a chain. Also write whether the point is core.
-    Return the number of clusters.
+    """Write the label that each point from ``first`` on has at the step ``step`` of a chain to ``labels``. Write
+    whether the point is core to ``is_core``. Return the number of clusters.
     """
     count, cores = 0, 0
     for point in range(first, steps.size):

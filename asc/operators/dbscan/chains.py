@@ -1,5 +1,9 @@
 """Chains: sequences of settings with the same selection and end of the window. Each setting is at most as restricted as
-the preceding setting, so that clusters only grow.
+the preceding setting: its radius and its window are as large or larger, its min_samples as small or smaller. So
+clusters only grow along a chain.
+
+A rank is the index of a radius among all radii in ascending order. The rank of a pair of points is that of the smallest
+radius that reaches the pair.
 """
 
 from __future__ import annotations
@@ -30,15 +34,15 @@ STEPS = 255
 """The most steps of a chain, so that the step of a point fits into a byte."""
 
 NEAREST = 32
-"""The largest number of nearest points whose ranks are listed for each point."""
+"""The most nearest points of a point for which core ranks are listed."""
 
 SHARING = 4
-"""The least number of steps of a chain, divided by the number of their different first points, at which core ranks are
-listed. The core rank of a point is the rank of radii from which on the point is core.
+"""The least number of settings for each different first point at which core ranks are listed. The core rank of a point
+is the rank of the smallest radius for which the point is a core point.
 """
 
 CORE_RANK_BYTES = 64 << 20
-"""The most bytes of all listed core ranks."""
+"""The most bytes of all listed core ranks of a window."""
 
 _Ranks = npt.NDArray[np.uint16]
 
@@ -54,7 +58,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """The clusters of one window: the label of each point in order, whether it is core, and how many labels there are.
+    """The clusters of one window: the label of each point in order, whether the point is a core point, and the number
+    of clusters.
 
     The label of a point is the number of its cluster; -1 is noise. Clusters are numbered in the order of their first
     core points.
@@ -88,8 +93,8 @@ class WindowPairs:
 
     @staticmethod
     def of(neighbours: Neighbours, rows: Ints, ranks: Ints) -> WindowPairs:
-        """Return the pairs among the stored points at the ascending indices ``rows``. ``ranks``: the stored ranks that
-        are in use, ascending. The ranks of the result are indices in ``ranks``.
+        """Return the pairs among the stored points at the ascending indices ``rows``. ``ranks``: the stored ranks whose
+        radii are in use, ascending. The ranks in the result are indices in ``ranks``.
         """
         places = np.full(int(rows[-1] - rows[0]) + 1, -1, dtype=np.int32)
         places[rows - rows[0]] = np.arange(len(rows), dtype=np.int32)
@@ -107,8 +112,8 @@ class WindowPairs:
         return WindowPairs(len(rows), newer, older, rank_ends, starts, near, near_ranks)
 
     def with_core_ranks(self, steps: Sequence[Step]) -> WindowPairs:
-        """Return the pairs with the ranks from which on points are core. Return the pairs unchanged if too few steps
-        share these ranks, or if the ranks take too much memory.
+        """Return the pairs with ``core_ranks``, so that steps need not count neighbours. Return the pairs unchanged if
+        too few steps would share these ranks, or if the ranks would take too much memory.
         """
         firsts = {step.first for step in steps}
         number = min(max(step.least for step in steps), NEAREST)
@@ -127,8 +132,8 @@ class WindowPairs:
 
 
 def chains_of(steps: Sequence[Step]) -> list[list[int]]:
-    """Return chains of steps, as lists of indices of the steps. Each step is in exactly one chain. Each chain begins
-    with its most restricted step.
+    """Return the chains into which steps are divided, each as a list of indices of the steps. Each step is in exactly
+    one chain. A chain begins with its most restricted step.
 
     >>> chains_of([Step(1, 5, 0), Step(0, 5, 0), Step(0, 4, 2), Step(1, 4, 0)])
     [[1, 0, 3], [2]]
@@ -146,11 +151,11 @@ def chains_of(steps: Sequence[Step]) -> list[list[int]]:
 
 
 def grown(pairs: WindowPairs, chain: Sequence[Step]) -> Iterator[Labels]:
-    """Yield the labels of each step of a chain.
+    """Yield the labels of a window's points for each step of a chain, in order.
 
     Invariant: from step to step core points and connections only grow, so one count of neighbours and one union-find
-    serve all steps. Cost: a look at each pair that the last step reaches. Then each step costs its core points, and the
-    neighbours of the other points.
+    serve all steps. Cost: a look at each pair that the radius of the last step reaches. In addition, each step takes
+    time proportional to its core points and to the neighbours of its other points.
     """
     ranks, least, firsts = (np.array(column, dtype=np.int64) for column in zip(*_rows(chain), strict=True))
     steps, order = np.empty(pairs.points, dtype=np.uint8), np.empty(pairs.points, dtype=np.int32)

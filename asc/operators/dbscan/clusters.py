@@ -23,7 +23,9 @@ from asc.operators.feed_claim import ClaimedFeed
 from asc.operators.times import LAST_US, is_watermark
 
 _FORM = 2
-"""The form of the state. Form 1 has the positions of dropped points, form 2 their windows."""
+"""The form (version number) of the state in bytes. For points dropped because of capacity, form 1 has the positions of
+the first and the last point, and form 2 the windows that contained the points.
+"""
 
 _TIMES_KEPT = 1_000
 """The most time expressions whose watermarks are remembered. If there are more, only the expressions with the latest
@@ -37,10 +39,11 @@ class Clusters:
     """The DBSCAN queries whose observations are in one part of a feed.
 
     Invariant: state and outputs are a function of the messages alone, however these are split into batches. Between two
-    batches the state is that of :meth:`to_bytes`. Caches only change the time that a window takes.
+    batches the state is that of :meth:`to_bytes`. Caches only change the time that the computation of a window takes.
 
-    ``label_bytes``: the most bytes for the labels of last windows. ``keeps_neighbours``: whether neighbours are cached
-    from window to window. ``on_labels`` is called with each window's labels. ``docs/dbscan.md`` describes the outputs.
+    ``label_bytes``: the most bytes for the cached labels of the queries' last windows. ``keeps_neighbours``: whether
+    the neighbours of points are cached from window to window. ``on_labels`` is called with each window's labels.
+    ``docs/dbscan.md`` describes the outputs.
     """
 
     def __init__(
@@ -78,11 +81,11 @@ class Clusters:
         return sum(track.points.count for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[DbscanOutput]:
-        """Yield the records that the next messages cause. Count each text that is not a message."""
+        """Yield the output records that the next messages cause. Count each text that is no message as excluded."""
         return self.outputs(self._feed.messages(texts, self.counts))
 
     def outputs(self, messages: Iterable[Message]) -> Iterator[DbscanOutput]:
-        """Yield the records that the next messages cause, in order."""
+        """Yield the output records that the next messages cause, in order."""
         for message in messages:
             if isinstance(message, Observation):
                 self._take(message)
@@ -100,10 +103,9 @@ class Clusters:
         }
 
     def settled(self) -> Iterator[DbscanOutput]:
-        """Yield the records of the full windows that are not final yet, for queries whose windows count points. The
-        assumption is that no earlier point arrives.
+        """Yield the output records of the full windows that are not final yet, for queries whose windows count points.
 
-        Call this at the end of a feed only: no message may follow.
+        The caller ensures that the feed is at its end, so that no message follows.
         """
         for track in self._tracks.values():
             for output in track.settled(self._settings.source_topic, self._labels, self._on_labels):
@@ -197,7 +199,9 @@ class Clusters:
         keeps_neighbours: bool = True,
         on_labels: OnLabels | None = None,
     ) -> Clusters:
-        """Return the clusters that :meth:`to_bytes` wrote. Raise FeedFormError if the bytes have an unknown form."""
+        """Return the queries and their state that :meth:`to_bytes` wrote. Raise FeedFormError if the bytes have an
+        unknown form.
+        """
         parts = _parts(content)
         plain: dict[str, Any] = json.loads(next(parts))
         form = plain.get("form")

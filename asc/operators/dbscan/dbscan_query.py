@@ -72,11 +72,15 @@ class DbscanQuery:
 
     @property
     def radius(self) -> float:
-        """Return ``eps`` in the space of the query's points."""
+        """Return ``eps`` in the space in which the query's points are compared: for positions, the distance of unit
+        vectors.
+        """
         return chord(self.eps) if self.is_position else self.eps
 
     def continues(self, other: DbscanQuery) -> bool:
-        """Return whether the query has the same points and windows as another query that it replaces."""
+        """Return whether the query has the same registration, points and windows as another query that it replaces, so
+        that it can continue the other's windows.
+        """
         return (*self._windows, self.attributes, self.since) == (*other._windows, other.attributes, other.since)
 
     def is_same(self, other: DbscanQuery) -> bool:
@@ -153,7 +157,8 @@ def _windows(definition: Mapping[str, Any]) -> tuple[bool, int, int]:
 
 
 def has_area(radius: float) -> bool:
-    """Return whether a radius and its square are positive and finite.
+    """Return whether a radius can be used for comparisons of squared distances: the radius and its square are positive
+    and finite.
 
     >>> has_area(0.5), has_area(1e-170), has_area(1e170), has_area(float("nan")), has_area(-1.0)
     (True, False, False, False, False)

@@ -29,7 +29,9 @@ LONGEST_S = 86_400
 DEFAULT_SAMPLE = 200
 _EXPRESSION_CHARS_MAX = 10_000
 LEAST_S = 0.001
-"""The shortest slide in seconds: ids give the ends of windows in milliseconds."""
+"""The shortest slide in seconds. The ids of clusters contain the ends of windows in milliseconds, so ends must be at
+least a millisecond apart.
+"""
 COUNT_MAX = (1 << 63) - 1
 """The largest value of a parameter that is a number of points."""
 COMBINATIONS_MAX = 1_000
@@ -48,8 +50,9 @@ class DbscanDefinition:
 
     ``attributes``: numeric expressions over the record. Instead there may be ``position``, a point in degrees; then
     ``eps`` is in metres. ``time``: a TIMESTAMP; None for a query over a file, in which the row order is the time.
-    ``window`` and ``slide``: seconds with ``is_timed``, otherwise numbers of points. ``key``: the expression shown with
-    members.
+    ``window`` and ``slide``: the length of a window and the distance of two consecutive windows, in seconds if
+    ``is_timed``, otherwise in points. ``members``: the points to output, see MEMBERS. ``key``: the expression whose
+    value a member record shows. ``sample``: the most points that a window record shows.
 
     Invariant: the parameters satisfy the rules that :meth:`parse` checks.
     """
@@ -130,7 +133,7 @@ class DbscanDefinition:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return the warnings that a registration of the query causes."""
+        """Return the warnings that a user sees at the registration of the query."""
         return (SLIDE_IS_WINDOW,) if self.window == self.slide else ()
 
     @property
@@ -176,7 +179,8 @@ class DbscanDefinition:
 
 def combinations(query_id: str, plain: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Return the id and the JSON object of each query that ``plain`` defines. If ``eps`` or ``min_samples`` is a list,
-    there is a query for each combination of values. A single query keeps ``query_id``.
+    there is a query for each combination of values, with ``query_id`` and a number as its id. A single query keeps
+    ``query_id``.
 
     >>> [(own, each["min_samples"]) for own, each in combinations("dense", {"eps": 2.0, "min_samples": [10, 20]})]
     [('dense.1', 10), ('dense.2', 20)]

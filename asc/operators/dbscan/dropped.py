@@ -1,4 +1,6 @@
-"""Dropped points of a query: the windows that contained them."""
+"""Points of a query that were dropped because of capacity: the windows that contained these points, and are therefore
+incomplete.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Dropped:
 
     @staticmethod
     def at(places: Ints, schedule: Schedule, done: int, newest: Place) -> Dropped:
-        """Return the windows after the window ``done`` that contain positions along the axis of the windows.
+        """Return the windows after the window ``done`` that contain one of ``places``, the positions of dropped points
+        on the axis of the windows (:class:`asc.operators.dbscan.schedule.Schedule`). ``newest``: the newest dropped
+        point.
 
         Cost: O(n log n) for n positions.
 
@@ -51,17 +55,20 @@ class Dropped:
 
     @staticmethod
     def between(first: int, last: int, schedule: Schedule, done: int, newest: Place) -> Dropped:
-        """Return the windows after the window ``done`` that contain a position from ``first`` to ``last``."""
+        """Return the windows after the window ``done`` that contain a position from ``first`` to ``last`` on the axis
+        of the windows. ``newest``: the newest dropped point.
+        """
         numbers = max(schedule.first_with(first), done + 1), schedule.last_with(last)
         return Dropped(_newest_of(*(np.array([number]) for number in numbers)), newest)
 
     def merged(self, other: Dropped) -> Dropped:
-        """Return the windows of both, and the newer of their newest dropped points."""
+        """Return the windows of this object and of ``other``, and the newer of their newest dropped points."""
         both = np.array([*self.ranges, *other.ranges], dtype=np.int64).reshape(-1, 2)
         return Dropped(_newest_of(both[:, 0], both[:, 1]), max(self.newest, other.newest))
 
     def next_from(self, number: int) -> int | None:
-        """Return the number of the first window with a dropped point, from a window on. Return None if there is none.
+        """Return the number of the first window with a dropped point among the windows from ``number`` on. Return None
+        if there is none.
 
         >>> Dropped((Windows(0, 2), Windows(8, 10)), Place(40, 0, 0)).next_from(3)
         8
@@ -70,9 +77,11 @@ class Dropped:
         return max(self.ranges[place].first, number) if place < len(self.ranges) else None
 
     def first_known(self, number: int) -> int:
-        """Return the first window from a window on for which it is known whether it contained a dropped point.
+        """Return the number of the first window, from ``number`` on, of which it is known whether it contained a
+        dropped point.
 
-        Windows before the oldest one of WINDOWS_MAX may be forgotten. Held points are newer than all of these windows.
+        Only the newest WINDOWS_MAX windows with dropped points are remembered. No point that the track still holds is
+        in an older window.
         """
         first = self.ranges[0].first if self.ranges else number
         if first <= number or sum(own.last - own.first + 1 for own in self.ranges) < WINDOWS_MAX:
@@ -80,19 +89,19 @@ class Dropped:
         return first
 
     def after(self, done: int) -> Dropped | None:
-        """Return the windows after a window. Return None if there is none."""
+        """Return only the windows with dropped points that follow the window ``done``. Return None if there is none."""
         left = self.ranges[bisect_right(self.ranges, done, key=_last) :]
         if not left or done < self.ranges[0].first:
             return self if left else None
         return Dropped((Windows(max(left[0].first, done + 1), left[0].last), *left[1:]), self.newest)
 
     def plain(self) -> list[Any]:
-        """Return the windows and the point as a JSON list."""
+        """Return the windows and the newest dropped point as a JSON list."""
         return [self.ranges, self.newest]
 
     @staticmethod
     def of_plain(plain: Sequence[Any]) -> Dropped:
-        """Return the windows and the point that :meth:`plain` returned."""
+        """Return the windows and the newest dropped point that :meth:`plain` returned."""
         ranges, newest = plain
         return Dropped(tuple(Windows(*own) for own in ranges), Place(*newest))
 

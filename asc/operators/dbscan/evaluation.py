@@ -1,4 +1,6 @@
-"""Evaluation of the windows that are due: their records, computed together."""
+"""Evaluation of the windows that are due (final, and to be output): the output records of these windows, computed
+together.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,14 @@ in the track, and the clusters.
 """
 
 _LABELS_AT_ONCE = 1 << 24
-"""The most labels that are held at a time. Each setting has one label for each point."""
+"""The most labels that are held at a time. The clusters of a window have one label for each of its points."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """The clusters of a window. ``rows``: the indices of the window's points in the track."""
+    """The clusters of a window. ``labels``: the cluster of each point. ``rows``: the indices of the window's points in
+    the track.
+    """
 
     labels: Labels
     rows: Ints
@@ -39,8 +43,8 @@ class Evaluation:
     """The windows of one track that are due at the same moment.
 
     ``space``: the points' coordinates in the space in which radii are measured. ``radii``: the radii of all queries of
-    the track. ``settled``: the number of points, in order, among which all points of the windows are. The neighbours of
-    these points are searched once for all windows.
+    the track. ``settled``: a number of points of the track such that the windows have only points among the first
+    ``settled``. The neighbours of these points are searched once for all windows.
     """
 
     def __init__(
@@ -85,8 +89,8 @@ class Evaluation:
                 yield from self._records(own, now[query], before.get(query))
 
     def _before(self, due: Sequence[DueWindow]) -> dict[str, Window]:
-        """Return the preceding window of each query that compares windows. The labels are from the cache, or are
-        computed again.
+        """Return by query the window that precedes the query's due window, for queries that compare the two. The labels
+        are from the cache, or are computed again.
         """
         window_by_query: dict[str, Window] = {}
         missing = []
@@ -112,7 +116,9 @@ class Evaluation:
         return rows if in_time.all() else rows[in_time]
 
     def _windows(self, due: Sequence[DueWindow]) -> dict[str, Window]:
-        """Return the clusters of windows, by query. Windows of the same view and end are computed together."""
+        """Return by query the clusters of its due window. Windows over the same points and with the same end are
+        computed together.
+        """
         groups: dict[tuple[int, int, int], list[DueWindow]] = {}
         for own in due:
             end = own.end if own.progress.query.is_timed else 0
@@ -139,8 +145,8 @@ class Evaluation:
             yield own.progress.query.id, Window(labels, all_rows[own.low])
 
     def _settled_neighbours(self) -> tuple[Neighbours, Ints]:
-        """Return the neighbours of the settled points, and the indices that these points have in the neighbours. A
-        window has a prefix of each list of neighbours, so all windows share them.
+        """Return the neighbours of the settled points, and the indices that these points have in the neighbours. All
+        windows share these lists of neighbours, because each window needs a prefix of each list.
         """
         if self._searched is None:
             self._searched = self._neighbours.of(self._points, self._space, self._settled, self._radii)
@@ -169,8 +175,8 @@ class Evaluation:
     def _evolved(
         self, due: DueWindow, now: Window, before: Window | None, summary: Summary, end: int
     ) -> tuple[Evolution, Codes | None]:
-        """Return the evolution of the preceding window's clusters. Also return the label that each point had in the
-        preceding window, or None if the query does not need these labels.
+        """Return the evolution of clusters from the preceding window to the window ``due``. Also return the label that
+        each point had in the preceding window, or None if the query does not need these labels.
         """
         ids = due.progress.ids
         if before is None or ids is None:
@@ -212,7 +218,9 @@ def _taken(values: Floats, rows: Ints) -> Floats:
 
 
 def _is_partial(own: DueWindow) -> bool:
-    """Return whether a window by time begins before the time from which the points are complete."""
+    """Return whether a window by time begins before the query's points are complete: before the time of the first point
+    plus the allowed lateness.
+    """
     progress = own.progress
     if not progress.query.is_timed or progress.first_us is None:
         return False
@@ -221,8 +229,8 @@ def _is_partial(own: DueWindow) -> bool:
 
 
 def groups_of(due: Mapping[str, Iterator[DueWindow]]) -> Iterator[list[DueWindow]]:
-    """Yield groups of windows. A group has at most one window of each query. The windows of a group end with the same
-    point of the track. Groups are in the order of these points.
+    """Yield the due windows of all queries in groups that are computed together. A group has at most one window of each
+    query. The windows of a group end with the same point of the track. Groups are in the order of these points.
 
     The windows of each query come in their order.
     """

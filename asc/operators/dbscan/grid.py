@@ -59,8 +59,8 @@ class Grid:
 
 
 def orders_of(values: Floats) -> Ints:
-    """Return for each attribute the indices of the points in ascending order of the attribute, int64[attributes,
-    points].
+    """Return for each attribute the indices of the points, sorted by the attribute in ascending order,
+    int64[attributes, points].
     """
     return np.array([np.argsort(column) for column in values.T], dtype=np.int64).reshape(values.shape[::-1])
 

@@ -12,8 +12,8 @@ Array = Any
 
 @compiled
 def bin_values(values: Array, order: Array, side: float, bins: Array) -> int:
-    """Write the bin of each value, and return the number of bins. ``order``: the indices of the values, ascending by
-    value.
+    """Write the number of the bin of each value to ``bins``, and return the number of bins. A bin begins at a value and
+    is ``side`` wide. ``order``: the indices of the values, ascending by value.
     """
     if not order.size:
         return 0
@@ -29,7 +29,9 @@ def bin_values(values: Array, order: Array, side: float, bins: Array) -> int:
 
 @compiled
 def sort_by_bin(order: Array, bins: Array, ends: Array, out: Array) -> None:
-    """Sort points by bin; points of one bin keep their order. ``ends`` int64[bins + 1], initially zeros, is scratch."""
+    """Write the points of ``order`` to ``out``, sorted by bin; points of one bin keep their order. ``ends`` int64[bins
+    + 1], initially zeros, is scratch.
+    """
     for point in order:
         ends[bins[point] + 1] += 1
     for number in range(1, ends.size):
@@ -41,8 +43,8 @@ def sort_by_bin(order: Array, bins: Array, ends: Array, out: Array) -> None:
 
 @compiled
 def find_cells(order: Array, bins: Array, starts: Array) -> int:
-    """Write the start of each cell, and the end of the last cell. Return the number of cells. ``order``: the points,
-    sorted by their bins. ``bins`` int32[attributes, points].
+    """Write to ``starts`` the start of each cell in ``order``, and the end of the last cell. Return the number of
+    cells. ``order``: the points, sorted by their bins. ``bins`` int32[attributes, points].
     """
     count = 0
     for i in range(order.size):

@@ -26,12 +26,12 @@ anew.
 _ID_FORM = np.dtype([("end", "<i8"), ("label", "<i4")])
 
 NEW = -2
-"""The value that replaces the old label for a cluster whose id is new."""
+"""The value of ``Evolution.taken`` for a cluster whose id is new, in place of an old label."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Before:
-    """The clusters of the preceding window.
+    """The clusters of the preceding window, with which a window is compared.
 
     ``ids``: the id of each label. ``sizes``: the number of points of each label. ``labels`` and ``is_core``: arrays
     over the points that are in both windows, in order.
@@ -47,9 +47,11 @@ class Before:
 class Evolution:
     """The evolution of clusters from one window to the next.
 
-    ``ids``, ``origins``, ``events`` and ``taken`` have one element for each new label. ``origins``: the old ids that
-    the cluster is related to, older first. ``taken``: the old label whose id the cluster continues; NEW if there is
-    none. ``disappeared``: each old id that no cluster continues, with the ids of the clusters that its points joined.
+    ``ids``, ``origins``, ``events`` and ``taken`` have one element for each new label. ``origins``: the ids of the
+    preceding window's clusters to which the cluster is related by common points, older first. ``events``: the changes
+    of the cluster, such as ``grow`` or ``merge``. ``taken``: the preceding window's label of the cluster whose id the
+    cluster continues; NEW if there is none. ``disappeared``: each id of the preceding window that no cluster continues,
+    with the ids of the clusters that its points joined.
     """
 
     ids: Sequence[Id]
@@ -64,8 +66,8 @@ def evolved(
 ) -> Evolution:
     """Return the evolution of the preceding window's clusters in a window that ends at ``end``.
 
-    ``sizes``: the number of points of each cluster. ``before``: None if there is nothing to compare with. ``common``:
-    the points in both windows.
+    ``sizes``: the number of points of each cluster. ``before``: the clusters of the preceding window; None if there is
+    nothing to compare with. ``common``: the indices, in the window, of the points that are in both windows.
     """
     if before is None or common is None or not before.ids:
         ids = [(end, label) for label in range(now.clusters)]
@@ -100,7 +102,9 @@ def evolved(
 
 
 def held_ids(ids: Sequence[Id]) -> HeldIds | None:
-    """Return the ids that are held for the next window. Return None if there are none, or more than IDS_HELD_MAX."""
+    """Return the ids of a window's clusters in the form in which they are held for the next window. Return None if
+    there are none, or more than IDS_HELD_MAX.
+    """
     return np.array(ids, dtype=_ID_FORM) if 0 < len(ids) <= IDS_HELD_MAX else None
 
 
@@ -128,8 +132,8 @@ def _pairs(before: Before, now: Labels, common: Ints | slice) -> list[list[int]]
 def _related(pairs: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
     """Return the related pairs of an old and a new label, each with the number of points that relate them.
 
-    A pair is related by the points that are core points in both windows. If neither cluster of a pair has such a
-    relation, all common points relate the pair.
+    Points that are core points in both windows relate a pair. If neither cluster of a pair is related to any cluster by
+    such points, all common points relate the pair.
     """
     related = [(old, new, core) for old, new, core, _ in pairs if core]
     old_related, new_related = {old for old, _, _ in related}, {new for _, new, _ in related}
@@ -142,7 +146,10 @@ def _related(pairs: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
 
 
 def _events(origins: Sequence[int], heirs: Sequence[int], size: int, sizes: npt.NDArray[np.int64]) -> list[str]:
-    """Return the events of a cluster of ``size`` points, from the old labels that it is related to."""
+    """Return the events (changes) of a cluster of ``size`` points. ``origins``: the labels of the preceding window's
+    clusters that the cluster is related to. ``heirs``: for each label of the preceding window, the number of clusters
+    related to it. ``sizes``: for each of these labels, its number of points.
+    """
     if not origins:
         return ["appear"]
     events = ["merge"] if len(origins) > 1 else []

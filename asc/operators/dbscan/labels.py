@@ -38,10 +38,10 @@ def labels(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
 def labelled(
     points: Floats, settings: Sequence[Setting], neighbours: Neighbours, rows: Ints
 ) -> Iterator[tuple[int, Labels]]:
-    """Yield the clusters for each setting, with the index of the setting. Equal settings are computed once.
+    """Yield for each setting its index and the clusters of the points, in any order. Equal settings are computed once.
 
-    ``rows``: the indices of the points in ``neighbours``. If ``neighbours`` does not have a radius, its clusters are
-    computed by cells.
+    ``rows``: the indices of the points in ``neighbours``. If ``neighbours`` does not have the radius of a setting, the
+    clusters are computed by cells.
     """
     places: dict[Setting, list[int]] = {}
     for place, setting in enumerate(settings):

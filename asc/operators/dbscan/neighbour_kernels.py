@@ -1,5 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
-"""Compiled loops that find pairs of neighbours and list them by point."""
+"""Compiled loops that find pairs of neighbours and list them by point. The rank of a pair is the index of the smallest
+radius that reaches it.
+"""
 
 from __future__ import annotations
 
@@ -57,11 +59,13 @@ def search(
     older: Array,
     ranks: Array,
 ) -> int:
-    """Write the pairs of neighbours in which at least one point is at or after ``new_from``, and return their number.
+    """Write to ``newer``, ``older`` and ``ranks`` the pairs of neighbours in which at least one point is at or after
+    ``new_from``. Return the number of pairs.
 
     Return -1 if ``newer`` lacks capacity for all pairs.
 
-    The side of the grid is at least the largest radius.
+    ``squares``: the squares of the radii, ascending. ``ranges`` and ``near`` are scratch. The caller ensures that the
+    side of the grid is at least the largest radius.
     """
     order, values, starts, bins = grid.order, grid.values, grid.starts, grid.bins
     count, capacity, widest = 0, newer.size, squares[squares.size - 1]
@@ -92,7 +96,9 @@ def search(
 
 @compiled
 def sample_ranks(values: Array, step: int, squares: Array, counts: Array) -> None:
-    """Count the neighbours of every ``step``-th point by the rank of the smallest radius that reaches them."""
+    """Count the neighbours of every ``step``-th point by rank, in ``counts``. ``squares``: the squares of the radii,
+    ascending.
+    """
     widest = squares[squares.size - 1]
     for i in range(0, values.shape[0], step):
         for j in range(values.shape[0]):
@@ -103,8 +109,8 @@ def sample_ranks(values: Array, step: int, squares: Array, counts: Array) -> Non
 
 @compiled
 def by_older(newer: Array, older: Array, ranks: Array, ends: Array, out_newer: Array, out_ranks: Array) -> None:
-    """Sort pairs by their older point. ``ends`` int64[points + 1], initially zeros, receives the end of each point's
-    pairs.
+    """Write the pairs to ``out_newer`` and ``out_ranks``, sorted by their older point. ``ends`` int64[points + 1],
+    initially zeros, receives the end of each point's pairs.
     """
     for k in range(older.size):
         ends[older[k] + 1] += 1
@@ -119,8 +125,8 @@ def by_older(newer: Array, older: Array, ranks: Array, ends: Array, out_newer: A
 
 @compiled
 def by_newer(newer: Array, ranks: Array, ends: Array, starts: Array, out_older: Array, out_ranks: Array) -> None:
-    """Write the pairs as lists by their newer point. Each list has the newest older point first. The given pairs are
-    sorted by their older point.
+    """Write the pairs as lists by their newer point. Each list has the newest of its older points first. The caller
+    ensures that the given pairs are sorted by their older point.
 
     ``ends``: the end of the pairs of each older point. ``starts`` int64[points + 1], initially zeros, receives the
     starts of the lists.

@@ -1,4 +1,6 @@
-"""Neighbours: for each point its older neighbours, newest first, each with the smallest radius that reaches it."""
+"""Neighbours: for each point the points before it that are within some radius, newest first, each with the smallest
+radius that reaches it.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,14 @@ the computation by cells is faster.
 """
 
 _SAMPLE, _SAMPLE_PAIRS = 256, 1 << 22
-"""The limits on the sample that decides whether neighbours are stored: its most points, and the most pairs that are
-computed.
+"""The limits on the sample of points that decides whether neighbours are stored: the most points of the sample, and the
+most pairs whose distances are computed.
 """
 
 _RANKS = 1 << 16
-"""The number of radii that ranks of 16 bits distinguish."""
+"""The number of radii that ranks of 16 bits distinguish. The rank of a pair is the index of the smallest radius that
+reaches it.
+"""
 
 _Ranks = npt.NDArray[np.uint16]
 
@@ -32,11 +36,12 @@ class Neighbours:
     """The pairs of neighbours among points in order, for several radii.
 
     The older neighbours of point n are ``older[starts[n]:starts[n + 1]]``, newest first. ``ranks`` has, for each of
-    them, the index in ``radii`` of the smallest radius that reaches it. So a window is a prefix of each list, and a
-    radius is a bound on ranks. ``radii``: the requested radii, ascending, up to the largest for which points have on
-    average at most PAIR_NEIGHBOURS neighbours.
+    them, the index in ``radii`` of the smallest radius that reaches it. So the neighbours in a window are a prefix of
+    each list, and the neighbours within a radius are those of at most a certain rank. ``radii``: the requested radii,
+    ascending, up to the largest for which points have on average at most PAIR_NEIGHBOURS neighbours.
 
-    Invariant: the pairs are those of the definition, for every window and each radius. Memory: 6 bytes for each pair.
+    Invariant: for every window and each radius, the pairs are exactly those of
+    :func:`asc.operators.dbscan.reference.neighbours`. Memory: 6 bytes for each pair.
     """
 
     values: Floats
@@ -47,7 +52,9 @@ class Neighbours:
 
     @staticmethod
     def of(values: Floats, radii: Floats) -> Neighbours:
-        """Return the neighbours among points in order, for different radii in ascending order."""
+        """Return the neighbours among points in order. ``radii``: distinct radii in ascending order. The result omits
+        the largest radii if points have too many neighbours within them.
+        """
         nothing = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16)
         none = Neighbours(values[:0], radii, *nothing)
         number = _reached(values, radii[: _RANKS - 1])
@@ -74,8 +81,8 @@ class Neighbours:
         return place if place < len(self.radii) and self.radii[place] == radius else None
 
     def extended(self, values: Floats) -> Neighbours | None:
-        """Return the neighbours after ``values`` are appended to the points. Return None if there would be too many
-        neighbours.
+        """Return the neighbours after ``values`` are appended to the points. Return None if points would then have more
+        than PAIR_NEIGHBOURS neighbours on average.
 
         Cost: two sorts of all points, and a search of the points around each new point.
         """
@@ -111,8 +118,8 @@ def _reached(values: Floats, radii: Floats) -> int:
 
 
 def _pairs(values: Floats, new_from: int, radii: Floats, capacity: int) -> tuple[Codes, Codes, _Ranks] | None:
-    """Return the pairs with a point from ``new_from`` on, as three arrays: the newer points, the older points, and the
-    ranks.
+    """Return the pairs of neighbours of which at least one point is at ``new_from`` or later, as three arrays: the
+    newer points, the older points, and the ranks.
 
     Return None if there are more than ``capacity`` pairs.
     """
@@ -127,7 +134,9 @@ def _pairs(values: Floats, new_from: int, radii: Floats, capacity: int) -> tuple
 
 
 def _listed(newer: Codes, older: Codes, ranks: _Ranks, points: int) -> tuple[Ints, Codes, _Ranks]:
-    """Return the pairs as lists by newer point: the start of each list, the older points, and the ranks."""
+    """Return the pairs in lists, one for each newer point: the start of each list, the older points of the lists, and
+    their ranks.
+    """
     ends = np.zeros(points + 1, dtype=np.int64)
     own_newer, own_ranks = np.empty_like(newer), np.empty_like(ranks)
     by_older(newer, older, ranks, ends, own_newer, own_ranks)

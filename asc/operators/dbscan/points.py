@@ -1,4 +1,4 @@
-"""Points: the accepted records of a track, ordered by time, partition and offset."""
+"""Points: the accepted records of a track, ordered by event time, then partition and offset of the source topic."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _COLUMNS: Mapping[str, str] = MappingProxyType(
 
 
 class Come(NamedTuple):
-    """A point that has arrived and is not yet in the order."""
+    """A point that has arrived and is not yet merged into the ordered points. ``code``: the code of the selections that
+    accept it (:class:`asc.operators.dbscan.selections.Selections`).
+    """
 
     time_us: int
     partition: int
@@ -48,8 +50,9 @@ class Points:
     """Points as columns. ``values``: float64[points, attributes].
 
     ``seen_us``: the watermark when each point arrived. ``arrival``: the number of points of the track that arrived
-    before it. ``code``: the code of the selections that accept it. ``keys``: the text shown for each point; None if no
-    point has a text.
+    before the point. ``code``: the code of the selections that accept the point
+    (:class:`asc.operators.dbscan.selections.Selections`). ``keys``: the text shown for each point; None if no point has
+    a text.
 
     Invariant: strictly ascending order, except for the result of :meth:`arrived`. Memory: 40 bytes for each point, 8
     for each of its attributes, and its key.
@@ -120,13 +123,14 @@ class Points:
         return Points(**columns, keys=keys)
 
     def with_code(self, code: Codes) -> Points:
-        """Return the points with new codes of selections."""
+        """Return the points with other codes of selections, one for each point."""
         own = (self.time_us, self.partition, self.offset, self.values, self.seen_us, self.arrival)
         return Points(*own, code, self.keys)
 
     def merged(self, come: Points, arrived: int) -> tuple[Points, Ints]:
-        """Return the points together with the newly arrived points. A newly arrived point is ignored if its time,
-        partition and offset are already there. Also return the indices of the arrived points that were added.
+        """Return the points merged with the newly arrived points ``come``. Ignore a newly arrived point if a point with
+        its time, partition and offset is already there. Also return the indices in ``come`` of the points that were
+        added.
 
         ``arrived``: the number of points of the track that arrived before. Cost: a sort of the points from the earliest
         new one on.

@@ -1,4 +1,8 @@
-"""Progress of DBSCAN queries: the final windows of a query, and the data with which its next window is compared."""
+"""Progress of DBSCAN queries: the final windows of a query, and the data with which its next window is compared.
+
+Windows lie along an axis: event time in microseconds, or for windows that count points the number of points before a
+point. A point has a position on the axis. A mark is the position up to which no more points arrive.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +23,25 @@ from asc.operators.times import time_text
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """The points of a query. Queries with the same selections that were registered after the same point share these
-    points. ``rows``: the indices of the points in the track, in order.
+    """The points of a query. Queries with the same selections that were registered after the same point share a view.
+    ``rows``: the indices of the points in the track, in order.
 
-    ``places``: the position of each point along the axis of the windows, ascending. It is the point's time, or the
-    number of points before it.
+    ``places``: the position of each point on the axis of the windows, ascending. The position is the point's time, or
+    the number of the query's points before it.
     """
 
     rows: Ints
     places: Ints
 
     def before(self, place: int) -> int:
-        """Return the number of points before a position on the axis."""
+        """Return the number of points of the view before a position on the axis of the windows."""
         return int(np.searchsorted(self.places, place))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DueWindow:
-    """A window that is final: the points of a view from ``low`` to before ``high``.
+    """A final window of a query, whose records are due: the points of ``view`` with indices from ``low`` to before
+    ``high``.
 
     ``lost``: whether points of the window were dropped, or the window has more points than allowed.
     """
@@ -50,16 +55,16 @@ class DueWindow:
 
     @property
     def points(self) -> int:
-        """Return the number of points."""
+        """Return the number of points in the window."""
         return self.high - self.low
 
     @property
     def end(self) -> int:
-        """Return the exclusive end along the axis of the windows."""
+        """Return the exclusive end of the window, as a position on the axis of the windows."""
         return self.progress.query.schedule.bounds(self.number)[1]
 
     def preceding(self) -> DueWindow:
-        """Return the preceding window."""
+        """Return the window of the same query with the preceding number."""
         begin, end = self.progress.query.schedule.bounds(self.number - 1)
         return DueWindow(self.progress, self.number - 1, self.view, self.view.before(begin), self.view.before(end))
 
@@ -69,14 +74,15 @@ class QueryProgress:
     """The progress of one DBSCAN query through its windows.
 
     ``since``: the number of points of the track that arrived before the query's registration; the query excludes them.
-    ``done``: the last final window. ``first_us``: the time of the query's first point. ``is_quiet``: whether no window
-    is output until a window has a point. ``ids``: the ids of the clusters of the window ``done``; None if the next
-    window is compared with nothing. ``newest``: the newest point of the query's windows. ``numbered``: if the windows
-    count points, the number of points that have a number.
+    ``done``: the number of the last window that is final and was processed. ``first_us``: the time of the query's first
+    point. ``is_quiet``: true while empty windows are not output: before the first window with a point, and after an
+    empty window. ``ids``: the ids of the clusters of the window ``done``; None if the next window is compared with
+    nothing. ``newest``: the newest point of the query's windows. ``numbered``: if the windows count points, the number
+    of points that have a number.
 
-    ``dropped``: the windows after ``done`` that contained dropped points; None if there is none.
-    ``last_output``: the number of the last window that was output, and the numbers of its clusters and noise
-    points; these are None if the window was skipped.
+    ``dropped``: the windows after ``done`` that contained points dropped because of capacity; None if there is none.
+    ``last_output``: the number of the last window that was output, and the numbers of its clusters and noise points;
+    these are None if the window was skipped.
     """
 
     query: DbscanQuery
@@ -97,16 +103,18 @@ class QueryProgress:
 
     @property
     def needed_from(self) -> int:
-        """Return the first position on the axis whose points a later window or comparison needs."""
+        """Return the position on the axis from which on a later window, or the comparison with the window ``done``,
+        needs points.
+        """
         return self.query.schedule.bounds(self.done + (self.ids is None))[0]
 
     def late_before(self, watermark_us: int) -> int:
-        """Return the time before which a point is late."""
+        """Return the event time before which a point is late for the query at a watermark."""
         return self.query.schedule.late_before(watermark_us) if self.query.is_timed else watermark_us
 
     def due(self, view: View, mark: int, points_max: int) -> Iterator[DueWindow]:
-        """Yield the windows that end at or before a mark and are to be output, ascending. A window becomes ``done``
-        when the next window is requested.
+        """Yield in order the windows that end at or before ``mark`` (a position on the axis) and are to be output. A
+        window becomes ``done`` when the caller requests the next window.
 
         Cost: a search for each window, however many empty windows are between two of them.
         """
@@ -131,8 +139,8 @@ class QueryProgress:
                 self.dropped = self.dropped.after(number)
 
     def _next_with_point(self, view: View, number: int) -> int | None:
-        """Return the number of the first window from a window on that has a point, even a dropped one. Return None if
-        there is none.
+        """Return the number of the first window that has a point, even a dropped one, among the windows from ``number``
+        on. Return None if there is none.
         """
         schedule = self.query.schedule
         row = view.before(schedule.bounds(number)[0])
@@ -141,8 +149,8 @@ class QueryProgress:
         return min(numbers if dropped is None else [*numbers, dropped], default=None)
 
     def drop(self, places: Ints, newest: Place) -> None:
-        """Record that points were dropped, for a query whose windows are by time. ``places``: their times, at least
-        one, in any order. ``newest``: the last of these points.
+        """Record that points were dropped, for a query whose windows are by time. ``places``: the times of the dropped
+        points, at least one, in any order. ``newest``: the last of these points.
         """
         self._drop(Dropped.at(places, self.query.schedule, self.done, newest), int(places.max()))
 
@@ -159,11 +167,13 @@ class QueryProgress:
             self.ids = None
 
     def drop_unheld(self, places: Iterable[Place]) -> None:
-        """Record points that were dropped on arrival, for a query whose windows count points. ``places``: positions in
-        the order of arrival, none before the watermark, and all before the points that the track holds.
+        """Record points that were dropped on arrival, for a query whose windows count points. ``places``: the points in
+        the order of arrival. The caller ensures that none is before the watermark, and that all are before the points
+        that the track holds.
 
         A point gets the next number if all dropped points of the query are before it. Any other point may be a repeat
-        of a dropped point, and gets no number. The windows that would contain it contain a dropped point with a number.
+        of a dropped point, and gets no number. This is no loss: the windows that would contain the point contain a
+        dropped point with a number.
         """
         # ``dropped`` no longer has points whose windows are all written. None of these is after ``newest``.
         known = [self.newest, None if self.dropped is None else self.dropped.newest]
@@ -184,8 +194,8 @@ class QueryProgress:
 
     @staticmethod
     def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: HeldIds | None, form: int) -> QueryProgress:
-        """Return the progress from the JSON list that :meth:`plain` returned, and from the ids. ``form``: the form of
-        the state that has the list.
+        """Return the progress from the JSON list that :meth:`plain` returned, and from the ids. ``form``: the form
+        (version number) of the state from which the list was read.
         """
         _, since, done, first_us, is_quiet, newest, numbered, dropped, last_window, _ = plain
         if dropped is not None:
@@ -205,8 +215,8 @@ class QueryProgress:
 
     @property
     def latest(self) -> dict[str, Any]:
-        """Return the figures of the last window that was output. The end of the window has the form that records have.
-        The figures are empty if no window was output.
+        """Return the figures of the last window that was output: the numbers of clusters and noise points, and the end
+        as output records show it. Return an empty dict if no window was output.
         """
         if self.last_output is None:
             return {}
@@ -217,13 +227,15 @@ class QueryProgress:
 
 
 def _dropped_of_form_1(plain: Sequence[Any], schedule: Schedule, done: int) -> Dropped:
-    """Return the windows between the positions of the first and the last dropped point, which form 1 has."""
+    """Return the windows that a state of form 1 says have lost points. Form 1 has only the positions of the first and
+    the last dropped point, so all windows between the two are included.
+    """
     first, last, newest = plain
     return Dropped.between(first, last, schedule, done, Place(*newest))
 
 
 class Views:
-    """The views of a track's points, each computed once."""
+    """The views of a track's points (the points of each query), each computed once."""
 
     def __init__(self, points: Points, selections: Selections) -> None:
         self.points = points
@@ -258,8 +270,8 @@ class Views:
         return self._timed[name]
 
     def counted(self, progress: QueryProgress, before_us: int) -> View:
-        """Return the view of a query whose windows count points. ``before_us``: all points of the query before this
-        time have a number.
+        """Return the view of a query whose windows count points. The caller ensures that all points of the query before
+        ``before_us`` have a number.
         """
         rows, times_us = self.rows(progress)
         settled = int(np.searchsorted(times_us, before_us))

@@ -29,7 +29,8 @@ class DbscanOutput(NamedTuple):
     """An output of a DBSCAN query.
 
     The output goes to ``topic``, with ``key`` (the id of the query), ``value`` (JSON) and ``identity``. These are the
-    same whenever the output is written again. ``source``: the newest point that the output is about.
+    same whenever the output is written again. ``source``: the name of the record (topic, partition and offset) of the
+    newest point that the output is about; empty if there is none.
     """
 
     topic: str
@@ -52,8 +53,9 @@ class WindowName:
 
     @staticmethod
     def of(query: DbscanQuery, number: int) -> WindowName:
-        """Return the name of a window. For windows by time, the bounds are times, and the end is in milliseconds.
-        Otherwise the bounds are the numbers of the first and the last point, and the end is the last point's number.
+        """Return the name of the query's window with a number. For windows by time, the bounds are times, and the end
+        is in milliseconds. Otherwise the bounds are the numbers of the first and the last point, and the end is the
+        last point's number.
 
         >>> query = DbscanQuery("dense", "asc.dense", "t", "e", ("s",), 2, False, 0.05, 5, False, 100, 10)
         >>> WindowName.of(query, 2)
@@ -83,7 +85,9 @@ class Summary:
 
     @staticmethod
     def of(now: Labels, values: Floats, *, is_position: bool) -> Summary:
-        """Return the summaries of the clusters of a window. ``values``: the values of the window's points, in order."""
+        """Return the summaries of the clusters of a window. ``now``: the labels of the window. ``values``: the values
+        of the window's points, in order. ``is_position``: whether these are degrees.
+        """
         space = unit_vectors(values) if is_position else values
         totals = _summed(now, space)
         counts, newest, sums, low, high = totals
@@ -142,7 +146,9 @@ class PointTexts:
         self._numbers: dict[float, str] = {}
 
     def labelled(self, rows: Sequence[int], labels: Sequence[int]) -> str:
-        """Return points as a JSON list without its brackets. Each point has its values and a label."""
+        """Return points as the elements of a JSON list, without the list's brackets. Each point is shown by its values
+        and its label.
+        """
         if not rows:
             return ""
         known = self._begins
@@ -205,7 +211,9 @@ class WindowRecords:
     newest: Place | None
 
     def skipped(self, *, is_partial: bool) -> DbscanOutput:
-        """Return the record of a window that was skipped because it has too many points."""
+        """Return the record of a window that was skipped because of capacity: it has too many points, or some of its
+        points were dropped. ``is_partial``: whether the window begins before the query's first point.
+        """
         return self._window(f'"partial":{_flag(is_partial)},"skipped":"capacity"')
 
     def outputs(
@@ -219,8 +227,8 @@ class WindowRecords:
         is_partial: bool,
     ) -> Iterator[DbscanOutput]:
         """Yield the records of a window. ``rows``: the indices of the window's points. ``old_labels``: the label of
-        each point in the preceding window, -1 for noise and for points that were not in that window. It is None if
-        nothing is compared.
+        each point in the preceding window, -1 for noise and for points that were not in that window. ``old_labels`` is
+        None if the window is not compared with the preceding one.
         """
         yield from self._clusters(evolution, rows, summary)
         if self.query.members != "none":
@@ -290,8 +298,8 @@ class WindowRecords:
 
 
 def _changed(now: Labels, evolution: Evolution, old_labels: Codes | None) -> Flags:
-    """Return for each point whether its cluster differs from its cluster in the preceding window. Without old labels,
-    return for each point whether it is in a cluster.
+    """Return for each point of a window whether its cluster differs from its cluster in the preceding window. If
+    ``old_labels`` is None, return for each point whether it is in a cluster.
     """
     if old_labels is None:
         return now.labels >= 0
@@ -311,8 +319,8 @@ def id_text(cluster_id: Id) -> str:
 
 
 def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:
-    """Return as JSON the ids that have no successor, each with the clusters that its points joined. Also return a JSON
-    field with the number of omitted ids.
+    """Return as JSON the ids of the clusters that no cluster of the window continues, each with the clusters that its
+    points joined. Also return a JSON field with the number of ids that are omitted beyond IDS_MAX; empty if none is.
     """
     listed, free_count = list[str](), IDS_MAX
     for old, joined in disappeared.items():
@@ -331,7 +339,7 @@ def _events(events: Sequence[str]) -> str:
 
 
 def _origins(origins: Sequence[Id]) -> str:
-    """Return as JSON the ids from which a cluster originates."""
+    """Return as JSON the ids of the preceding window's clusters to which a cluster is related."""
     if len(origins) == 1:
         ((end, label),) = origins
         return f'["{end}-{label}"]'

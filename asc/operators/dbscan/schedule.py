@@ -1,4 +1,4 @@
-"""Schedules of sliding windows: the windows that contain a position, and the windows that are final."""
+"""Schedules of sliding windows: the windows that contain a point's position, and the windows that are final."""
 
 from __future__ import annotations
 
@@ -26,31 +26,37 @@ class Schedule:
     slide: int
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """Return the first position of a window, and the position after its last."""
+        """Return the first position of the window ``number`` on the axis, and the position after its last."""
         return number * self.slide, number * self.slide + self.window
 
     def last_final(self, mark: int) -> int:
-        """Return the number of the last window whose end is at or before a mark."""
+        """Return the number of the last window whose end is at or before ``mark``, the position on the axis up to which
+        no more points arrive.
+        """
         return (mark - self.window) // self.slide
 
     def first_with(self, place: Position) -> Position:
-        """Return the number of the first window that contains a position, or each position of an array."""
+        """Return the number of the first window that contains the position ``place``. For an array of positions, return
+        an array of numbers.
+        """
         return (place - self.window) // self.slide + 1
 
     def last_with(self, place: Position) -> Position:
-        """Return the number of the last window that contains a position, or each position of an array."""
+        """Return the number of the last window that contains the position ``place``. For an array of positions, return
+        an array of numbers.
+        """
         return place // self.slide
 
     def late_before(self, mark: int) -> int:
-        """Return the position before which a point is late at a mark. All windows that would contain such a point are
-        final.
+        """Return the position on the axis before which a point is late once points have come up to ``mark``. All
+        windows that would contain a late point are final.
         """
         return (self.last_final(mark) + 1) * self.slide
 
 
 def ends(schedules: Iterable[Schedule], after: int, to: int) -> list[int]:
-    """Return the ends of the windows that are final at ``to`` and were not final at ``after``. The result has the
-    windows of all schedules, ascending by end.
+    """Return the ends of the windows of all schedules that are final at the mark ``to`` and were not final at the mark
+    ``after``, ascending.
 
     >>> ends([Schedule(10, 4), Schedule(9, 5), Schedule(6, 2)], 5, 20)
     [6, 8, 9, 10, 12, 14, 16, 18, 19, 20]

@@ -12,7 +12,7 @@ NONE = -1
 """The code of a point that no watched selection accepts."""
 
 _NAMES_REMEMBERED = 100_000
-"""The most names in the tuples of selections whose codes are remembered. If a further tuple exceeds this number, all
+"""The most names, over all tuples of selections whose codes are remembered. If a further tuple exceeds this number, all
 tuples are forgotten.
 """
 
@@ -20,7 +20,8 @@ _Codes = npt.NDArray[np.int32]
 
 
 class Selections:
-    """The watched selections of a track. Each set of watched selections that occurs has a code.
+    """The selections of a track that its queries use (watched selections). Each set of watched selections that accepts
+    some point has a code.
 
     Memory: a bit for each watched selection in each set. Sets that no longer occur are removed by :meth:`kept`.
     """
@@ -94,15 +95,17 @@ class Selections:
         return self._bits
 
     def watching(self, watched: Iterable[str], codes: _Codes) -> tuple[Selections, _Codes]:
-        """Return selections that watch the names ``watched`` instead. Also return the new code of each point."""
+        """Return the selections after the watched names are replaced by ``watched``. Also return the new code of each
+        point; NONE if no watched selection accepts the point.
+        """
         found = Selections(watched)
         places = {place: found._places.get(name) for name, place in self._places.items()}
         moved = np.array([found._code_of(_moved(own, places)) for own in self._sets], dtype=np.int32)
         return found, moved[codes] if len(codes) else codes
 
     def kept(self, codes: _Codes) -> tuple[Selections, _Codes]:
-        """Return the selections with only the sets that occur among the points, in the order of their first points.
-        Also return the new code of each point.
+        """Return the selections with only the sets whose codes occur in ``codes``, the codes of the points. The sets
+        are in the order of their first points. Also return the new code of each point.
         """
         values, firsts = np.unique(codes, return_index=True)
         order = values[np.argsort(firsts)]

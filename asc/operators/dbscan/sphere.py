@@ -1,4 +1,6 @@
-"""Positions in degrees as unit vectors. The distance of two vectors in space represents the distance on the sphere."""
+"""Positions in degrees as unit vectors. The straight distance of two vectors (the chord) is compared instead of the
+distance on the sphere, because one increases with the other.
+"""
 
 from __future__ import annotations
 

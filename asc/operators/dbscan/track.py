@@ -23,8 +23,8 @@ WINDOWS_HELD = 3
 """The capacity of a track, as a multiple of the points of the largest window."""
 
 _SLACK = 8
-"""The divisor of the capacity that gives the allowed excess. The oldest points are dropped only when the held points
-exceed the capacity by more than this excess.
+"""The divisor that gives the allowed excess: the oldest points are dropped only when the held points exceed the
+capacity by more than capacity / _SLACK.
 """
 
 _NO_TIME_US = 2**62
@@ -71,8 +71,8 @@ class Track:
     def watched_by(self, queries: Mapping[str, DbscanQuery], points_max: int, labels: LabelCache) -> None:
         """Replace the queries, and forget points that no query needs.
 
-        An unchanged query continues. A changed query with the same points and windows keeps these, but its ids start
-        anew.
+        An unchanged query continues. A changed query with the same points and windows keeps its progress through the
+        windows, but the ids of its clusters start anew.
         """
         before, self.points_max = self.queries, points_max
         self.queries = {}
@@ -95,8 +95,8 @@ class Track:
     # -- points
 
     def take(self, seen: Observation) -> str | None:
-        """Add a record of the track. Return the reason if the record is excluded regardless of other records. Return
-        None otherwise.
+        """Collect a record of the track for :meth:`hold`, unless no query accepts it. Return the reason if the record
+        is excluded regardless of other records. Return None otherwise.
         """
         code = self.selections.code(seen.selections)
         if code == NONE:
@@ -165,14 +165,16 @@ class Track:
                     progress.first_us = int(new.time_us[np.argmax(own)])
 
     def _timely_points(self, progress: QueryProgress, points: Points) -> Flags:
-        """Return for each point whether it belongs to a query and is not late for it now."""
+        """Return for each point whether a query accepts the point, and the point is not late for the query at the
+        current watermark.
+        """
         accepted = self.selections.accepted(progress.query.selections)[points.code]
         return accepted & (points.time_us >= progress.late_before(self.watermark_us))
 
     # -- capacity
 
     def _drop(self) -> None:
-        """Drop the oldest points beyond the capacity."""
+        """Drop the oldest points beyond the capacity, and record for each query which of its windows lose points."""
         count = self.points.count - self.points_max * WINDOWS_HELD
         if count <= 0:
             return
@@ -215,8 +217,8 @@ class Track:
     def passed(
         self, watermark_us: int, source_topic: str, labels: LabelCache, on_labels: OnLabels | None
     ) -> Iterator[DbscanOutput]:
-        """Yield the records of the windows that are final at a watermark. Then remove the points that no later window
-        needs.
+        """Yield the records of the windows that become final at the watermark ``watermark_us``. Then remove the points
+        that no later window needs.
         """
         if watermark_us <= self.watermark_us:
             return
@@ -236,7 +238,7 @@ class Track:
 
     def settled(self, source_topic: str, labels: LabelCache, on_labels: OnLabels | None) -> Iterator[DbscanOutput]:
         """Yield the records of the full windows that are not final yet, for queries whose windows count points. The
-        assumption is that no earlier point arrives.
+        caller ensures that no point arrives afterwards.
         """
         views = Views(self.points, self.selections)
         due: dict[str, Iterator[DueWindow]] = {}
@@ -289,8 +291,8 @@ class Track:
 
 
 def _values(position: Iterable[object], name: TrackName) -> list[float] | None:
-    """Return the values of a point. Return None if their number is wrong, or if a value is not a finite number in
-    range.
+    """Return the values of a point. Return None if the number of values is not that of the track, or if a value is not
+    a finite number in range.
     """
     values: list[float] = []
     for part in position:
@@ -304,7 +306,9 @@ def _values(position: Iterable[object], name: TrackName) -> list[float] | None:
 
 
 def _until(points: Points, place: Place) -> Flags:
-    """Return for each point whether it is at a position or before it."""
+    """Return for each point whether it is at or before ``place``, a position in the order of points (time, partition,
+    offset).
+    """
     time_us, partition, offset = place
     is_earlier = (points.partition < partition) | ((points.partition == partition) & (points.offset <= offset))
     found: Flags = (points.time_us < time_us) | ((points.time_us == time_us) & is_earlier)
@@ -312,8 +316,8 @@ def _until(points: Points, place: Place) -> Flags:
 
 
 def _numbered(progress: QueryProgress, views: Views, before_us: int, watermark_us: int) -> int:
-    """Assign numbers to the points that are now before the watermark, for a query whose windows count points. Return
-    how many points of the query have a number.
+    """Assign numbers to the query's points from ``before_us`` to before ``watermark_us``, for a query whose windows
+    count points. Return how many points of the query have a number.
     """
     _, times_us = views.rows(progress)
     low, high = (int(np.searchsorted(times_us, time_us)) for time_us in (before_us, watermark_us))

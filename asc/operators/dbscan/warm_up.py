@@ -7,11 +7,14 @@ from asc.operators.dbscan.dbscan_query import OP, DbscanQuery
 from asc.operators.feed import Message, Observation, Settings, Watermarks
 
 _POINTS = 100
-"""The number of points at one position: enough neighbours for cells to be used instead of pairs."""
+"""The number of made-up points at one position. The points have so many neighbours that clusters are computed by cells
+instead of pairs.
+"""
 
 
 def warm_up() -> int:
-    """Compute some windows of made-up points, by pairs and by cells, and return the number of records.
+    """Compute some windows of made-up points, by pairs of neighbours and by cells, so that all loops are compiled.
+    Return the number of output records.
 
     The first call on a machine costs seconds, a later call a fraction of a second.
     """

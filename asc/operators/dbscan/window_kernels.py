@@ -14,7 +14,8 @@ Array = Any
 def summarise(
     labels: Array, is_core: Array, values: Array, counts: Array, sums: Array, low: Array, high: Array, newest: Array
 ) -> None:
-    """Write the counts, sums, bounds and newest point of each cluster. Values are summed in the order of the points.
+    """Write the numbers of points, and the sums, bounds and newest point, of each cluster of a window. Values are
+    summed in the order of the points.
 
     ``counts`` int64[clusters, 2], initially zeros: the points, and the core points. ``sums``, initially zeros, ``low``
     and ``high`` float64[clusters, attributes]: the sums and the bounds of the values. ``newest``: the last point.
@@ -48,7 +49,8 @@ def relate(
     slots: Array,
     pairs: Array,
 ) -> int:
-    """Write the pairs of an old and a new cluster that have points in common, and return their number.
+    """Write the pairs of an old cluster (of the preceding window) and a new cluster (of the window) that have points in
+    common. Return the number of pairs.
 
     The labels are arrays over the points that are in both windows. ``ends`` int64[old clusters + 1], initially zeros,
     ``order`` int64[points] and ``slots`` int64[new clusters], initially -1, are scratch. ``pairs`` int64[points, 4]
