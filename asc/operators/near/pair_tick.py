@@ -24,17 +24,18 @@ pairs are in ascending order.
 """
 
 Carried = tuple[str | None, str | None]
-"""The carried values of the two objects of a pair."""
+"""The carried values (the values that the query's condition reads) of the two objects of a pair."""
 
 
 class PairEvent(NamedTuple):
     """An output of a near query for one pair.
 
     The output goes to ``topic``, with ``key`` (a JSON array of the two objects' keys, the smaller first), ``value``
-    (JSON) and ``identity``. These are the same whenever the output is written again. With a ``condition``, the output
-    is written only if the condition holds for ``own``, the values that both objects carried at this tick. For the end
-    of a pair, ``own`` are the values of the earlier tick. If the two were also near at the ``other`` tick, the
-    condition must not hold for the values carried at that tick.
+    (JSON) and ``identity``. These are the same whenever the output is written again. ``condition``: the condition of
+    the query, which the broker evaluates; None if there is none. With a condition, the output is written only if the
+    condition holds for ``own``, the values that both objects carried at this tick. For the output ``apart``, ``own``
+    has the values of the earlier of the two compared ticks. ``other``: the values at the other of these ticks, if the
+    objects are near at both; for these values the condition must not hold.
     """
 
     topic: str
@@ -67,8 +68,8 @@ class PairTick:
         return PairTick(Snapshot(rows), np.searchsorted(places, pairs), self.source_topic)
 
     def without(self, other: PairTick) -> tuple[Pairs, Pairs, Pairs]:
-        """Return the pairs that are not near at the ``other`` tick, and the pairs that are also near there. Return the
-        latter a second time, with the indices that their objects have at the ``other`` tick.
+        """Return the pairs that are not near at the tick ``other``, and the pairs that are near at both ticks. Return
+        the pairs of both ticks a second time, with the indices that their objects have at the tick ``other``.
 
         Cost: a look-up of each key of both ticks, and a sort of the pairs.
         """
@@ -89,8 +90,9 @@ class PairTick:
     ) -> Iterator[PairEvent]:
         """Yield an output for each pair, with the data of this tick.
 
-        ``time``: the time of this tick or of the next one. ``others``: for each pair, the values that its objects
-        carried at the other tick.
+        ``kind``: the type of the outputs. ``time``: the time of the tick at which the pairs are output: this tick, or
+        for the output ``apart`` a later one. ``others``: for each pair, the values that its objects carried at the
+        other of the two compared ticks; None if there are none.
         """
         keys, times, positions, sources = self._texts
         metres = millimetres_m(self.objects.x, self.objects.y, self.pairs)

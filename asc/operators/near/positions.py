@@ -26,7 +26,7 @@ ROW_SCHEMA = pa.schema(
 """The columns of an observation of an object. ``carried``: the values that a condition reads, as text."""
 
 _LOOSE_KEPT = 50_000
-"""The number by which the unfolded rows may exceed the folded rows before all rows are folded."""
+"""The number by which the unfolded rows of :class:`Positions` may exceed the folded rows before all rows are folded."""
 
 _Ints = npt.NDArray[np.int64]
 
@@ -82,9 +82,10 @@ class Positions:
     """The last observation of each object in each interval between two ticks. Observations are ordered by time, then by
     offset, then by partition.
 
-    Invariant: the rows held are a function of the observations added and the ticks passed, in order, however these were
-    split into batches. The first ``folded`` rows are folded: each object has at most one row for each interval. The
-    rows after them are as they arrived, and are folded before any of them is excluded or read.
+    To fold is to keep only the last row of each object and interval. Invariant: the rows held are a function of the
+    observations added and the ticks passed, in order, however these were split into batches. The first ``folded`` rows
+    are folded: each object has at most one row for each interval. The rows after them are as they arrived, and are
+    folded before any of them is excluded or read.
 
     Cost: an Arrow row of some 70 bytes for each observation held. Folding sorts the rows, at some .3 us per row. It
     happens at a tick, at capacity, and when the unfolded rows exceed the folded rows by more than ``_LOOSE_KEPT``.
@@ -125,7 +126,7 @@ class Positions:
         return self.count > 0 and bool(pc.all(pc.equal(keys, keys[0])).as_py())
 
     def add(self, rows: pa.Table, capacity: int) -> int:
-        """Add observations in order. Return the number of observations that are not excluded.
+        """Add observations in order. Return the number of observations that were added; the others are excluded.
 
         ``capacity``: the most observations held. At capacity, an observation is excluded if no observation of the same
         object and interval is held.
@@ -140,7 +141,8 @@ class Positions:
         return int(rows.num_rows)
 
     def passed(self, at_us: int, window_us: int) -> Snapshot:
-        """Return the objects at a final tick, each with its last observation in the ``window_us`` up to the tick.
+        """Return the objects at the final tick ``at_us``, each with its last observation in the ``window_us`` up to the
+        tick.
 
         Observations that no later tick needs are forgotten.
         """
@@ -167,7 +169,9 @@ class Positions:
         self._folded = self.count
 
     def _within_capacity(self, rows: pa.Table, capacity: int) -> pa.Table:
-        """Return the rows that can be added within ``capacity``. The rows that are already held must be folded."""
+        """Return the rows that can be added within ``capacity``. The caller ensures that the rows already held are
+        folded.
+        """
         held = self.count
         groups = self._groups(pa.concat_tables([self._rows, rows]))
         _, first, group = np.unique(groups, return_index=True, return_inverse=True)
@@ -181,14 +185,16 @@ class Positions:
         return rows.filter(pa.array(first[group[held:]] <= last))
 
     def _groups(self, rows: pa.Table) -> _Ints:
-        """Return a number for each row. Rows of the same object and interval have the same number."""
+        """Return a number for each row, which identifies the object and the interval between two ticks: rows that share
+        both have the same number.
+        """
         ticks, tick = np.unique(-(-rows["time_us"].to_numpy() // self._every_us), return_inverse=True)
         found: _Ints = _codes(rows) * len(ticks) + tick
         return found
 
 
 def _codes(rows: pa.Table) -> _Ints:
-    """Return a number for each row. Rows with the same key have the same number."""
+    """Return a number for each row, which identifies the object: rows with the same key have the same number."""
     keys = rows["key"].combine_chunks()
     if isinstance(keys, pa.ChunkedArray):
         keys = pa.concat_arrays(keys.chunks) if keys.num_chunks else pa.array([], pa.string())
@@ -203,5 +209,5 @@ def _by_time(rows: pa.Table, groups: _Ints) -> _Ints:
 
 
 def _lasts(groups: _Ints) -> npt.NDArray[np.bool_]:
-    """Return the mask of the last row of each sorted group."""
+    """Return a mask that is true for the last row of each group. ``groups``: the group of each row, sorted."""
     return np.append(groups[1:] != groups[:-1], values=True) if len(groups) else np.zeros(0, dtype=np.bool_)

@@ -13,13 +13,13 @@ _Floats = npt.NDArray[np.float64]
 _Pairs = npt.NDArray[np.int64]
 
 _DOUBT = 1e-9
-"""A bound on the error of a distance that NumPy computes: this number of metres, plus this share of the distance. If
-the error matters, the distance by Python's ``math`` decides.
+"""A bound on the error of a distance that NumPy computes: this number of metres, plus this share of the distance. A
+distance that is closer than this bound to the limit is computed again with Python's ``math``.
 """
 
 _ULPS = 1e-12
-"""A relative error bound, far above the differences between the sines and roots of NumPy and of ``math`` at any
-distance.
+"""A relative error bound for rounding to millimetres: far above the differences between the distances that NumPy and
+``math`` compute.
 """
 
 _DOUBTFUL_CHORD = 1e-14
@@ -109,10 +109,10 @@ def millimetres_m(x: _Floats, y: _Floats, pairs: _Pairs) -> list[float]:
 
 
 def _distances_m(x: _Floats, y: _Floats, pairs: _Pairs) -> tuple[_Floats, npt.NDArray[np.bool_]]:
-    """Return the distances in metres. Also return the mask of the pairs near the antipode, where the arc sine magnifies
-    errors.
+    """Return the distance of each pair in metres. Also return a mask that is true for pairs of nearly opposite points
+    of the earth, for which the arc sine magnifies errors.
 
-    Outside the mask a distance is exact within ``_DOUBT``.
+    For the other pairs the distance is exact within ``_DOUBT``.
     """
     first, second = pairs[:, 0], pairs[:, 1]
     low, high = np.radians(y[first]), np.radians(y[second])

@@ -45,8 +45,8 @@ _Row = tuple[str | float | None, ...]
 _FORM = 2
 
 _NEVER_US = -(2**62)
-"""The earliest watermark in microseconds; the latest is the same number with the other sign. The ticks and windows
-around these two times fit into 64 bits.
+"""The earliest watermark in microseconds, which stands for "no watermark yet"; the latest is the same number with the
+other sign. The ticks and windows around these two times fit into 64 bits.
 """
 
 
@@ -54,8 +54,8 @@ around these two times fit into 64 bits.
 class _Watch:
     """The state of one near query.
 
-    ``done_us``: the last tick that is final. ``before``: the pairs at that tick and their objects, for queries that
-    output changes; None if no objects were near each other.
+    ``done_us``: the last tick that is final. ``before``: the pairs at the tick ``done_us`` and their objects, for
+    queries that output changes; None if no objects were near each other, or for other queries.
     """
 
     query: NearQuery
@@ -72,7 +72,7 @@ class _Watch:
 
     @property
     def figures(self) -> dict[str, int]:
-        """Return the number of observations held."""
+        """Return the figures that the metrics of the query show: the number of observations held."""
         return {"observations": self.positions.count}
 
     def is_late(self, time_us: int) -> bool:
@@ -110,7 +110,7 @@ class Ticks:
         return sum(watch.positions.count for watch in self._watches.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[PairEvent]:
-        """Yield the pairs that the next messages cause. Count each text that is not a message."""
+        """Yield the pairs that the next messages cause. Count each text that is no message as excluded."""
         rows: dict[str, list[_Row]] = {}
         for message in self._feed.messages(texts, self.counts):
             if isinstance(message, Observation):
@@ -159,8 +159,8 @@ class Ticks:
     # -- observations
 
     def _take(self, seen: Observation, rows: dict[str, list[_Row]]) -> None:
-        """Add an observation to ``rows`` for each query that accepts the record. Count the observation as excluded if
-        it is unusable, or late for a query.
+        """Add an observation to ``rows`` for each query that accepts the record. Count the observation as excluded once
+        if it is unusable, otherwise once for each query for which it is late.
         """
         watches = self._watches_of(seen)
         if not watches:
