@@ -22,8 +22,8 @@ from asc.operators.times import FIRST_US, LAST_US, is_watermark, time_text
 _FORM = 2
 
 _QUERIES_COUNTED = 1_000
-"""The most queries for which the objects inside are counted. Every batch reports the counts of each of the parts of a
-feed.
+"""The most queries of a part for which the number of objects inside is reported. Every batch reports these numbers for
+each part of the feed, so more would be costly.
 """
 
 
@@ -32,7 +32,7 @@ class Event:
     """An output of an event query.
 
     The event goes to ``topic``, with ``key`` (the object), ``value`` (JSON) and ``identity``. These are the same
-    whenever the event is written again. ``query``: the query whose event it is. ``source``: the record of the last
+    whenever the event is written again. ``query``: the id of the query. ``source``: the record of the object's last
     observation.
     """
 
@@ -61,7 +61,9 @@ class _Run:
 
 @dataclass(slots=True)
 class _Object:
-    """The state of an object: its last observation, and its runs. In each run the object is inside or accepted."""
+    """The state of an object: its last observation, and its runs by ``query`` or ``query/shape``. An object has a run
+    only while it is inside or accepted.
+    """
 
     partition: int
     offset: int
@@ -74,9 +76,10 @@ class _Object:
 class _Track:
     """The objects of one track, by key, and the queries that watch them, of which there is at least one.
 
-    ``time``: the name of its event time. ``watching``: the queries of each selection. ``inside``: the number of runs of
-    each query that are inside. ``shortest_us`` and ``longest_us``: the shortest and the longest ``lost_after_us`` of
-    these queries. ``due_us``: the time before which no run can be closed and no object forgotten.
+    ``time``: the name of its event time. ``watching``: the queries of each selection. ``inside``: for each query, the
+    number of runs with ``is_inside``. ``shortest_us`` and ``longest_us``: the shortest and the longest
+    ``lost_after_us`` of these queries. ``due_us``: the earliest watermark at which a run must be closed or an object
+    forgotten.
     """
 
     queries: dict[str, EventQuery]
@@ -104,8 +107,8 @@ class _Track:
         self.inside = Counter({query_id: count for query_id, count in self.inside.items() if query_id in queries})
 
     def names_of(self, selections: Iterable[str]) -> list[str]:
-        """Return the queries that accept a record with these selections. For a join, the name includes the shape, as
-        ``query/shape``.
+        """Return the names of the runs that a record with these selections belongs to: the ids of the queries that
+        accept the record. For a join, the name includes the shape, as ``query/shape``.
         """
         found = []
         for selected in selections:
@@ -114,12 +117,12 @@ class _Track:
         return found
 
     def count_inside(self) -> None:
-        """Count the runs that are inside, by a walk over all objects."""
+        """Count the runs with ``is_inside`` for each query, by a walk over all objects."""
         runs = (item for known in self.objects.values() for item in known.runs.items())
         self.inside = Counter(_query_of(name) for name, run in runs if run.is_inside)
 
     def due_of(self, known: _Object) -> int:
-        """Return the first time at which a run of the object must be closed, or at which the object must be
+        """Return the earliest watermark at which a run of the object must be closed, or at which the object must be
         forgotten.
         """
         after_us = (self.queries[_query_of(name)].lost_after_us for name in known.runs)
@@ -151,7 +154,7 @@ class Bucket:
         return sum(len(track.objects) for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[Event]:
-        """Return the events that the next messages cause. Count each text that is not a message."""
+        """Yield the events that the next messages cause. Count each text that is no message as excluded."""
         yield from self.events(self._feed.messages(texts, self.counts))
         self.counts.latest = self._inside()
 
@@ -168,7 +171,9 @@ class Bucket:
                 self._set(message)
 
     def _inside(self) -> dict[str, dict[str, int]]:
-        """Return the number of objects inside each query. Return nothing if there are too many queries."""
+        """Return for each query the number of objects inside. Return an empty dict if there are more than
+        _QUERIES_COUNTED queries.
+        """
         if sum(len(track.queries) for track in self._tracks.values()) > _QUERIES_COUNTED:
             return {}
         return {
@@ -227,7 +232,9 @@ class Bucket:
                 yield self._event(query, name, kind, key=seen.key, known=known, since_us=since_us)
 
     def _no_observation(self, seen: Observation, known: _Object | None) -> str | None:
-        """Return the reason why a record is excluded. Return None if it is an observation."""
+        """Return the reason why a record is excluded. Return None if the record is usable. ``known``: the state of the
+        record's object, if it has one.
+        """
         reason = exclusion_reason(seen, is_planar=self._settings.is_planar)
         if reason is not None:
             return reason
@@ -290,8 +297,8 @@ class Bucket:
     # -- the state
 
     def to_bytes(self) -> bytes:
-        """Return the state as bytes, for :meth:`of_bytes`. The numbers of runs that are inside have a separate member,
-        which an earlier version does not read.
+        """Return the state as bytes, for :meth:`of_bytes`. The numbers of objects inside have a separate member, which
+        an earlier version does not read.
         """
         tracks = {
             name: [track.watermark_us, {key: _plain_object(known) for key, known in track.objects.items()}]
@@ -330,8 +337,8 @@ class Bucket:
 def _stepped(
     runs: dict[str, _Run], name: str, is_accepted: bool, time_us: int, dwell_us: int
 ) -> tuple[Kind | None, int]:
-    """Apply an observation to the run of an object. Return the type of the resulting event, or None if there is no
-    event. Also return the start of the run.
+    """Apply an observation to the run ``name`` of an object. Return the type of the resulting event, or None if there
+    is no event. Also return the time since which the run has had its ``is_accepted``.
     """
     run = runs.get(name)
     if run is None:
