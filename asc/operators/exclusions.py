@@ -13,7 +13,8 @@ from asc.operators.feed import Kind, Observation
 from asc.operators.times import is_in_range
 
 KEY_BYTES_MAX = 1_024
-"""The most bytes of an object's key. The key is held in memory as long as the object."""
+"""The most bytes of the key of an object, such as a vehicle. The key is held in memory as long as the object's state.
+"""
 
 OUTPUT_TOO_LARGE = "output_too_large"
 """The reason that excludes an output that is too large for its topic."""
@@ -28,7 +29,7 @@ message or an output.
 
 @dataclass(slots=True)
 class FeedCounts:
-    """Counts of some messages: observations, records excluded by reason, and outputs by type.
+    """Counts over some messages of a feed: the observations, the excluded records by reason, and the outputs by type.
 
     ``latest``: figures of the state or of the last output of each query of the part, by the query's id; None if the
     kind has no figures.
@@ -41,7 +42,7 @@ class FeedCounts:
 
 
 def exclusion_reason(seen: Observation, *, is_planar: bool) -> str | None:
-    """Return the reason why a record is excluded, regardless of earlier records. Return None if it is not excluded."""
+    """Return the reason why a record is excluded regardless of earlier records. Return None if it is usable."""
     if seen.key is None or len(seen.key.encode("utf-8", "replace")) > KEY_BYTES_MAX:
         return "key"
     if seen.is_future:
@@ -52,8 +53,8 @@ def exclusion_reason(seen: Observation, *, is_planar: bool) -> str | None:
 
 
 def _is_position(position: tuple[float | None, ...], *, is_planar: bool) -> bool:
-    """Return whether all parts are numbers. Unless ``is_planar``, the parts must be degrees in range: longitude and
-    latitude, twice for a box.
+    """Return whether all coordinates of a position are finite numbers. Unless ``is_planar``, they must also be degrees
+    in range: longitude and latitude, twice for a box.
     """
     for place, part in enumerate(position):
         # A whole number may exceed all doubles.

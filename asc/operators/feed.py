@@ -73,9 +73,10 @@ class QuerySettings:
 class Settings:
     """The queries of one kind. They apply to the messages that follow the settings in the feed.
 
-    ``op``: the tag of the kind. ``source_topic``: the topic of the stream's records. ``is_planar``: whether positions
-    are not in degrees. ``limit``: the most objects or observations that one part, or one query, may hold.
-    ``lateness_us``: the allowed lateness of the stream. A watermark is the mark minus this time.
+    ``op``: the tag of the kind. ``source_topic``: the topic of the stream's records. ``is_planar``: true if positions
+    are planar coordinates, false if they are degrees. ``limit``: the most objects or observations that one part, or one
+    query, may hold. ``lateness_us``: the allowed lateness of the stream in microseconds. A watermark is the mark minus
+    this time.
     """
 
     op: str
@@ -196,9 +197,9 @@ Message = Settings | Watermarks | Observation
 
 
 def parse(text: str | bytes, op: str, query_of: Callable[[QuerySettings], object]) -> tuple[Message, ...]:
-    """Return the messages that a record of the feed contains for a kind. The result is one message. It is empty if a
-    record of form 1 is for another kind. ``query_of``: a function that reads a query of the kind from settings, and
-    raises an exception for invalid settings.
+    """Return the messages that a record of the feed contains for the kind with the tag ``op``. There is one message, or
+    none if a record of form 1 is for another kind. ``query_of``: a function that reads a query of the kind from
+    settings, and raises an exception for invalid settings.
 
     Raise ValueError, KeyError, TypeError or AttributeError if the record is no message of the kind. Raise FeedFormError
     if a later version wrote it.
@@ -252,7 +253,9 @@ def text_or_none(value: Any) -> str | None:
 
 
 def _name(given: Any) -> str:
-    """Return the name of a selection or a query. Raise ValueError or AttributeError for other values."""
+    """Return the value if it can be the name of a selection or a query: a text that UTF-8 can encode. Raise ValueError
+    or AttributeError for other values.
+    """
     name = text_or_none(given)
     if name is None:
         raise ValueError("a name is missing")
@@ -260,7 +263,9 @@ def _name(given: Any) -> str:
 
 
 def names(given: Any) -> tuple[str, ...]:
-    """Return the names in a list. Raise ValueError, TypeError or AttributeError for other values."""
+    """Return the elements of a list of names as a tuple. Raise ValueError, TypeError or AttributeError if the value is
+    no list of names.
+    """
     if not isinstance(given, (list, tuple)):
         raise TypeError("names are in a list")
     return tuple(map(_name, given))

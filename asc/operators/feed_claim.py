@@ -27,10 +27,11 @@ def claim_of(writer: str) -> str:
 
 
 class ClaimedFeed:
-    """The reader of one partition of a feed for a kind.
+    """The reader of one partition of a feed for one kind of operator: it ignores the messages of replaced writers.
 
     ``writer``: the writer of the last claim; None before the first claim, when all messages count. Invariant: the
-    messages and the writer are a function of the texts in their order, however they are split.
+    messages and the writer are a function of the texts in their order, however the texts are split into calls of
+    :meth:`messages`.
     """
 
     def __init__(self, op: str, query_of: Callable[[QuerySettings], object], writer: str | None = None) -> None:
@@ -39,8 +40,8 @@ class ClaimedFeed:
         self.writer = writer
 
     def messages(self, texts: Iterable[str | bytes], counts: FeedCounts) -> Iterator[Message]:
-        """Yield the messages in the next texts that the last claim admits. Count unreadable messages and messages of
-        other writers as excluded. Do not count claims.
+        """Yield from the next texts the messages of the writer of the last claim. Count unreadable messages and
+        messages of other writers as excluded in ``counts``. Do not count claims.
 
         Raise FeedFormError if a later version wrote a message.
         """

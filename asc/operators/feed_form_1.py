@@ -38,8 +38,8 @@ def messages_of_form_1(plain: Mapping[str, Any], op: str) -> Iterator[Mapping[st
 
 
 def settings_of_form_1(plain: Mapping[str, Any], op: str) -> dict[str, Any] | None:
-    """Return settings of form 1 as the settings of a kind in form 2. Return None for a kind that form 1 did not
-    have.
+    """Return settings of form 1 as the settings of the kind ``op`` in form 2. Return None if form 1 did not have the
+    kind.
     """
     if op == _EVENTS:
         limit, queries = plain["objects_max"], list(map(_event_query, plain["queries"]))

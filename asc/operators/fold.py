@@ -1,4 +1,4 @@
-"""The handoff ``fold``: the pure computation of a kind of operator. Workers fill the states of the kind while they
+"""The handoff ``fold``: the interface of a kind of operator whose states Spark's Python workers fill while they
 evaluate records.
 """
 
@@ -20,7 +20,7 @@ class FoldState(Protocol):
         """Return the size of the state in bytes. It is about the size of the result of :meth:`to_bytes`, or more."""
 
     def fold(self, columns: Any, rows: npt.NDArray[np.int64]) -> int:
-        """Add some records of a batch. Return the number of records that are excluded because they are too large.
+        """Add some records of a batch. Return how many of these records the state excludes because they are too large.
 
         ``columns``: the result of :meth:`Fold.columns`. ``rows``: ascending indices into the columns; each of these
         rows has a usable time.
@@ -36,17 +36,19 @@ class FoldState(Protocol):
 class Fold(Protocol):
     """The computation of one kind, in tasks and on the driver.
 
-    Invariant: the computation has no state, so that it can be sent to workers. The states of any parts of a batch,
-    merged in order (:meth:`merge`), equal the state of the whole batch.
+    Invariant: the object itself is stateless, so that it can be sent to workers. If a batch is split into parts in any
+    way, the states of the parts, merged in order (:meth:`merge`), equal the state of the whole batch.
     """
 
     def prepare(self, definition: Mapping[str, Any]) -> Any:
-        """Return the definition of a query in the form that states read. It is computed once for a plan, and sent to
-        workers.
+        """Return the definition of a query in the form that :meth:`state` and :meth:`merge` read. The result is
+        computed once for a plan, and sent to workers.
         """
 
     def columns(self, batch: pa.RecordBatch) -> Any:
-        """Return the columns of a batch in the form that states read. All queries of the kind share the result."""
+        """Return the columns of a batch in the form that :meth:`FoldState.fold` reads. All queries of the kind share
+        the result.
+        """
 
     def state(self, prepared: Any) -> FoldState:
         """Return the empty state of a query."""

@@ -19,8 +19,9 @@ BINARY_KEY_REMEDY = "is BINARY: use hex() or base64() of it, or CAST it to STRIN
 class ReadOperand:
     """The analysis of an expression over the records of a schema.
 
-    ``type``: the type of the values; None if only NULL or not NULL matters. ``path``: the path of a plain column.
-    ``is_constant``: whether the value is the same for every record. ``warnings``: warnings about the expression.
+    ``type``: the type of the values; None if it is not known without Spark. ``path``: the names from the column to the
+    nested field; None if the expression is no plain column or field. ``is_constant``: whether the value is the same for
+    every record. ``warnings``: warnings about the expression.
     """
 
     type: pa.DataType | None

@@ -16,7 +16,8 @@ _SINCE = "since"
 
 def since_of(definition: Mapping[str, Any]) -> int:
     """Return the ``since`` in the definition of a query: a number that another registration of the same id does not
-    have. Raise ValueError if it is no such number.
+    have. Return UNKNOWN if the definition has no ``since``. Raise ValueError if ``since`` is no integer from UNKNOWN
+    on.
 
     >>> since_of({"eps": 0.1, "since": 7}), since_of({"eps": 0.1})
     (7, -1)
@@ -25,15 +26,15 @@ def since_of(definition: Mapping[str, Any]) -> int:
 
 
 def with_since(definition: Mapping[str, Any], since: int) -> dict[str, Any]:
-    """Return a definition that also has ``since``, unless ``since`` is unknown."""
+    """Return a copy of a definition with the field ``since``. The copy has no new field if ``since`` is UNKNOWN."""
     return dict(definition) if since < 0 else {**definition, _SINCE: since}
 
 
 def in_turn(before: Settings, after: Settings) -> Iterator[Settings]:
     """Yield the settings that a part applies one after the other, to replace the settings ``before`` by ``after``.
 
-    If a query has another registration than the query with its id in ``before``, only the queries that continue are
-    applied first. So the part forgets the states of former registrations, as if a batch had come in between.
+    If a query has another registration than the query with its id in ``before``, first yield the settings without the
+    queries of new registrations. So the part forgets the states of former registrations before it applies ``after``.
     """
     known = {query.id: since_of(query.definition) for query in before.queries}
     continued: list[QuerySettings] = []

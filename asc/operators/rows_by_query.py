@@ -13,10 +13,11 @@ from asc.compiled import compiled
 def rows_by_query(
     rows: npt.NDArray[np.int64], places: npt.NDArray[np.int32], count: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the rows sorted by query, int64[n], and the start of each query's rows, int64[count + 1].
+    """Return the rows sorted by query, int64[n], and the start of each query's rows in them, int64[count + 1].
 
-    ``places``: for each pair the index of its query, below ``count``. The rows of one query stay in their order. Cost:
-    a counting sort, which is two passes over the pairs and one over the queries.
+    The pair i consists of ``rows[i]`` and the query with the index ``places[i]``. ``count``: the number of queries. The
+    rows of one query stay in their order. Cost: a counting sort, which is two passes over the pairs and one over the
+    queries.
 
     >>> found, starts = rows_by_query(np.array([4, 7, 9]), np.array([2, 0, 2], dtype=np.int32), 3)
     >>> found.tolist(), starts.tolist()
