@@ -56,7 +56,8 @@ def _between(key: Key) -> Position:
 def position(space: KeySpace, literal: Literal, time_zone: str) -> Position | None:
     """Return the position of a constant among the keys of a p-attribute.
 
-    The constant must not be NULL. Return None if only Spark can evaluate a comparison with the constant.
+    The caller ensures that the constant is not NULL. Return None if only Spark can evaluate a comparison with the
+    constant.
     """
     if not literal.known:
         return None
@@ -128,7 +129,9 @@ def _among_decimals(space: KeySpace, value: object, literal_type: pa.DataType) -
 
 
 def _widened(integer_digits_of_type: int, scale: int, literal_type: pa.DataType) -> bool:
-    """Return whether a decimal of at most 38 digits holds both the p-attribute and the constant without rounding."""
+    """Return whether a decimal of at most 38 digits holds both a decimal p-attribute and a decimal constant without
+    rounding. The p-attribute has ``integer_digits_of_type`` digits before the point and ``scale`` digits after it.
+    """
     literal_digits = literal_type.precision - literal_type.scale
     return bool(max(integer_digits_of_type, literal_digits) + max(scale, literal_type.scale) <= 38)
 

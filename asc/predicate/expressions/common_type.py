@@ -43,7 +43,7 @@ def wider(candidates: Sequence[types.Type]) -> types.Type:
 def held_together(candidates: Sequence[types.Type]) -> types.Type:
     """Return the element type of an array that is made of values of these types.
 
-    Return the type of NULL if all values are NULL. Return None if the type cannot be determined.
+    Return the Arrow type null if all values are NULL. Return None if the type cannot be determined.
     """
     return pa.null() if all(kind == pa.null() for kind in candidates) else wider(candidates)
 

@@ -25,9 +25,10 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 class Expression:
     """A typed scalar expression.
 
-    ``sql`` is the text of the expression in Spark SQL. ``type`` is None if the type is not known offline. ``path`` is
-    set for a column, ``literal`` for a constant. ``atomic``: the text needs no parentheses as an operator's argument.
-    ``growth`` is the factor by which a value of the expression may be longer than the text of the record.
+    ``sql`` is the text of the expression in Spark SQL. ``type`` is None if the type is not known without Spark.
+    ``path`` is set only for a column, ``literal`` only for a constant. ``atomic``: the text needs no parentheses as an
+    operator's argument. ``growth`` is the factor by which a value of the expression may be longer than the text of the
+    record.
     """
 
     sql: str
@@ -40,7 +41,7 @@ class Expression:
 
     @property
     def space(self) -> KeySpace | None:
-        """The key space of the expression's values; None if the type has no keys or is not known offline."""
+        """The key space of the expression's values; None if the type has no keys or is not known without Spark."""
         return None if self.type is None else space_of(self.type)
 
     @property

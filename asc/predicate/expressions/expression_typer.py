@@ -1,6 +1,7 @@
 """The protocol of the type checker.
 
-The modules that type special forms use the protocol, so that they need not import the type checker.
+The modules that check one kind of expression, such as casts, use the protocol. So they need not import the type
+checker, which imports them.
 """
 
 from __future__ import annotations
@@ -28,15 +29,17 @@ class ExpressionTyper(Protocol):
     catches: bool
 
     def of(self, node: Node) -> Expression:
-        """Return the expression of a node of any kind."""
+        """Return the typed expression of a node of the syntax tree."""
 
     def condition(self, node: Node) -> Expression:
-        """Return the expression of a node that must be of type boolean."""
+        """Return the typed expression of a node. Raise PredicateError if its type is known and is neither boolean nor
+        NULL.
+        """
 
     def operator(
         self, node: Node, op: str, left: Expression, right: Expression, data_type: pa.DataType | None
     ) -> Expression:
-        """Return the expression of an operator with two operands."""
+        """Return the expression ``left op right`` with the type ``data_type`` (None if unknown)."""
 
     def count_grown(self, node: Node, growth: float) -> float:
         """Return the factor by which the value of ``node`` may be longer than the record: ``growth``, but at least 1.

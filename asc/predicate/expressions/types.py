@@ -25,7 +25,8 @@ INTEGER_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
 MAX_DIGITS = 20_000
 """The maximum length of a text that is cast to a decimal, in characters.
 
-Java takes time quadratic in the number of digits to parse a decimal. Only a record made to stall a stream has more.
+Java takes time quadratic in the number of digits to parse a decimal. Only a record that is crafted to stall a stream
+has a longer text.
 """
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _MONTHS, _MICROS = "interval of months", "interval of microseconds"
@@ -87,7 +88,7 @@ def _decimal_of(data_type: pa.DataType, literal: Literal | None) -> tuple[int, i
 
 
 def arithmetic(operator: str, left: Type, right: Type, constants: tuple[Literal | None, Literal | None]) -> Type:
-    """Return the type of ``left operator right``.
+    """Return the type of ``left operator right`` for two numbers. Return None (unknown) if an operand is no number.
 
     ``constants`` holds, for each operand, its literal if the operand is a constant, else None.
     """
@@ -124,7 +125,9 @@ def _decimal_result(operator: str, p1: int, s1: int, p2: int, s2: int) -> pa.Dat
 
 
 def rounded(data_type: Type, digits: int) -> Type:
-    """Return the type of round(x, digits) and bround(x, digits)."""
+    """Return the type of round(x, digits) and bround(x, digits) for an x of type ``data_type``. Return None if x is no
+    number.
+    """
     if data_type is None or not pa.types.is_decimal(data_type):
         return data_type if is_number(data_type) else None
     whole = data_type.precision - data_type.scale + 1
@@ -158,7 +161,7 @@ def unifiable(candidates: Sequence[Type], strings_with: str) -> bool:
 
 
 def _arrays_unifiable(kinds: Iterable[pa.DataType], strings_with: str) -> bool:
-    """Return whether Spark finds a common type for the elements of arrays, and needs no guarded cast to that type."""
+    """Return whether Spark finds a common type for the elements of arrays, and its casts to that type cannot throw."""
     if not all(map(pa.types.is_list, kinds)):
         return False
     held = [kind.value_type for kind in kinds]
@@ -166,7 +169,7 @@ def _arrays_unifiable(kinds: Iterable[pa.DataType], strings_with: str) -> bool:
 
 
 def mixed_instants(candidates: Iterable[Type]) -> bool:
-    """Return whether the candidates include several types of instants.
+    """Return whether the candidates include several types of instants (dates and timestamps).
 
     Spark's implicit cast between these types may throw (see :func:`needs_guard`).
     """
@@ -174,9 +177,10 @@ def mixed_instants(candidates: Iterable[Type]) -> bool:
 
 
 def together(candidates: Sequence[Type]) -> Type:
-    """Return the timestamp type to which Spark casts values of these types if an expression chooses one of the values.
+    """Return the timestamp type to which Spark casts values of these types in an expression that chooses one of them,
+    such as CASE.
 
-    Return None if no such cast occurs: if all types are the same, or if one is neither date nor timestamp nor NULL.
+    Return None if Spark does not cast: all types are the same, or one is neither date nor timestamp nor NULL.
     """
     kinds = {c for c in candidates if c != pa.null()}
     return common_instant(kinds) if len(kinds) > 1 and kinds <= set(_INSTANTS) else None
@@ -206,7 +210,9 @@ def common(candidates: list[Type]) -> Type:
 
 
 def comparable(operator: str, left: Type, right: Type) -> bool:
-    """Return whether Spark compares values of these types; return True if a type is not known."""
+    """Return whether Spark can evaluate ``left operator right`` for operands of these types. Return True if a type is
+    not known.
+    """
     if left is None or right is None:
         return True
     if CALENDAR in (left, right):
@@ -262,8 +268,8 @@ def holds_map(data_type: Type) -> bool:
 def searchable(held: Type, sought: Type) -> bool:
     """Return whether a value of type ``sought`` may be searched for among elements or map keys of type ``held``.
 
-    The two types must be equal, or both must be integer or float types. Spark would cast other values without a guard,
-    or not at all.
+    The two types must be equal, or both must be integer or float types. For other types Spark would insert a cast that
+    may throw, or would refuse the search.
     """
     if held in (None, pa.null()) or sought is None or sought in (pa.null(), held):
         return not holds_map(held) and not holds_map(sought)
@@ -376,7 +382,9 @@ def _container_castable(source: pa.DataType, target: pa.DataType, attempt: bool)
 
 
 def parts(source: pa.DataType, target: pa.DataType) -> Iterator[tuple[pa.DataType, pa.DataType]]:
-    """Yield the source type and the target type of each elementary cast of which a cast consists."""
+    """Yield the source type and the target type of each cast of single values that a cast between two types
+    performs.
+    """
     if not (is_container(source) and is_container(target)):
         yield source, target
         return
@@ -396,7 +404,8 @@ def needs_guard(operand: Expression, target: Type) -> bool:
 
 
 def common_instant(kinds: Iterable[Type]) -> Type:
-    """Return the timestamp type in which Spark compares values of several instant types; None if no type is an instant.
+    """Return the timestamp type in which Spark compares dates and timestamps of several types. Return None if no type
+    is a timestamp.
 
     >>> common_instant([pa.date32(), TIMESTAMP_NTZ, TIMESTAMP])
     TimestampType(timestamp[us, tz=UTC])
@@ -408,7 +417,7 @@ def common_instant(kinds: Iterable[Type]) -> Type:
 def guarded(sql: str, target: pa.DataType) -> str:
     """Return SQL that casts a date or timestamp to another instant type. The SQL gives NULL if the cast would throw.
 
-    The SQL contains the operand once, so nested guards do not double its length each time.
+    The SQL contains the operand only once, so nested casts do not double its length each time.
 
     >>> guarded("day", TIMESTAMP)
     'TRY_CAST(day AS TIMESTAMP)'
