@@ -70,7 +70,9 @@ def _set(call: Call) -> pa.DataType | None:
 
 
 def _of_one_type(spelling: Spelling) -> Spelling:
-    """Return a spelling that first casts all arrays to the same type."""
+    """Return ``spelling`` (a function that writes the SQL of a call), applied after all arrays of the call are cast to
+    the same type.
+    """
 
     def spelled(call: Call) -> str:
         kind = _set(call)
@@ -102,7 +104,7 @@ def _marked(call: Call, sql: str, array: int) -> str:
 
 
 def _same(call: Call) -> str:
-    """Return the SQL condition that an element equals the previous element."""
+    """Return the SQL condition that an element ``e`` of the sorted array ``p`` equals the previous element."""
     zero = " AND e.z <=> p[j - 1].z" if _held(call) in _FLOATS else ""
     return f"e.v <=> p[j - 1].v{zero}"
 

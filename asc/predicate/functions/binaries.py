@@ -25,7 +25,7 @@ def _character_set(call: Call) -> str | None:
 
 
 def _decoding(call: Call) -> str | None:
-    """Check the arguments of ``decode``.
+    """Return the reason for refusing the arguments of a call of ``decode``; None if they are allowed.
 
     There are two forms: bytes and a character set; or a value, then pairs of a comparison value and its result, and an
     optional default.

@@ -34,9 +34,10 @@ Bound = Callable[[Call], str]
 
 
 def bounded(place: int, bound: Bound, *more: tuple[int, Bound]) -> Spelling:
-    """Return a spelling that applies ``bound`` to the argument at ``place``, unless the argument is a constant.
+    """Return a spelling (a function that writes the SQL of a call) that replaces the argument at ``place`` by its
+    ``bound``, unless the argument is a constant.
 
-    ``more``: further pairs of a position and its bound.
+    ``more``: further pairs of an argument's index and its bound.
     """
     bounds = {place: bound, **dict(more)}
 
@@ -106,7 +107,7 @@ def sought_up_to(place: int, within: int) -> Bound:
 def text_beside(place: int, other: int, most: int = MAX_PAIR_CHARS) -> Bound:
     """Return a bound for a text: the argument is NULL if the product of two texts' lengths is greater than ``most``.
 
-    The two texts are this argument and the argument at the position ``other``.
+    The two texts are the arguments at the indices ``place`` and ``other``.
     """
 
     def text(call: Call) -> str:

@@ -26,12 +26,12 @@ def unified(
 
 
 def of_one_kind(places: slice = slice(None), strings_with: str = "numbers and instants") -> Check:
-    """Return a check that the arguments at these positions have a common type in Spark."""
+    """Return a check that the arguments at ``places`` have a common type in Spark."""
     return lambda call: unified(call.kinds[places], call.name, strings_with, are_cast=True)
 
 
 def sought(place: int, within: int) -> Check:
-    """Return a check of the constant at ``place``, which is searched for in the text at ``within``.
+    """Return a check of the constant argument at ``place``, which the call searches for in the argument at ``within``.
 
     One of the two must be a short constant, because a search takes time proportional to the product of their lengths.
     """
@@ -47,7 +47,9 @@ def sought(place: int, within: int) -> Check:
 
 
 def held(call: Call) -> str | None:
-    """Check that the type of a value can be searched for among the elements of an array or the keys of a map."""
+    """Return the reason for refusing to search the second argument among the elements of an array or the keys of a map,
+    because of its type. Return None if the search is allowed.
+    """
     container, value = call.type(0), call.type(1)
     if container is None or container == pa.null():
         return None

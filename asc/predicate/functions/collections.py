@@ -31,7 +31,8 @@ _NO_PLACE = f"{{0}} = 0 OR {{0}} < -{_MOST_ELEMENTS}"
 
 
 def _of_own_type(place: int) -> Check:
-    """Return a check of the type of the value at ``place``, which is added to an array or removed from it.
+    """Return a check of the type of the argument at ``place``, a value that the call adds to an array or removes from
+    it.
 
     The type of the value and the type of the array's elements must be equal or have a common type, as numbers have.
     """
@@ -100,9 +101,11 @@ def _element_at(call: Call) -> str:
 
 
 def _part(call: Call) -> str | None:
-    """Check that the start and the length of ``slice`` have the type INT or a narrower one.
+    """Return the reason for refusing a call of ``slice`` unless its start and its length have the type INT or a
+    narrower one.
 
-    A constant start must not be 0, and a constant length must not be negative. Spark throws for such values.
+    Also refuse a constant start of 0, and a constant negative length, because Spark throws for them. Return None if the
+    call is allowed.
     """
     start = constant_integer(1, "start", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)
     length = constant_integer(2, "length", 0, _MOST_ELEMENTS)
@@ -129,7 +132,7 @@ def _count(call: Call) -> str | None:
 def _repeated(call: Call) -> str:
     """Return SQL for ``array_repeat`` so that a count from the record gives NULL if the array would be too large.
 
-    A record made to stall a stream could ask for such an array.
+    A record that is crafted to stall a stream could require such an array.
     """
     if _is_constant(call, 1):
         return plain(call)

@@ -55,7 +55,7 @@ def _writable(call: Call) -> str | None:
 
 
 def _not_blank(call: Call) -> str | None:
-    """Refuse a constant text that is empty, or that begins with whitespace or NUL.
+    """Return the reason for refusing a constant text that is empty, or that begins with whitespace or NUL; else None.
 
     For such a text Spark fails when it plans the query.
     """

@@ -81,9 +81,8 @@ def _is_written_safely(kind: pa.DataType | None) -> bool:
 
 
 def _written(call: Call) -> str:
-    """Return SQL for ``to_json`` with a guard if it can fail: with options, or for dates, timestamps and variants.
-
-    The guarded SQL gives NULL on failure.
+    """Return SQL for ``to_json``. If the call can fail (with options, or for dates, timestamps and variants), the SQL
+    gives NULL on failure.
     """
     return as_text(call) if len(call.args) > 1 or _holds_more(call.type(0)) else plain(call)
 

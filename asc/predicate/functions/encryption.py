@@ -16,7 +16,7 @@ _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})+")
 
 
 def _without_chance(call: Call) -> str | None:
-    """Check that a call uses no random initialisation vector.
+    """Return the reason for refusing a call that uses a random initialisation vector; None for any other call.
 
     Spark generates a random vector if the argument is missing or empty.
     """

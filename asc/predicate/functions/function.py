@@ -41,7 +41,7 @@ class Call:
     args: Sequence[Expression]
 
     def type(self, i: int) -> pa.DataType | None:
-        """Return the type of the argument at index ``i``; None if it is not known offline."""
+        """Return the type of the argument at index ``i``; None if it is not known without Spark."""
         return self.args[i].type
 
     def constant(self, i: int) -> object:
@@ -120,7 +120,9 @@ class Function:
         return self.sorts[min(i, len(self.sorts) - 1)]
 
     def trouble(self, call: Call) -> str | None:
-        """Return the reason why a call is refused; None if it is allowed."""
+        """Return the reason why a predicate may not have this call, for an error message; None if the call is
+        allowed.
+        """
         count = len(call.args)
         if not self.least <= count <= self.most:
             wanted = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
@@ -137,12 +139,12 @@ class Function:
         return self.fails(call) if callable(self.fails) else self.fails and self.sql(call) != plain(call)
 
     def sql(self, call: Call) -> str:
-        """Return the SQL text of the call for Spark."""
+        """Return the SQL text with which Spark evaluates the call: the function's ``spelling``, or the call itself."""
         return self.spelling(call) if self.spelling else plain(call)
 
 
 def plain(call: Call) -> str:
-    """Return the SQL text of the call without a guard."""
+    """Return the SQL text of the call as the user wrote it, although Spark may throw for some records."""
     return f"{call.name}({', '.join(arg.sql for arg in call.args)})"
 
 

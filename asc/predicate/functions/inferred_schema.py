@@ -38,7 +38,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _kind(value: object) -> pa.DataType:
     """Return the type of a decoded JSON value. Raise ValueError for a number beyond BIGINT.
 
-    The type NULL means that no value has determined the type so far.
+    The type null stands for a part whose type no value has determined so far.
     """
     if value is None:
         return pa.null()

@@ -40,9 +40,9 @@ def _shown(call: Call) -> str:
 
 
 def _zone(place: int) -> Check:
-    """Return a check that a constant time zone is known to Spark.
+    """Return a check that the argument at ``place``, if it is a constant, is a time zone that Spark knows.
 
-    A spelling guards against an unknown zone from a column.
+    For an unknown zone from a column, the SQL of the call gives NULL.
     """
 
     def check(call: Call) -> str | None:
@@ -55,7 +55,7 @@ def _zone(place: int) -> Check:
 
 
 def _readable(call: Call) -> str | None:
-    """Check that a value can be parsed as an instant.
+    """Return the reason for refusing a call whose first argument cannot be parsed as a date or timestamp; else None.
 
     A number can be parsed only without a pattern. A constant pattern must be an allowed one.
     """
@@ -67,7 +67,8 @@ def _readable(call: Call) -> str | None:
 
 
 def _read(target: pa.DataType) -> Spelling:
-    """Return a spelling of a function that parses an instant; the result is NULL on failure.
+    """Return a spelling (a function that writes the SQL of a call) for a function that parses an instant. The SQL gives
+    NULL on failure.
 
     With a pattern, Spark accepts a value that already is a date or timestamp without a cast.
     """
@@ -101,7 +102,8 @@ def _seconds_of(call: Call) -> str:
 
 
 def _days(call: Call) -> str | None:
-    """Check that a number of days has the type INT or a narrower type, or is a constant text of an INT.
+    """Return the reason for refusing a call unless its number of days is an INT or narrower, or a constant text of an
+    INT; None if it is.
 
     Spark accepts no other arguments.
     """

@@ -11,7 +11,9 @@ from asc.predicate.functions.results import STRING, first
 MAX_JOINED_BYTES = 50_000
 """The maximum length of a joined text if the separator comes from the record, in bytes."""
 GROWTH_OF_RECORD = 40.0
-"""The growth of a joined text if the separator comes from the record. A guard then bounds the text's length."""
+"""The factor by which a joined text may be longer than the record if the separator comes from the record. The SQL then
+gives NULL for a text that is too long.
+"""
 _MAX_SEPARATOR = 20
 
 
@@ -41,7 +43,7 @@ def _with_separators(call: Call) -> float:
 def _joined_text(call: Call) -> str:
     """Return SQL for ``array_join`` that is NULL if a separator from the record would make the text too long.
 
-    A record made to stall a stream could contain such a separator.
+    A record that is crafted to stall a stream could contain such a separator.
     """
     if _are_short(call, _texts(call)):
         return plain(call)
@@ -65,7 +67,9 @@ def _separable(call: Call) -> str | None:
 
 
 def joined_by(call: Call) -> float:
-    """Return the growth of a joined text: the sum of its parts, plus the separators between the elements of arrays."""
+    """Return the factor by which a joined text may be longer than the record: the sum of the factors of its parts, plus
+    the separators between the elements of arrays.
+    """
     arrays = [call.args[i].growth for i in _arrays(call)]
     if not arrays:
         return joined(call)

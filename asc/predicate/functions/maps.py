@@ -71,11 +71,12 @@ def _is_exact(kind: pa.DataType | None) -> bool:
 
 
 def _arguments(call: Call) -> str | None:
-    """Check that the keys of ``map`` are distinct constants of one type.
+    """Return the reason for refusing a call of ``map`` unless its keys are distinct constants of one type; None if they
+    are.
 
     Several types are allowed if they are all integers, or if one decimal type holds all of them. Spark throws for a key
-    that is NULL or a duplicate. But if Spark optimises the map away, it does not check the keys, so a guarded spelling
-    would have another result.
+    that is NULL or a duplicate. But if Spark optimises the map away, it does not check the keys. So SQL that gives NULL
+    for such keys would have another result.
     """
     if len(call.args) % 2:
         return "map takes keys and values in turn"

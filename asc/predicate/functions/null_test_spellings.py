@@ -131,7 +131,7 @@ _EXTRACTED: Mapping[str, str] = MappingProxyType(
 
 
 def uncaught(function: Function, call: Call) -> str:
-    """Return the SQL text of a call within a null test."""
+    """Return the SQL text of a call within a null test, from which Spark can infer whether the call can be NULL."""
     if call.name in _EXTRACTED and function.can_fail(call):
         return _EXTRACTED[call.name].format(call.args[0].sql)
     spelling = UNCAUGHT.get(call.name)

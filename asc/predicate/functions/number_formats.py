@@ -74,7 +74,8 @@ def _show(call: Call) -> str:
 def _grown(call: Call) -> float:
     """Return the factor by which a formatted value may be longer than the record.
 
-    A formatted number is as long as its format. Only instants and binaries grow.
+    A formatted number is as long as its format. Only the texts of dates, timestamps and binaries may be longer than the
+    value.
     """
     if types.is_instant(call.type(0)):
         return longest_shown(call)
@@ -87,10 +88,10 @@ def _number(call: Call) -> pa.DataType | None:
 
 
 def _read(call: Call) -> str:
-    """Return SQL for the parsing of a number with a guard, because Spark throws for a number with fewer digits than the
-    format.
+    """Return SQL for the parsing of a number that gives NULL where Spark throws: for a number with fewer digits than
+    the format.
 
-    It throws even in ``try_to_number``.
+    Spark throws for such a number even in ``try_to_number``.
     """
     number = f"left({call.args[0].sql}, {_MAX_NUMBER_CHARS})"
     text = caught_text(f"CAST(try_to_number({number}, {call.args[1].sql}) AS STRING)")

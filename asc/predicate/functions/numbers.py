@@ -64,7 +64,9 @@ def _sign(call: Call) -> str | None:
 
 
 def _bit_place(call: Call) -> str | None:
-    """Check that the position of a bit is within the number. Spark throws for other positions."""
+    """Return the reason for refusing a call if the number is no integer, or a constant position of a bit is outside the
+    number; else None.
+    """
     if first(call) not in _BITS:
         return f"{call.name} of {types.name(call.type(0))}: CAST it to an integer type"
     return integer_or_bounded(1, "position of the bit", 0, _last_bit(call))(call)
@@ -75,14 +77,17 @@ def _last_bit(call: Call) -> int:
 
 
 def _whole_digits(call: Call) -> str | None:
-    """Check that a number of digits is a constant integer. Spark accepts nothing else."""
+    """Return the reason for refusing a call unless its number of digits is a constant integer; Spark accepts nothing
+    else. Return None if it is one, or missing.
+    """
     if len(call.args) > 1 and not isinstance(call.constant(1), int):
         return f"the number of digits given to {call.name} must be a constant integer"
     return constant_integer(1, "number of digits", -30, 30)(call)
 
 
 def _number_format(call: Call) -> str | None:
-    """Check that the second argument is a number of digits, or a number pattern that Java accepts.
+    """Return the reason for refusing a call unless its second argument is a number of digits, or a number pattern that
+    Java accepts. Return None if it is.
 
     Java throws for any other pattern.
     """

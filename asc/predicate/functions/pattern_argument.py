@@ -1,6 +1,6 @@
 """Time patterns that calls have as their second argument.
 
-A constant pattern is validated. Errors for a pattern from a record are caught.
+A constant pattern is validated. For a pattern from a record, the SQL of a call gives NULL if Spark throws.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ try_to_timestamp unix_timestamp
 OF_TIME_PATTERNS = frozenset(_OF_TIME_LIST.split())
 """The functions whose second argument may be a time pattern."""
 _MOST_SHOWN = 16.0
-"""The maximum length of a formatted text, as a multiple of the length of the pattern.
+"""The maximum length of a formatted date or timestamp, as a multiple of the length of the pattern.
 
 Two letters of the pattern may become the name of a time zone.
 """
@@ -38,17 +38,21 @@ def pattern_check(*, parses: bool) -> Check:
 
 
 def brings_pattern(call: Call) -> bool:
-    """Return whether the pattern comes from the record."""
+    """Return whether a call has a time pattern as its second argument that comes from the record, not from
+    constants.
+    """
     return len(call.args) > 1 and not call.is_null(1) and constant_text(call.args[1].node) is None
 
 
 def pattern_of(call: Call) -> str:
-    """Return the SQL text of the pattern; a pattern from the record is NULL if it is too long."""
+    """Return the SQL text of a call's time pattern; a pattern from the record is NULL if it is too long."""
     return text_up_to(1, MAX_PATTERN_CHARS)(call) if brings_pattern(call) else call.args[1].sql
 
 
 def shown_by_pattern(call: Call, instant: str, name: str | None = None) -> str:
-    """Return SQL for the text of an instant; the text is NULL if Spark throws for a pattern from the record."""
+    """Return SQL for a date or timestamp as a text in the time pattern of a call. The text is NULL if Spark throws for
+    a pattern from the record.
+    """
     made = f"{name or call.name}({instant}, {pattern_of(call)})"
     return caught_text(made) if brings_pattern(call) else made
 

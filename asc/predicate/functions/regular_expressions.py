@@ -41,7 +41,9 @@ def _is_null(call: Call) -> bool:
 
 
 def _groups(call: Call) -> int:
-    """Return the number of groups of the regular expression. The expression must have been accepted."""
+    """Return the number of groups of the regular expression. The caller ensures that the expression is an allowed
+    one.
+    """
     return sum(match.group(1) is not None for match in _GROUP.finditer(str(call.text(1))))
 
 
@@ -55,7 +57,7 @@ def _group(call: Call) -> int:
 
 
 def _is_there(call: Call) -> bool:
-    """Return whether the regular expression has the requested group.
+    """Return whether the regular expression has the group that the call requests, or the result is NULL anyway.
 
     If it lacks the group, Spark throws when it finds a match.
     """
@@ -67,10 +69,11 @@ def _lacks_group(call: Call) -> bool:
 
 
 def _group_is_constant(call: Call) -> str | None:
-    """Check that the group, if present, is a constant integer.
+    """Return the reason for refusing a call whose argument for the group is neither a constant integer nor NULL; else
+    None.
 
-    If the text to search is constant, the regular expression must have the group, since Spark may not check that
-    itself.
+    If the text to search is constant, also refuse a group that the regular expression lacks, since Spark may not check
+    that itself.
     """
     if len(call.args) > 2 and not call.is_null(2) and not isinstance(call.constant(2), int):
         return f"the group given to {call.name} must be a constant integer"
@@ -80,9 +83,10 @@ def _group_is_constant(call: Call) -> str | None:
 
 
 def _replacement(call: Call) -> str | None:
-    """Check that a replacement contains only literal text and references to existing groups.
+    """Return the reason for refusing a replacement unless it contains only literal text and references to existing
+    groups.
 
-    Spark throws for anything else.
+    Spark throws for anything else. Return None if the replacement is allowed.
     """
     text = call.text(2)
     if _is_null(call):
@@ -108,7 +112,8 @@ def _replaced(call: Call) -> float:
 
 
 def _with_pattern(call: Call, sought: Search | None, *more: str) -> str:
-    """Return SQL for the call with the regular expression of the search in place of the original one.
+    """Return SQL for the call with the regular expression of the search ``sought`` in place of the user's. If
+    ``sought`` is None, return the SQL of the call itself.
 
     ``more``: SQL for the following arguments, if they differ from those of the call.
     """

@@ -1,4 +1,4 @@
-"""The result types of functions; None means that the type is not known offline."""
+"""The result types of functions; None means that the type is not known without Spark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 
 def always(data_type: pa.DataType) -> Result:
-    """Return a result type that does not depend on the arguments."""
+    """Return a function that returns the result type ``data_type`` for every call, whatever the arguments are."""
     return lambda call: data_type
 
 

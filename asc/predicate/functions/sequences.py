@@ -18,7 +18,7 @@ _MAX_CONSTANT = 1_000
 _MAX_ENTRIES = 10_000
 """The maximum number of entries of a sequence whose ends come from the record.
 
-Only a record made to stall a stream asks for more entries.
+Only a record that is crafted to stall a stream requires more entries.
 """
 _DAY_MICROS = 86_400 * 10**6
 _MONTH_MICROS = 28 * _DAY_MICROS
@@ -72,7 +72,9 @@ def _step_micros(call: Call) -> int | None:
 
 
 def _too_long(start: int, stop: int, step: int) -> str | None:
-    """Check that the step leads to the end, and that the sequence is not too long. Spark throws for any other step."""
+    """Return the reason for refusing a sequence that is too long, or whose step leads away from its end; else None.
+    Spark throws for such a step.
+    """
     if step == 0 or (stop - start) * step < 0 or abs(stop - start) // abs(step) >= _MAX_CONSTANT:
         return f"sequence takes a step towards its end, and has at most {_MAX_CONSTANT:,} entries"
     return None
@@ -115,9 +117,9 @@ def _text(node: Node) -> str | None:
 
 
 def _spelled(call: Call) -> str:
-    """Return SQL for ``sequence`` with a guard if an argument comes from the record.
+    """Return SQL for ``sequence`` that is safe for every record, if an argument comes from the record.
 
-    The guarded SQL gives NULL if there would be too many entries, and if the step leads away from the end. Spark throws
+    The SQL gives NULL if there would be too many entries, and if the step leads away from the end. Spark itself throws
     for such a step, and creates as many entries as the arguments require.
     """
     if not _is_of_record(call):
@@ -129,7 +131,9 @@ def _spelled(call: Call) -> str:
 
 
 def _number(call: Call, end: str) -> str:
-    """Return SQL for an end as a number. The number of a date is in days, the number of a timestamp in microseconds."""
+    """Return SQL for an end of the sequence as a number. The number of a date is in days, the number of a timestamp in
+    microseconds.
+    """
     kind = call.type(0)
     if kind == pa.date32():
         end = f"unix_date({end})"

@@ -70,7 +70,8 @@ def _repeated(call: Call) -> float:
 
 
 def _distant(call: Call) -> str | None:
-    """Check that at least one of the arguments of ``levenshtein`` is short, if any of them is constant.
+    """Return the reason for refusing a call of ``levenshtein`` with a constant if neither text is a short constant;
+    else None.
 
     The work is proportional to the product of the two lengths.
     """
@@ -93,7 +94,8 @@ def _masks(call: Call) -> str | None:
 
 
 def _language(call: Call) -> str | None:
-    """Check that language and country are constants, and that the language needs no dictionary.
+    """Return the reason for refusing a call unless language and country are constants and the language needs no
+    dictionary; None if so.
 
     To break a language such as Thai into words, Java searches a dictionary with backtracking.
     """
@@ -116,7 +118,9 @@ def _overlaid(call: Call) -> pa.DataType | None:
 
 
 def _set_of_characters(call: Call) -> str | None:
-    """Check the set of characters of a trim function. It is the first of two arguments."""
+    """Return the reason for refusing the set of characters of a trim function, the first of two arguments. Return None
+    if it is allowed or missing.
+    """
     return sought(0, 1)(call) if len(call.args) == 2 else None
 
 

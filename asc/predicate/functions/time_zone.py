@@ -29,7 +29,7 @@ _NOT_JAVAS = ("posix/", "right/", "America/Coyhaique")
 def is_time_zone(name: str) -> bool:
     """Return whether Spark knows a time zone by this name.
 
-    Spark throws for an unknown constant time zone, even in a guarded call.
+    Spark throws for an unknown constant time zone, even in a call that is rewritten to give NULL on failure.
 
     >>> is_time_zone("Europe/Berlin"), is_time_zone("CET"), is_time_zone("+1:00"), is_time_zone("UTC+8")
     (True, True, True, True)

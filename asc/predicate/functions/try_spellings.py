@@ -35,7 +35,9 @@ def caught_text(sql: str) -> str:
 
 
 def renamed(name: str) -> Spelling:
-    """Return a spelling that calls the function ``name``, which gives NULL if the original function would throw."""
+    """Return a spelling (a function that writes the SQL of a call) that calls the function ``name``, which gives NULL
+    if the original function would throw.
+    """
     return lambda call: f"{name}({', '.join(arg.sql for arg in call.args)})"
 
 
@@ -56,7 +58,9 @@ def as_text(call: Call) -> str:
 
 
 def as_instant_of(place: int, target: pa.DataType = TIMESTAMP) -> Spelling:
-    """Return a spelling that casts the argument at ``place`` to a timestamp and gives NULL if the call throws."""
+    """Return a spelling (a function that writes the SQL of a call) that casts the argument at ``place`` to ``target``.
+    The SQL gives NULL if the call throws.
+    """
     return lambda call: caught_instant(_with(call, place, target))
 
 
@@ -75,14 +79,15 @@ def with_short_number(call: Call, place: int) -> str:
 def cast_to(target: pa.DataType, arg: Expression) -> str:
     """Return SQL for an argument that Spark casts to a timestamp; the argument is NULL if the cast throws.
 
-    The guard is needed even within a guarded call: Spark may compute a cast that several calls share outside these
-    calls.
+    The cast needs this protection even within a call that catches exceptions: Spark may compute a cast that several
+    calls share outside these calls.
     """
     return types.guarded(arg.sql, target) if arg.type is None or types.needs_guard(arg, target) else arg.sql
 
 
 def as_together(places: slice = slice(None)) -> Spelling:
-    """Return a spelling that casts instants of several types to one type.
+    """Return a spelling (a function that writes the SQL of a call) that casts dates and timestamps of several types to
+    one type.
 
     ``places``: the positions of the arguments that are cast.
     """

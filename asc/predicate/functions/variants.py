@@ -53,7 +53,7 @@ def _taken(call: Call) -> float:
 
 
 def _constants(call: Call) -> str | None:
-    """Check that the argument contains no column.
+    """Return the reason for refusing a call whose argument contains a column; else None.
 
     Merging the types of the elements of an array can take time quadratic in the number of elements.
     """

@@ -53,7 +53,9 @@ def _constant_xml(call: Call) -> str | None:
 
 
 def _well_formed(call: Call) -> str | None:
-    """Check that a constant text is well-formed XML. Spark throws for any other text, and Java logs each attempt."""
+    """Return the reason for refusing a constant text that is not well-formed XML; else None. Spark throws for such a
+    text, and Java logs each attempt.
+    """
     text = call.constant(0)
     try:
         if text:
@@ -89,7 +91,9 @@ def _schema(call: Call) -> str | None:
 
 
 def _through_text(target: pa.DataType) -> Spelling:
-    """Return a spelling that casts the result to text, in which errors can be caught, and then back to its type."""
+    """Return a spelling (a function that writes the SQL of a call) that casts the result to text and back to the type
+    ``target``. For a text, an exception can be turned into NULL.
+    """
     return lambda call: f"CAST({caught_text(f'CAST({plain(call)} AS STRING)')} AS {ddl_of_type(target)})"
 
 
