@@ -78,7 +78,7 @@ class Within:
 Formula = Const | Atom | Every | Some | Not | Within
 
 Conjunction = dict[PAttribute, Constraint]
-"""A conjunct that is being computed: constraints by p-attribute, none of them full or empty."""
+"""A conjunct that is being computed: constraints by p-attribute. No constraint is full (admits all values) or empty."""
 
 
 class TooManyConjunctsError(Exception):
@@ -93,7 +93,9 @@ It bounds time and memory.
 """
 
 _ABSORBED = 256
-"""The maximum number of conjuncts of which every pair is compared, to remove conjuncts that others include."""
+"""The maximum number of conjuncts in a disjunction from which redundant conjuncts are removed: those that another
+conjunct includes. The removal compares every pair.
+"""
 
 STEPS = 100_000
 """The maximum number of intervals that the computation of a normal form may visit: the work of a tenth of a second."""
@@ -114,7 +116,9 @@ def conjuncts_of(formula: Formula, limit: int, steps: Steps | None = None) -> li
 
 
 class Steps:
-    """The remaining budget of a bounded computation, in steps. One step is one interval visited."""
+    """The remaining budget of the computation of a normal form, in steps. One step is one visit of an interval of a
+    constraint.
+    """
 
     def __init__(self, left: int = STEPS) -> None:
         self._budget = self._left = left
@@ -347,7 +351,9 @@ def _includes(wide: Conjunction, narrow: Conjunction, steps: Steps) -> bool:
 
 
 def _merged_once(conjuncts: list[Conjunction], steps: Steps) -> tuple[list[Conjunction], bool]:
-    """Merge conjuncts that agree on all p-attributes but one. Return the conjuncts and whether any were merged."""
+    """Merge conjuncts that agree on all p-attributes but one. Return the resulting conjuncts, and whether any were
+    merged.
+    """
     holders: dict[PAttribute, list[Conjunction]] = {}
     for conjunct in conjuncts:
         for attribute in conjunct:

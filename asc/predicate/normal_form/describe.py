@@ -61,7 +61,7 @@ def _origin(attribute: PAttribute) -> str:
 
 
 def plain_form(predicate: Predicate) -> dict[str, Any]:
-    """Return the content of :func:`describe` as values that can be encoded as JSON.
+    """Return the content of :func:`describe` as a JSON object.
 
     The values are the conjuncts, the p-attributes, whether the predicate accepts every record or no record, the
     warnings, and the lines of text.

@@ -12,14 +12,14 @@ from asc.keys.constraint import Constraint
 from asc.spatial.layer import ShapeName
 
 Conjunct = tuple[tuple[PAttribute, Constraint], ...]
-"""One conjunct: at most one constraint for each p-attribute, none of them full or empty.
+"""One conjunct: at most one constraint for each p-attribute. No constraint is full (admits all values) or empty.
 
 Each conjunct is one bit of the bitmaps of a plan.
 """
 
 
 class Form(NamedTuple):
-    """The common form of plain terms that differ only in their constants.
+    """The common form of plain terms (a column compared with constants) that differ only in their constants.
 
     The form consists of the column as the user wrote it, the operator, and the type of the constants.
     """
@@ -34,8 +34,8 @@ class Predicate:
     """A predicate in disjunctive normal form.
 
     The predicate accepts a tuple if at least one conjunct accepts it. A conjunct accepts a tuple if each of its
-    constraints admits the tuple's value. ``match_all``: the predicate is a tautology, which accepts every tuple and has
-    no conjuncts (it is routed without the ASCs). A predicate without conjuncts and without ``match_all`` is a
+    constraints admits the tuple's value. ``match_all``: the predicate is a tautology, which accepts every tuple. It has
+    no conjuncts, because it needs no construct. A predicate without conjuncts and without ``match_all`` is a
     contradiction.
 
     ``forms``: the forms of the predicate's terms if :mod:`asc.predicate.normal_form.plain_reader` read it, else None.
@@ -79,6 +79,7 @@ class Predicate:
     def read(self) -> tuple[PAttribute, ...]:
         """The p-attributes whose values the predicate needs, without duplicates.
 
-        A p-attribute of matches with a pattern or shape is replaced by the p-attribute of the matched text or position.
+        The predicate may match a text with a pattern, or a position with a shape. The result then has the p-attribute
+        of the text or position instead of that of the match.
         """
         return tuple(dict.fromkeys(attribute.read for conjunct in self.conjuncts for attribute, _ in conjunct))

@@ -1,4 +1,6 @@
-"""The step from syntax tree to formula: it decides which comparisons become constraints and which Spark evaluates."""
+"""The step from syntax tree to formula: it decides which comparisons become constraints for the engine, and which Spark
+evaluates as boolean p-attributes.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _IS_TRUE, _IS_FALSE = Constraint((((1, 0), (1, 1)),)), Constraint((((0, 0), (0, 
 _FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _ALONE = 20
-"""The fixed cost for Spark of each expression, in nodes. The nodes of the expression are added to this cost."""
+"""The fixed cost of an expression that Spark evaluates, in nodes (operators and operands). The number of the
+expression's own nodes is added.
+"""
 
 _WRITTEN_CHARS = 200
 """The maximum length of an expression in an error message, in characters."""
@@ -72,7 +76,7 @@ class FormulaBuilder:
         return self._bare(node)
 
     def whole(self, node: Node) -> Formula:
-        """Return a condition as one boolean p-attribute, which Spark evaluates."""
+        """Return the formula of a condition that Spark evaluates as a whole: an atom of one boolean p-attribute."""
         return self._boolean(self._typer.condition(node))
 
     @property
@@ -163,7 +167,8 @@ class FormulaBuilder:
         return self._matched(subject, [None, literal.value, *([None] if node.value == "contains" else [])])
 
     def _matched(self, subject: Expression, parts: list[str | None]) -> Atom | None:
-        """Return the atom of the match of ``subject`` with the parts of a LIKE pattern.
+        """Return the atom of the match of the text ``subject`` with the parts of a LIKE pattern (texts, and None for
+        ``%``).
 
         Return None if Spark must evaluate the match.
         """
@@ -257,7 +262,8 @@ class FormulaBuilder:
     def _constant(self, literal: Literal, true: Constraint) -> Formula | None:
         """Return the formula of a comparison of the constant ``literal`` with another constant.
 
-        ``true`` admits the values for which the comparison is TRUE. Return None if Spark must evaluate the comparison.
+        ``true`` admits the values of ``literal`` for which the comparison is TRUE. Return None if Spark must evaluate
+        the comparison.
         """
         space = space_of(literal.type)
         own = None if space is None else position(space, literal, self._time_zone)

@@ -1,4 +1,8 @@
-"""Predicates of joins: for each shape, a WHERE over a stream and a layer becomes a predicate over the stream."""
+"""Predicates of joins: for each shape of a layer, a WHERE over a stream and the layer becomes a predicate over the
+stream.
+
+A row is one shape of the layer with its properties.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +36,17 @@ _DEFAULT_LIMITS = Limits()
 _LISTED = 20
 
 _ROW_NODES, _STEPS_A_NODE = 10, 80
-"""The first number is the fixed cost of a row, in operators.
+"""The first number is the fixed cost of the predicate of one row (a shape with its properties), in operators.
 
-The second number is the number of steps of the computation of a normal form that take as long as one operator.
+The second number is the number of steps (intervals visited) of the computation of a normal form that take as long as
+one operator.
 """
 
 LARGE_VERTICES = 512
 """The least number of vertices of a shape that an index subdivides.
 
-The subdivision dominates the cost of such a shape. Shapes with fewer vertices are not counted.
+The subdivision dominates the cost of such a shape. The estimated cost of a join does not include the indexing of shapes
+with fewer vertices.
 """
 
 _VERTICES_A_NODE, _LARGE_DISTANCE_NODES, _DISTANCE_VERTICES_A_NODE = 7, 1_000, 4
@@ -70,10 +76,11 @@ class Join:
 class JoinPredicate:
     """The predicate of a join.
 
-    In its WHERE, ``layer.name`` is a property of a row and ``layer.geometry`` the row's shape. The WHERE is parsed
-    once. For each row, :meth:`of` returns the predicate in which the row's values are constants. Invariant: that
-    predicate accepts the same tuples as the WHERE with the constants written in place of the names. The object is
-    immutable. Cost: typing and normalising the predicate of a row takes a few hundred microseconds.
+    In the WHERE of the join, ``layer.name`` is a property of a row of the layer, and ``layer.geometry`` the row's
+    shape. The WHERE is parsed once. For each row, :meth:`of` returns the predicate in which the row's values are
+    constants. Invariant: that predicate accepts the same tuples as the WHERE with the constants written in place of the
+    names. The object is immutable. Cost: typing and normalising the predicate of a row takes a few hundred
+    microseconds.
 
     >>> from asc.schema import properties_of_ddl
     >>> from asc.spatial.layer import Layer
@@ -97,7 +104,7 @@ class JoinPredicate:
         """Parse a WHERE over the attributes of a stream and one of the layers of its schema.
 
         ``may_wait`` has the meaning of the parameter of :func:`asc.predicate.normalise`. Raise PredicateError if the
-        text is no predicate, names no column of the layer, or would be refused for every row.
+        text is no predicate, names no column of the layer, or would be refused for every row of the layer.
         """
         check_time_zone(time_zone)
         self._schema, self._limits, self._time_zone, self._may_wait = schema, limits, time_zone, may_wait
@@ -122,10 +129,11 @@ class JoinPredicate:
         """
 
     def of(self, row: Feature, effort: JoinEffort | None = None) -> Predicate:
-        """Return the predicate of a row. The properties of the row must have the layer's types.
+        """Return the predicate of a row of the layer. The caller ensures that the properties of the row have the
+        layer's types.
 
-        Raise PredicateError if the predicate is refused with the row's values. The work of its normal form is added to
-        ``effort``, even if the predicate is refused.
+        Raise PredicateError if the predicate is refused with the row's values. Add the work of its normal form to the
+        counter ``effort``, even if the predicate is refused.
 
         If a NULL property is an operand of a function or an operator, it is first written with the type of its
         property, as a column would be. A function cannot check the type of an untyped NULL. If the predicate is refused
@@ -139,7 +147,9 @@ class JoinPredicate:
             return self._made(row.shape, values, steps=steps)
 
     def check_effort(self, rows: Mapping[str, Feature]) -> None:
-        """Raise PredicateError if the predicates of the rows, and their part of a plan, take too long to compute."""
+        """Raise PredicateError if the estimated cost (:meth:`effort`) of the predicates of the rows, and of their part
+        of a plan, exceeds the limit.
+        """
         self._check_effort(len(rows), self.effort(rows))
 
     def _check_effort(self, count: int, effort: int) -> None:
@@ -150,9 +160,10 @@ class JoinPredicate:
             raise PredicateError(subject, shortened(self._source.text), remedy)
 
     def may_exceed_effort(self, rows: Mapping[str, Feature]) -> bool:
-        """Return whether, for some values of the properties, the predicates of the rows could take too long to compute.
+        """Return whether the predicates of the rows could exceed the limit on the effort if their properties had the
+        most costly values. If the result is false, the cost of the rows need not be counted.
 
-        The cost of this check is the cost of counting the vertices of large shapes.
+        Cost: this check counts the vertices of the rows' shapes, and computes no predicate.
         """
         # A row may be tried twice: see :meth:`of`.
         most_a_row = 2 * STEPS // _STEPS_A_NODE
@@ -178,7 +189,7 @@ class JoinPredicate:
         return self._certain_effort(rows) + len(rows) * (steps.spent // _STEPS_A_NODE)
 
     def _certain_effort(self, rows: Mapping[str, Feature]) -> int:
-        """Return the part of the effort that is known before the normal forms are computed."""
+        """Return the part of the cost (:meth:`effort`) that is known before the normal forms are computed."""
         return len(rows) * (_ROW_NODES + self._nodes) + self._large_effort(rows)
 
     def _large_effort(self, rows: Mapping[str, Feature]) -> int:
@@ -292,7 +303,9 @@ class JoinPredicate:
 
 
 class JoinEffort:
-    """A counter of the effort of a join while the predicates of its rows are computed. It is not thread-safe."""
+    """A counter of the cost of a join, in operators and operands (:meth:`JoinPredicate.effort`), while the predicates
+    of its rows are computed. It is not thread-safe.
+    """
 
     def __init__(self, join: JoinPredicate, rows: Mapping[str, Feature]) -> None:
         self._join = join
@@ -304,7 +317,9 @@ class JoinEffort:
         self._nodes += steps.spent // _STEPS_A_NODE
 
     def check(self) -> None:
-        """Raise PredicateError, as :meth:`JoinPredicate.check_effort` does, if the effort so far exceeds the limit."""
+        """Raise PredicateError, as :meth:`JoinPredicate.check_effort` does, if the cost counted so far exceeds the
+        limit.
+        """
         self._join._check_effort(self._rows, self._nodes)
 
 
@@ -319,7 +334,7 @@ def _counted(effort: JoinEffort | None) -> Iterator[Steps]:
 
 
 def _is_plain(node: Node) -> bool:
-    """Return whether a NULL operand of the node needs no cast.
+    """Return whether an untyped NULL may be an operand of the node, so that the NULL needs no cast to a type.
 
     This holds for comparisons, for AND, OR and NOT, and for functions of shapes.
     """
@@ -362,7 +377,9 @@ def constant(value: Any, kind: pa.DataType) -> Literal:
 
 
 def _example(kind: pa.DataType) -> Any:
-    """Return an example value of a type. An expression that refuses the example refuses every value of the type."""
+    """Return an example value of a type. If an expression is refused with the example, it is refused with every value
+    of the type.
+    """
     from decimal import Decimal
 
     if kind == pa.string():

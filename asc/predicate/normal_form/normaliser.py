@@ -49,7 +49,8 @@ def normalise(
 def normalised(tree: Node, builder: FormulaBuilder, limits: Limits, steps: Steps | None = None) -> Predicate:
     """Return the disjunctive normal form of a parsed tree, as :func:`normalise` does for a text.
 
-    ``builder`` builds the formulas of the tree. ``steps`` counts the work of computing the normal form.
+    ``builder`` builds the formula of the tree. ``steps``: the budget of the computation of the normal form, from which
+    the caller can read the steps taken; None for the default.
     """
     source = builder.typer.source
     text = source.text
@@ -99,7 +100,9 @@ def normalised(tree: Node, builder: FormulaBuilder, limits: Limits, steps: Steps
 
 
 def _weight(conjuncts: list[Conjunction]) -> int:
-    """Return the cost of the predicate for Spark. A p-attribute that occurs several times counts once."""
+    """Return the number of operators and operands that Spark evaluates for a predicate. A p-attribute that occurs
+    several times counts once.
+    """
     return sum(attribute.weight for attribute in {attribute.read for conjunct in conjuncts for attribute in conjunct})
 
 

@@ -1,4 +1,4 @@
-"""A fast reader of conjunctions of plain terms, which does not use the parser.
+"""A fast reader of conjunctions of plain terms, such as ``a > 5 AND b = 'x'``, which does not use the parser.
 
 In a set of a million predicates, nearly all predicates differ only in constants.
 """
@@ -38,12 +38,12 @@ _LISTED = re.compile(_CONSTANT)
 _EQUAL = {"==": "=", "!=": "<>"}
 
 _FORMS_MAX = 20_000
-"""The maximum number of forms of predicates in the cache, including forms that this reader cannot read. A full cache is
+"""The maximum number of forms of terms in the cache, including forms that this reader cannot read. A full cache is
 cleared.
 """
 
 _TERMS_MAX = 50_000
-"""The maximum number of terms of predicates in the cache. A full cache is cleared.
+"""The maximum number of terms in the cache, each with its constraint. A full cache is cleared.
 
 Only terms with one constant are cached, because lists and ranges seldom occur twice.
 """
@@ -73,8 +73,9 @@ class PlainReader:
     A term compares a column with constants, by an operator, BETWEEN or IN. If the reader is not certain of the result,
     it returns None, and the caller uses :func:`asc.predicate.normalise`.
 
-    The reader learns the forms of terms from ``normalise``, which parses the first term of each form. If ``normalise``
-    and the reader give the same constraint for this term, the reader reads the other terms of the form itself. In a
+    The form of a term is the term without its constants (:class:`asc.predicate.normal_form.disjunctive_form.Form`). The
+    reader learns the forms of terms from ``normalise``, which parses the first term of each form. If ``normalise`` and
+    the reader give the same constraint for this term, the reader reads the other terms of the form itself. In a
     conjunction each term has the same meaning as in a predicate that consists of this term, because no operator within
     a term binds less tightly than AND.
 
@@ -101,7 +102,7 @@ class PlainReader:
     def predicate(self, text: str) -> Predicate | None:
         """Return the predicate of a text, equal to the result of ``normalise``.
 
-        Return None if ``normalise`` has to be called.
+        Return None if the reader cannot read the text, so that the caller has to call ``normalise``.
         """
         terms = self._terms(text)
         if terms is None:
@@ -214,7 +215,8 @@ class PlainReader:
 
 
 def _points(attribute: PAttribute, term: _Term) -> list[Position] | None:
-    """Return the positions of the constants if the column has the type of the constants, so that each is a key.
+    """Return the positions of a term's constants among the keys of the column. In this case the column has the type of
+    the constants, so that each constant is a key.
 
     Return None for other types.
     """
