@@ -22,7 +22,8 @@ PathCounts = dict[int, int]
 
 @dataclass(slots=True)
 class _Piece:
-    """The fragment of an automaton for one part: its empty paths, its first states and its last states.
+    """The fragment of an automaton for one part of the expression: its empty paths, its first states and its last
+    states.
 
     ``empty`` counts the paths through the part that read no character. ``empty_at_start`` and ``first_at_start`` hold
     at the start of a text, where ``^`` matches; ``empty`` and ``first`` hold at any other position.
@@ -59,10 +60,10 @@ class Automaton:
         return made
 
     def is_sink(self, place: int) -> bool:
-        """Return whether a state has no transition to another state.
+        """Return whether a state is a loop at the end of the expression, with no transition to another state.
 
-        When the matcher reaches such a state, the whole expression has matched, and the match includes all that the
-        loop reads.
+        When the matcher reaches such a state, the whole expression has matched, and the match includes all characters
+        that the loop reads.
         """
         return place in self.last and self.follow[place] == {place: 1}
 

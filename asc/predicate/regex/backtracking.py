@@ -92,9 +92,9 @@ def _bounded(count: int) -> int:
 
 
 def _looks_at_start(part: Part) -> tuple[list[Part], Part]:
-    """Return the lookaheads after the ``^`` of an expression, and the rest of the expression.
+    """Return the lookaheads directly after the ``^`` of an expression, and the expression without them.
 
-    Each lookahead is returned as an expression.
+    Each lookahead is returned as the expression that it tests, after a ``^``.
     """
     parts = part.parts if isinstance(part, Run) else ()
     end = 1
@@ -136,7 +136,7 @@ class _Counted:
     def _widest(self) -> int:
         """Return a bound on the number of paths to one state if no text is read again.
 
-        A greater count is treated as growth.
+        A greater count shows that the counts grow without bound.
         """
         widest = max((paths for own in self._automaton.follow for paths in own.values()), default=1)
         return widest + sum(len(own) > 1 for own in self._automaton.follow)
@@ -163,7 +163,7 @@ class _Counted:
         return list(kinds), low_halves
 
     def most(self) -> int:
-        """Return the greatest number of steps at one character.
+        """Return the greatest number of steps that the matcher takes at one character of any text.
 
         Raise ValueError if there are too many steps, or too many counts to inspect.
         """
@@ -251,9 +251,11 @@ class _Counted:
 def _keep(
     counts: PathCounts, shut: int, greatest: dict[int, list[PathCounts]], waiting: list[tuple[int, PathCounts]]
 ) -> None:
-    """Add a vector of counts to the maximal vectors, unless one of them dominates the vector.
+    """Add a vector of path counts to the maximal vectors, unless each of its counts is at most that of one of them.
 
-    Remove the vectors that the new one dominates.
+    Remove the vectors of which each count is at most that of the new vector. ``shut``: the guarded loops that cannot
+    start after the last character, a bit mask. ``greatest``: the maximal vectors by ``shut``. ``waiting``: receives
+    each added vector.
     """
     own = greatest.setdefault(shut, [])
     if any(_below(counts, other) for other in own):

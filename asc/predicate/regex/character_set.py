@@ -48,7 +48,7 @@ class CharacterSet:
         return CharacterSet(rest)
 
     def __le__(self, other: CharacterSet) -> bool:
-        """Return whether this set is a subset of the other one."""
+        """Return whether this set is a subset of ``other``."""
         return all(any(low <= a and b <= high for low, high in other.ranges) for a, b in self.ranges)
 
     def __eq__(self, other: object) -> bool:

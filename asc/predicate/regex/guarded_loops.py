@@ -80,7 +80,7 @@ def guarded(tree: Part, *, is_repeated: bool, is_from_start: bool) -> tuple[str,
 
 
 def _front_loops(part: Part) -> Iterator[Repeat]:
-    """Yield the unbounded repetitions with which a match of the part may begin."""
+    """Yield the unbounded repetitions of single characters with which a match of the part may begin."""
     if isinstance(part, Group):
         yield from _front_loops(part.part)
     elif isinstance(part, Choice):
@@ -99,7 +99,7 @@ def _front_loops(part: Part) -> Iterator[Repeat]:
 
 
 def _is_front(tree: Part, loop: Repeat) -> bool:
-    """Return whether every match begins with the repetition."""
+    """Return whether every match of the expression ``tree`` begins with the repetition ``loop``."""
     part = tree
     while part is not loop:
         if isinstance(part, Group):
@@ -112,7 +112,9 @@ def _is_front(tree: Part, loop: Repeat) -> bool:
 
 
 def _is_apart(automaton: Automaton, atom: Atom) -> bool:
-    """Return whether no character of the atom can precede the atom's repetition within a match."""
+    """Return whether, within a match, the character before the repetition of the atom is never one of the atom's
+    characters.
+    """
     own = {place for place, other in enumerate(automaton.atom_of) if other is atom}
     entered = [place for place in own if place in automaton.first]
     return not any(automaton.is_sink(place) for place in entered) and not any(

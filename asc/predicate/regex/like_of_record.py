@@ -1,4 +1,4 @@
-r"""LIKE patterns that come from a record, converted to a regular expression by Spark SQL.
+r"""LIKE patterns that come from a record: SQL with which Spark converts such a pattern to a regular expression.
 
 Each ``%`` ends an atomic group: ``a%b%c`` becomes ``(?s)\A(?>a)(?>.*?b)(?>.*?c\z)``. The leftmost occurrence of the
 text between two ``%`` is as good as any later one, so nothing is searched for twice.

@@ -5,9 +5,9 @@ recursion is one call deeper for each ``_`` and each ``%``. So the number of the
 the number that a small stack can handle.
 
 A pattern with at most one ``%`` before its last character is passed to Spark unchanged. So are the forms that Spark
-turns into startsWith, endsWith and contains. Every other pattern becomes a regular expression of atomic groups
-``(?>.*?segment)``, which never backtracks into a segment that it has found. For LIKE the leftmost occurrence of each
-segment is always as good as any later one.
+turns into startsWith, endsWith and contains. A segment is the text between two ``%``. Every other pattern becomes a
+regular expression of atomic groups ``(?>.*?segment)``, which never backtracks into a segment that it has found. For
+LIKE the leftmost occurrence of each segment is always as good as any later one.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def like_work(parts: list[str | None]) -> int:
 
 
 def like_text(parts: list[str | None], escape: str) -> str:
-    """Return the pattern of these parts, with a single ``%`` in place of several in a row.
+    """Return the LIKE pattern that consists of ``parts``, with a single ``%`` in place of several in a row.
 
     Spark's matcher would try every distribution of a text among several ``%``.
 
@@ -90,7 +90,8 @@ def like_text(parts: list[str | None], escape: str) -> str:
 
 
 def like_regex(pattern: str, escape: str) -> str | None:
-    """Return the regular expression to use instead of a LIKE pattern; None if LIKE itself is safe.
+    """Return the regular expression to use instead of a LIKE pattern; None if Spark can evaluate the LIKE itself in
+    linear time.
 
     Raise ValueError for a pattern that Spark does not match as written.
     """
@@ -115,7 +116,9 @@ def like_regex(pattern: str, escape: str) -> str | None:
 
 
 def _torn(pattern: str) -> bool:
-    """Return whether Spark's regular expression for LIKE splits a character of the pattern and never finds it."""
+    """Return whether Spark's regular expression for LIKE splits a character of the pattern into two code units, so that
+    Spark never finds the character.
+    """
     return any(character > "\uffff" for character in pattern)
 
 

@@ -13,7 +13,7 @@ class LoopError(Exception):
 
 
 def tried(part: Part, *, is_last: bool) -> Work:
-    """Return the work of the matcher when it tries a part at one position of a text.
+    """Return the work of Java's matcher when it tries a part of an expression at one position of a text.
 
     In a sequence, the steps of a part count once for each way to match the parts before it. ``is_last``: whether
     nothing follows the part in the expression. Raise LoopError if something follows an unbounded repetition.

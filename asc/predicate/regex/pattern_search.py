@@ -5,16 +5,17 @@ expression that finds the same matches:
 
 - A test only asks whether there is a match. It needs no repetition at the start and end of the expression: ``[a-z]+b``
   is found exactly if ``[a-z]b`` is. It is then irrelevant, too, whether a repetition is lazy.
-- In ``error.*timeout``, the head is ``error``. If several heads occur in one run of the repeated characters, the one
-  that ends first is as good as any other. So a run is read once, from its beginning: ``(?<!.)(?>.*?error).*timeout``.
-  A text that matches the head must not contain another match of the head that ends earlier. The head may also contain
-  characters that are not repeated, for example a line end. In this case there are several searches: for a head within a
-  run, and for a head whose last such character is at a given position.
+- In ``error.*timeout``, the head (the part before the unbounded repetition) is ``error``. A run is a maximal sequence
+  of the repeated characters. If several matches of the head occur in one run, the one that ends first is as good as any
+  other. So a run is read once, from its beginning: ``(?<!.)(?>.*?error).*timeout``. A text that matches the head must
+  not contain another match of the head that ends earlier. The head may also contain characters that are not repeated,
+  for example a line end. In this case there are several searches: for a head within a run, and for a head whose last
+  such character is at a given position.
 - For ``^(.*)-(.*)$``, a lookahead first tests whether the end of the text can be reached: ``^(?=.*$)(.*)-(.*)$``.
 - If the position or the text of a match is needed, ``[a-z]+b`` is tried only at the beginnings of runs:
-  ``(?<![a-z])[a-z]+b``. If there is a match from within a run of the repeated characters, there is also a match from
-  the beginning of the run. A match may also begin where the previous match ended. The expression must not match the
-  empty text, because Java then continues one character later.
+  ``(?<![a-z])[a-z]+b``. If there is a match from within a run, there is also a match from the beginning of the run. A
+  match may also begin where the previous match ended. The expression must not match the empty text, because Java then
+  continues one character later.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def search(pattern: str, use: Use, group: int = 0) -> Search:
 
 
 def _captures_in_turn(part: Part) -> bool:
-    """Return whether a group may be captured more than once.
+    """Return whether a group of the part may be captured more than once during one search.
 
     Java keeps the capture of a failed attempt, so the final capture depends on the positions that were tried.
     """
@@ -173,7 +174,7 @@ def _flat(part: Part) -> Part:
 
 
 def _stripped(part: Part, *, at_end: bool, within: CharacterSet | None = None) -> Part:
-    """Return a part whose repetitions at the start, or at the end, are reduced to their minimum.
+    """Return a part whose repetitions at the start, or with ``at_end`` at the end, are reduced to their minimum.
 
     ``within``: reduce only repetitions of characters of this set.
     """
@@ -204,7 +205,8 @@ def _is_within(part: Part, characters: CharacterSet) -> bool:
 def _heads_once(parts: list[Part]) -> Search | None:
     """Return the search for ``a.*b.*c`` that searches for each head once in a run.
 
-    The run consists of the characters that are repeated between the heads.
+    The run consists of the characters that are repeated between the heads. Return None if no such search has a bounded
+    number of steps.
     """
     loops = [own.part for own in parts if isinstance(own, Repeat) and own.high is None]
     for loop in {atom.characters: atom for atom in loops if isinstance(atom, Atom)}.values():
@@ -215,10 +217,12 @@ def _heads_once(parts: list[Part]) -> Search | None:
 
 
 def _across(loop: Atom, parts: list[Part]) -> Search | None:
-    """Return the search for parts whose first head may contain characters that the loop does not repeat.
+    """Return the search for parts whose head (the parts before the repetition of ``loop``) may contain characters that
+    the loop does not repeat.
 
     There is one search for a head within a run of the loop's characters. There is another search for each position of
-    the head at which its last character outside the loop's set may be.
+    the head at which its last character outside the loop's set may be. Return None if a search has no bound on its
+    steps.
     """
     length = next(i for i, own in enumerate(parts) if isinstance(own, Repeat) and own.part == loop and own.high is None)
     narrow = [_narrowed(own, loop.characters) for own in parts[:length]]
@@ -245,7 +249,9 @@ def _across(loop: Atom, parts: list[Part]) -> Search | None:
 
 
 def _narrowed(part: Part, characters: CharacterSet) -> Part | None:
-    """Return the part restricted to the characters of a set; None if the restricted part cannot be expressed."""
+    """Return a part that matches only those texts of ``part`` that consist of the given characters. Return None if the
+    part is too complex for this.
+    """
     if _is_within(part, characters):
         return part
     if isinstance(part, Atom):
@@ -258,7 +264,8 @@ def _narrowed(part: Part, characters: CharacterSet) -> Part | None:
 
 
 def _crossing(part: Part, characters: CharacterSet) -> list[Part]:
-    """Return the parts for a match of ``part`` that contains a character outside the set ``characters``.
+    """Return the parts with which to search for a match of ``part`` that contains a character outside the set
+    ``characters``.
 
     One of the parts matches the last such character. Return an empty list if the part has no such character.
     """
@@ -274,7 +281,7 @@ def _crossing(part: Part, characters: CharacterSet) -> list[Part]:
 
 
 def _around(loop: Atom, parts: list[Part]) -> Search | None:
-    """Return the search for parts that are separated by unbounded repetitions of ``loop``.
+    """Return the search for an expression whose parts are separated by unbounded repetitions of ``loop``.
 
     Return None if there is no search whose number of steps is bounded.
     """
@@ -337,13 +344,17 @@ def _ends_once(head: Part) -> bool:
 
 
 def _at_runs(tree: Part, use: Use, group: int) -> Search | None:
-    """Return a search whose leading repetitions are tried only at the beginnings of runs of their characters."""
+    """Return a search whose leading repetitions are tried only at the beginnings of runs of their characters. Return
+    None if the search still takes too many steps, or the expression matches the empty text.
+    """
     found = guarded(tree, is_repeated=use in (Use.ALL, Use.ALL_FROM), is_from_start=use is not Use.ALL_FROM)
     return None if found is None else Search(found[0], group, found[1])
 
 
 def _first_head(tree: Part, group: int) -> Search | None:
-    """Return the search for ``id=(..) .*x`` that starts from the first head in each run of the repeated characters."""
+    """Return the search for ``id=(..) .*x`` that starts from the first head (``id=(..) ``) in each run of the repeated
+    characters. Return None if the expression has no such head.
+    """
     parts = _parts(tree)
     for place in range(1, len(parts)):
         loop = parts[place]
@@ -369,7 +380,8 @@ def _first_head(tree: Part, group: int) -> Search | None:
 
 
 def _whole_line(tree: Part, group: int) -> Search | None:
-    """Return the search for ``^(.*)-(.*)$`` if all parts consist of characters of the last repetition.
+    """Return the search for an expression like ``^(.*)-(.*)$`` if all parts consist of characters of the last
+    repetition; else None.
 
     The last repetition reaches the end of the text either from every position or from none, and a lookahead tests
     which.

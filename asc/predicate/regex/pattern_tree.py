@@ -10,7 +10,8 @@ from asc.predicate.regex.character_set import CharacterSet
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """One character of a set. ``cost`` is the number of steps of a test whether a character is in the set.
+    """A part that matches one character of a set. ``text``: the atom in the syntax of regular expressions. ``cost`` is
+    the number of steps of a test whether a character is in the set.
 
     Java compares the members of a class beyond Latin-1 one by one.
     """
