@@ -28,7 +28,8 @@ SHAPES = frozenset(("st_geomfromtext", "st_geomfromgeojson", "st_polygonfromenve
 """The functions that return a shape or a position, by lower-case name."""
 
 _SUM_WEIGHT = 24
-"""The cost for Spark of a sum of two numbers, including its casts and its operator, in nodes."""
+"""The cost for Spark of a sum of two numbers, including its casts and its operator, in nodes (operators and operands).
+"""
 
 _LISTED = 20
 _COMPARED = 10_000
@@ -37,7 +38,7 @@ _COMPARED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An operand: a constant shape, or a position from the record."""
+    """An operand of an ST_ function: a constant shape, or a position or box from the record."""
 
     shape: BaseGeometry | None = None
     position: PAttribute | None = None
@@ -68,7 +69,7 @@ class OperandReader:
         self.missing: set[ShapeName] = set()
 
     def read(self, node: Node) -> Operand | None:
-        """Return the shape or the position of an operand; None for NULL."""
+        """Return the shape or the position that an argument of an ST_ function denotes; None for NULL."""
         if node.op == "geometry":
             return None if node.value is None else Operand(shape=node.value)
         if node.op != "call" or node.value not in SHAPES:
@@ -97,7 +98,7 @@ class OperandReader:
         return self._shape(node.args[0], lambda: read(literal.value, self._rules))
 
     def _named(self, node: Node) -> Operand | None:
-        """Return the shape of a layer that a node names.
+        """Return the shape of a layer that the call ``shape('layer', 'id')`` names.
 
         Return None if the layer lacks the shape and ``may_wait`` is set.
         """
@@ -129,7 +130,8 @@ class OperandReader:
         return Operand(shape=shape)
 
     def _envelope(self, node: Node) -> Operand | None:
-        """Return the rectangle of four numbers: a shape if all four are constants, else a box from the record.
+        """Return the rectangle of a call of ST_PolygonFromEnvelope: a shape if all four numbers are constants, else a
+        box from the record.
 
         Return None if one of the numbers is NULL.
         """
@@ -198,9 +200,9 @@ class OperandReader:
         return self._attribute(expression, expression.space.type)
 
     def number(self, node: Node, what: str | None) -> float | None:
-        """Return a constant number. Return None for NULL.
+        """Return the value of a node that is a constant number. Return None for NULL.
 
-        For any other expression raise PredicateError, in which ``what`` names the expression. If ``what`` is None,
+        For any other node raise PredicateError, in whose message ``what`` describes the node. If ``what`` is None,
         return None instead.
         """
         literal = self._typer.of(node).literal
@@ -217,7 +219,7 @@ class OperandReader:
 
 
 def _error_condition(parts: list[PAttribute], *, is_planar: bool) -> str | None:
-    """Return the SQL condition under which a position or a box is an evaluation error.
+    """Return the SQL condition under which a position or a box with the coordinates ``parts`` is an evaluation error.
 
     The condition holds if a coordinate is an evaluation error itself or is not on the earth. It also holds if a lower
     bound of a box is greater than the upper bound. Return None if none of these cases can occur.

@@ -74,9 +74,10 @@ def is_distance(node: Node) -> bool:
 
 
 def spatial_expression(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type a call of an ST_ function, so that the enclosing expression can be checked.
+    """Return the typed expression of a call of an ST_ function, so that the type checker can check the enclosing
+    expression.
 
-    The text of the expression is not valid Spark SQL.
+    The text of the expression is no valid Spark SQL, because the engine evaluates ST_ functions.
     """
     wanted = _OPERANDS.get(node.value, 2)
     if len(node.args) != wanted:
@@ -112,7 +113,8 @@ def refuse_in_spark(typer: ExpressionTyper, node: Node) -> None:
 class SpatialReader:
     """A reader of the ST_ conditions of one predicate.
 
-    ``operands`` reads the operands of the functions. ``match`` returns the atom that matches a position with a key.
+    ``operands`` reads the operands of the functions. ``match`` returns the atom of the test that a position has a
+    relation to a shape; a key encodes the shape and the relation.
     """
 
     def __init__(self, typer: ExpressionTyper, operands: OperandReader, match: MatchOf) -> None:
@@ -192,7 +194,7 @@ class SpatialReader:
         return Const(TRUE if asked.accepts(x, y) else FALSE)
 
     def _known(self, place: PAttribute | BaseGeometry) -> Formula:
-        """Return a formula that is TRUE for every valid position, and NULL for any other value."""
+        """Return a formula that is TRUE if ``place`` is a valid position, and NULL for any other value."""
         if not isinstance(place, PAttribute):
             return self._asked(place, place, INTERSECTS)
         return Atom(place, Constraint(((None, None),)), EMPTY)
