@@ -1,6 +1,7 @@
 """The parser of function calls, of calls with keywords between their arguments, and of lambdas.
 
-A form with keywords that means the same as a plain call is parsed as that call; see ``Node.written``.
+A form with keywords, such as ``TRIM(BOTH FROM x)``, that means the same as a plain call is parsed as that call; see
+``Node.written``.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class FormReader(TypeReader):
         return self._node("star", (), self._tokens[self._next - 1].start)
 
     def _of_unit(self, name: str, args: list[Node], start: int) -> Node:
-        """Return the call ``TIMESTAMPADD(unit, count, instant)`` or ``TIMESTAMPDIFF(unit, from, to)``.
+        """Return the node of the call ``TIMESTAMPADD(unit, count, instant)`` or ``TIMESTAMPDIFF(unit, from, to)``.
 
         ``name`` is one of these names or a synonym. ``args`` are the three parsed arguments.
         """
@@ -167,7 +168,9 @@ class FormReader(TypeReader):
         return self._node("column", (), start, path, written=written)
 
     def _at_operand(self) -> bool:
-        """Return whether the next token can follow a keyword. If not, the current token is a column."""
+        """Return whether the current word is a keyword, as BOTH in ``TRIM(BOTH FROM x)``: the next token can follow a
+        keyword. Otherwise the word is the name of a column.
+        """
         return self._peek().kind not in (",", ")", ".", "[", END)
 
     def _trim(self, start: int) -> Node:

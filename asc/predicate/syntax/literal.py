@@ -230,7 +230,7 @@ def timestamp(text: str, time_zone: str | None) -> int | None:
 
 
 def local_micros(local: dt.datetime, time_zone: str | None) -> int | None:
-    """Return a local time as microseconds since the epoch.
+    """Return a local time in the zone ``time_zone`` as microseconds since the epoch. ``time_zone``: None for UTC.
 
     Return None before the year 2000 in a zone other than UTC: the time zone tables of Python and Java differ there for
     some zones.

@@ -132,7 +132,8 @@ class Node:
 
 
 def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
-    """Return the weight that an operation has in addition to its node and its operands.
+    """Return the number of nodes that an operation adds to the SQL for Spark, in addition to its own node and its
+    operands.
 
     The SQL for Spark repeats some operands. If such operations are nested, the length of the SQL grows exponentially.
     """

@@ -176,7 +176,9 @@ class _Parser(FormReader):
         return self._one_pattern(args, word, start)
 
     def _one_pattern(self, args: list[Node], word: str, start: int) -> Node:
-        """Parse ``x LIKE 'a'``. Parse ``x ILIKE 'A'`` as the LIKE of both operands in lower case."""
+        """Return the node of a LIKE or ILIKE with one pattern, from the parsed operands ``args``. ``x ILIKE 'A'``
+        becomes the LIKE of both operands in lower case.
+        """
         if word == "LIKE":
             return self._node("like", tuple(args), start)
         written = self._node("ilike", tuple(args), start)
@@ -326,7 +328,7 @@ class _Parser(FormReader):
     def _worded(self, word: str, following: str) -> Node | None:
         """Parse the expression that a keyword introduces at the beginning of a value.
 
-        Return None if the word is a name.
+        Return None if the word is the name of a column or function instead.
         """
         if word in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ") and following in (STRING, RAW_STRING):
             return self._instant(word)
@@ -406,5 +408,7 @@ class _Parser(FormReader):
 
 
 def _uncertain(character: str) -> bool:
-    """Return whether Java's lower case of a character may differ from Python's or depend on adjacent characters."""
+    """Return whether the lower case of a character in Java may differ from that in Python, or depend on adjacent
+    characters.
+    """
     return len(character.lower()) != 1 or character == "\u03a3"

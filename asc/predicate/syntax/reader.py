@@ -14,8 +14,8 @@ SYNTAX_REMEDY = "write a Spark SQL boolean expression, as after WHERE"
 class TokenReader:
     """The tokens of a text and the current position among them.
 
-    Invariant: every nesting level of the text is counted before the parser enters it, and the depth of every node when
-    the node is created. So neither parsing the text nor walking the tree can exhaust the stack.
+    Invariant: every nesting level of the text is counted before the parser enters it. The depth of every node is
+    checked when the node is created. So neither parsing the text nor walking the tree can exhaust the stack.
     """
 
     def __init__(self, source: Source, limits: Limits) -> None:

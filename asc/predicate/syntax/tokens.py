@@ -103,7 +103,9 @@ def tokens_of(source: Source) -> list[Token]:
 
 
 def _kind(raw: str) -> str | None:
-    """Return the kind of a token that is no symbol; None if Spark's lexer does not read the text as one token."""
+    """Return the kind of a token from its text, for a token that is no symbol. Return None if Spark's lexer does not
+    read the text as one token.
+    """
     if raw.isascii():
         # nearly all tokens are words or numbers, recognised without the pattern
         if raw.isidentifier():

@@ -123,7 +123,9 @@ class TypeReader(LiteralReader):
         return self._peek().kind in (STRING, RAW_STRING) or self._at_quantity(1)
 
     def _at_quantity(self, offset: int) -> bool:
-        """Return whether a number or text with a unit begins ``offset`` tokens after the current one."""
+        """Return whether a quantity of an interval, such as ``1 DAY`` or ``'1' DAY``, begins ``offset`` tokens after
+        the current one.
+        """
         tokens, place = self._tokens, self._next + offset
         if tokens[place].kind in ("+", "-"):
             place += 1
