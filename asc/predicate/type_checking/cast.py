@@ -17,7 +17,9 @@ _KEYWORDS = {"case_of": "CASE", "index": "[]", "struct": "STRUCT", "row": "STRUC
 
 
 def cast(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type a CAST or TRY_CAST. Raise PredicateError for a cast that Spark does not support."""
+    """Return the typed expression of a CAST or TRY_CAST. Raise PredicateError for a cast that Spark does not
+    support.
+    """
     operand = typer.of(node.args[0])
     target, spelling = node.value
     if not types.castable(operand.type, target, attempt=node.op == "try_cast"):
@@ -67,7 +69,9 @@ def _name(typer: ExpressionTyper, node: Node) -> str:
 
 
 def collated(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type a collated text. Its type is unknown (None), because Spark does not compare it byte by byte."""
+    """Return the typed expression of a text with a collation. Its type is None (unknown), because Spark does not
+    compare the text byte by byte.
+    """
     operand = typer.of(node.args[0])
     if operand.type not in (None, pa.string(), pa.null()):
         raise typer.source.error_at(node, f"collation of {types.name(operand.type)}:", "CAST it to STRING")
@@ -95,7 +99,8 @@ def _check_parts(typer: ExpressionTyper, node: Node, operand: Expression) -> Non
 
 
 def _text_growth(kind: pa.DataType) -> float:
-    """Return the factor by which the text of a container may be longer than the record.
+    """Return the factor by which the text of a container may be longer than the record, if the container is cast to a
+    string.
 
     The text has NULL for each field that is missing in the record.
     """

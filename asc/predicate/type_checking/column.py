@@ -17,7 +17,7 @@ from asc.spark_types import folded
 
 
 def column(typer: ScopedTyper, node: Node) -> Expression:
-    """Resolve a name to a variable of a lambda, a column or a part of a column.
+    """Return the typed expression of a name: a variable of a lambda, a column or a part of a column.
 
     Raise PredicateError if the name is none of these.
     """
@@ -35,7 +35,9 @@ def column(typer: ScopedTyper, node: Node) -> Expression:
 
 
 def _part_of_container(typer: ScopedTyper, node: Node, error: SchemaError) -> Expression:
-    """Resolve ``labels.k`` as ``labels['k']``, and ``items.price`` as the array of the prices of all items."""
+    """Return the typed expression of a name that leads into a map or an array. ``labels.k`` means ``labels['k']``, and
+    ``items.price`` the array of the prices of all items.
+    """
     for length in range(1, len(node.value)):
         try:
             parent = typer.schema.resolve(node.value[:length])
@@ -63,7 +65,9 @@ def inside(typer: ScopedTyper, outer: Expression, names: Sequence[str]) -> Expre
 
 
 def _field_of(typer: ScopedTyper, outer: Expression, name: str) -> Expression:
-    """Return a field of a struct. For an array of structs return the array of that field's values."""
+    """Return the typed expression of a field of a struct. For an array of structs, the expression is the array of that
+    field's values.
+    """
     assert outer.type is not None
     several = pa.types.is_list(outer.type)
     struct = outer.type.value_type if several else outer.type
@@ -99,7 +103,7 @@ def _unresolved(typer: ScopedTyper, node: Node, error: SchemaError) -> Exception
 def _has_parts(kind: pa.DataType) -> bool:
     """Return whether a name after a dot is allowed for a type that is no struct.
 
-    Such types are maps with strings for keys and arrays of structs.
+    Such types are maps with strings for keys, and arrays of structs.
     """
     if pa.types.is_map(kind):
         return bool(kind.key_type == pa.string())

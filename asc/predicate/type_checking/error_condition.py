@@ -142,7 +142,8 @@ def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
 
 
 def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
-    """Return the condition under which one of the steps is an error, as a single CASE.
+    """Return the condition under which evaluating one of the steps is an error, as SQL with a single CASE. Return None
+    if there can be no error.
 
     Spark's parser limits the nesting depth. The CASE is nested no deeper than the expression itself.
     """
@@ -158,7 +159,9 @@ def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
 
 
 def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
-    """Return the condition under which an operation itself is an error: its result is NULL, and no operand is NULL."""
+    """Return the condition under which an operation itself is an error: its result is NULL, and no operand is NULL.
+    Return None if an operand is the constant NULL.
+    """
     if any(operand.type == pa.null() for operand in operands):
         return None
     known = [f"{operand.argument} IS NOT NULL" for operand in operands if operand.literal is None]
@@ -179,7 +182,9 @@ def _of_equality(typer: Typer, left: Node | None, right: Node) -> str | None:
 
 
 def _of_cast(operand: Expression) -> str | None:
-    """Return the condition under which an operand is no number, for a function that returns NULL for some numbers."""
+    """Return the condition under which an operand is a string that is no number, for a function that returns NULL for
+    some numbers. Return None if the operand cannot be a string.
+    """
     if not _may_be_text(operand.type):
         return None
     return _of_operation([operand], f"CAST({operand.sql} AS DOUBLE)")

@@ -20,7 +20,7 @@ from asc.predicate.syntax.nodes import Node
 from asc.predicate.type_checking.interval_arithmetic import TRIED, TRIED_AS, interval_arithmetic
 
 INSTANT_FUNCTIONS = frozenset(("timestampadd", "timestampdiff", "extract", "date_part", "datepart"))
-"""The functions of instants that this module types."""
+"""The functions of dates, timestamps and intervals whose calls :func:`instant_call` types."""
 
 _DAYS = (pa.int8(), pa.int16(), pa.int32(), pa.null())
 _DATE_LIST = """
@@ -50,7 +50,8 @@ _SECOND_FIELDS = frozenset(_SECOND_LIST.split())
 
 
 def instant_arithmetic(typer: ExpressionTyper, node: Node, left: Expression, right: Expression) -> Expression | None:
-    """Type ``left + right`` or ``left - right`` if one operand is an instant or interval; otherwise return None.
+    """Return the typed expression of ``left + right`` or ``left - right`` if an operand is an instant (date or
+    timestamp) or interval. Return None for other operands.
 
     Raise PredicateError if the operands are refused.
     """
@@ -72,7 +73,8 @@ def instant_arithmetic(typer: ExpressionTyper, node: Node, left: Expression, rig
 
 
 def _sum(typer: ExpressionTyper, node: Node, op: str, left: Expression, right: Expression) -> Expression | None:
-    """Return a sum or difference with an instant, or with a text that is cast to an instant.
+    """Return the typed expression of a sum or difference with a date or timestamp, or with a text that Spark casts to
+    one.
 
     Return None if Spark has no such operation.
     """
@@ -104,7 +106,7 @@ def _of_micros(kind: pa.DataType | None) -> bool:
 
 
 def _shifted(typer: ExpressionTyper, node: Node, op: str, instant: Expression, interval: Expression) -> Expression:
-    """Return an instant plus or minus an interval."""
+    """Return the typed expression of an instant (date or timestamp) plus or minus an interval."""
     if instant.type == pa.date32() and interval.type == CALENDAR:
         # Spark's try_add does not accept an interval with hours here.
         return Expression(caught_date(f"{instant.argument} {op} {interval.argument}"), pa.date32(), node)
@@ -117,7 +119,8 @@ def _shifted(typer: ExpressionTyper, node: Node, op: str, instant: Expression, i
 
 
 def _as(instant: Expression, target: pa.DataType | None) -> str:
-    """Return SQL for an instant, with a guarded cast if Spark's implicit cast to ``target`` may throw.
+    """Return SQL for a date or timestamp. If Spark's implicit cast to ``target`` may throw, the SQL has an explicit
+    cast that gives NULL instead.
 
     ``target`` is None if there is no cast. Spark itself would cast within try_add or try_subtract. But if several
     expressions share the cast, Spark may compute it outside these functions, where an exception is not caught.
@@ -128,7 +131,9 @@ def _as(instant: Expression, target: pa.DataType | None) -> str:
 
 
 def instant_call(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type a call of one of INSTANT_FUNCTIONS. Raise PredicateError for a call that is refused."""
+    """Return the typed expression of a call of one of INSTANT_FUNCTIONS. Raise PredicateError for a call that is
+    refused.
+    """
     wanted = 3 if node.value in ("timestampadd", "timestampdiff") else 2
     if len(node.args) != wanted:
         raise typer.source.error_at(node, "call of a function", f"{node.value} takes {wanted} arguments")
@@ -167,7 +172,9 @@ def _timestamp_added(
 def _timestamp_difference(
     typer: ExpressionTyper, node: Node, unit: str, start: Expression, end: Expression
 ) -> Expression:
-    """Return the difference of two instants in a unit. Only a difference in microseconds can overflow."""
+    """Return the typed expression of the difference of two dates or timestamps in a unit. Only a difference in
+    microseconds can overflow.
+    """
     for instant in (start, end):
         _check_instant(typer, node, instant)
     if not typer.catches:

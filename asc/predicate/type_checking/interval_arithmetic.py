@@ -31,9 +31,9 @@ INTERVAL_FUNCTIONS = frozenset(("abs", "negative", "positive", "sign", "signum",
 def interval_arithmetic(
     typer: ExpressionTyper, node: Node, op: str, left: Expression, right: Expression
 ) -> Expression | None:
-    """Type ``left op right`` if one operand is an interval and none is an instant.
+    """Return the typed expression of ``left op right`` if one operand is an interval and none is a date or timestamp.
 
-    Return None if Spark has no such operator.
+    Return None for other operands, or if Spark has no such operator.
     """
     kinds = (left.type, right.type)
     if op in ("+", "-"):
@@ -55,7 +55,7 @@ def interval_arithmetic(
 
 
 def _sum(left: pa.DataType | None, right: pa.DataType | None) -> pa.DataType | None:
-    """Return the type of the sum of two intervals, or of NULL and an interval of fields.
+    """Return the type of the sum of two intervals, or of NULL and an interval that is no calendar interval.
 
     Return None if the types cannot be added.
     """
@@ -77,14 +77,14 @@ def _scaled(interval: pa.DataType | None) -> pa.DataType | None:
 
 
 def negative(typer: ExpressionTyper, node: Node, operand: Expression) -> Expression:
-    """Return the negation of an interval."""
+    """Return the typed expression of the negation of an interval, ``- operand``."""
     if isinstance(operand.type, IntervalType) and operand.node.op != "interval" and typer.catches:
         return Expression(f"try_subtract({operand.type.zero}, {operand.sql})", operand.type, node)
     return Expression(f"- {operand.argument}", operand.type, node, atomic=False)
 
 
 def interval_call(typer: ExpressionTyper, node: Node) -> Expression | None:
-    """Type a call of one of INTERVAL_FUNCTIONS.
+    """Return the typed expression of a call of one of INTERVAL_FUNCTIONS.
 
     Return None if the first argument is no interval. Raise PredicateError for a call that is refused.
     """

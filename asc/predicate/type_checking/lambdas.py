@@ -2,11 +2,12 @@
 
 The body of a lambda is evaluated for each element, so its work and its result are bounded:
 
-* A lambda is nested in at most one other lambda. The inner lambda then iterates over a part of the outer variable.
+* A lambda is nested in at most one other lambda. The inner lambda then iterates over a part of the outer lambda's
+  variable.
 * A text of the record that is no part of the variable may only be compared with the variable.
-* The bodies in a predicate have at most 100 nodes together.
+* The bodies of all lambdas in a predicate have at most 100 nodes together.
 * The result of ``transform`` for an element has a fixed size, or is longer than the element by a bounded factor. The
-  factor is added to the growth of the other values that the predicate lengthens.
+  sum of such factors over all calls of the predicate that make values longer is limited.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _AGGREGATES = ("aggregate", "reduce")
 LAMBDA_FUNCTIONS = frozenset((*_OF_ARRAY, *_OF_MAP, *_OF_TWO, *_AGGREGATES)) - {"array_sort"}
 """The functions that require a lambda. The lambda of ``array_sort`` is optional."""
 THROWING_LAMBDA_FUNCTIONS = frozenset(("array_sort", "map_zip_with", "transform_keys"))
-"""The functions that can return NULL for non-NULL arguments, because Spark could throw or would take too long."""
+"""The functions whose SQL is rewritten to give NULL for some arguments that are not NULL. For these arguments Spark
+would throw or take too long.
+"""
 
 _MAX_NODES = 100
 _MAX_LEVELS = 2
@@ -54,7 +57,9 @@ _SHRINKING = frozenset(_SHRINKING_LIST.split())
 
 
 def lambda_call(typer: ScopedTyper, node: Node) -> Expression:
-    """Type a call of one of LAMBDA_FUNCTIONS. Raise PredicateError for a call that is refused."""
+    """Return the typed expression of a call of one of LAMBDA_FUNCTIONS, or of ``array_sort``. Raise PredicateError for
+    a call that is refused.
+    """
     name, args = node.value, node.args
     if name in _AGGREGATES:
         return _aggregate(typer, node)
@@ -80,7 +85,7 @@ def lambda_call(typer: ScopedTyper, node: Node) -> Expression:
 def _variables(
     typer: ScopedTyper, node: Node, inputs: Sequence[Expression]
 ) -> tuple[list[pa.DataType | None], Sequence[int]]:
-    """Return the types of a lambda's variables, and the numbers of variables that are allowed."""
+    """Return the types of the variables of a call's lambda, and the numbers of variables that the lambda may have."""
     name = node.value
     if name in ("zip_with", "array_sort"):
         return [_element(typer, node, container) for container in (inputs[0], inputs[-1])], (2,)
@@ -116,7 +121,9 @@ def _plain(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: E
 
 
 def _with_other_keys(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
-    """Return SQL for ``transform_keys`` with a guard, because Spark throws for a key that is NULL or a duplicate."""
+    """Return SQL for ``transform_keys`` that gives NULL if a new key is NULL or a duplicate, because Spark throws for
+    such a key.
+    """
     trouble = key_trouble(made.type)
     if trouble is not None:
         raise typer.source.error_at(node.args[-1], "lambda of transform_keys:", trouble)
@@ -169,7 +176,7 @@ def _aggregate(typer: ScopedTyper, node: Node) -> Expression:
 
 
 def sorted_by(typer: ScopedTyper, node: Node, array: Expression, comparator: Expression) -> Expression:
-    """Type ``array_sort`` with a comparator. The result is NULL if Spark throws.
+    """Return the typed expression of ``array_sort`` with a comparator. Its value is NULL where Spark would throw.
 
     Spark throws for a comparator that returns NULL, and for a comparator that is inconsistent.
     """
@@ -205,7 +212,7 @@ def _check_comparator(typer: ScopedTyper, body: Node) -> None:
 
 
 def _container(typer: ScopedTyper, call: Node, node: Node) -> Expression:
-    """Type the container over which a lambda iterates.
+    """Return the typed expression of the container (array or map) over which a lambda iterates.
 
     Raise PredicateError if the container may be longer than the record. Inside another lambda, also raise the error if
     the container is no part of the outer lambda's variable, or if the lambdas are nested too deeply.
@@ -247,7 +254,9 @@ def _entry(typer: ScopedTyper, call: Node, container: Expression) -> list[pa.Dat
 def _body(
     typer: ScopedTyper, node: Node, kinds: Sequence[pa.DataType | None], *, condition: bool = False
 ) -> Expression:
-    """Type a lambda. The type of the expression is the type of the lambda's body."""
+    """Return the typed expression of a lambda, or of an expression in place of a lambda. Its type is the type of the
+    body. ``kinds``: the types of the variables. ``condition``: whether the body must be boolean.
+    """
     held, variables = (node.args[0], node.value) if node.op == "lambda" else (node, ())
     names = [folded(name) for name in variables]
     if len(set(names)) < len(names):
@@ -273,7 +282,7 @@ def _size(node: Node) -> int:
 
 
 def _check_names(typer: ScopedTyper, node: Node, parent: Node | None) -> None:
-    """Raise PredicateError if a lambda does more with an outer text or container than to compare it.
+    """Raise PredicateError if the body of a lambda uses an outer text or container for anything but a comparison.
 
     A text or container is outer if it is no part of the lambda's variable.
     """
@@ -318,8 +327,8 @@ def _check_made(typer: ScopedTyper, call: Node) -> None:
 def _count_growth(typer: ScopedTyper, node: Node, body: Node, made_of: Sequence[Expression]) -> float:
     """Return the factor by which the result of a lambda may be longer than the record.
 
-    Raise PredicateError if the factor has no bound. If another call has lengthened the container, the factor is
-    multiplied by the growth of the container.
+    Raise PredicateError if the factor has no bound. If the container itself may be longer than the record, because
+    another call made it, the two factors are multiplied.
     """
     growth = _growth(typer, body.args[0] if body.op == "lambda" else body)
     if growth is None:
@@ -380,6 +389,6 @@ def _makes(node: Node) -> bool:
 
 
 def _is_short(node: Node) -> bool:
-    """Return whether the ends of a sequence are constants close to zero."""
+    """Return whether the ends of a call of ``sequence`` are constants close to zero, so that the sequence is short."""
     ends = [arg.value.value if arg.op == "literal" else None for arg in node.args[:2]]
     return len(ends) == 2 and all(isinstance(end, int) and abs(end) <= _MAX_SHORT for end in ends)

@@ -33,7 +33,8 @@ The arguments after the texts are INT.
 
 
 def is_left_as_parsed(node: Node, type_of: Callable[[Node], Type]) -> bool:
-    """Return whether Spark's analyser leaves an expression unchanged. ``type_of`` returns the type of a part.
+    """Return whether Spark's analyser leaves a constant expression unchanged. ``type_of`` returns the type of a part of
+    the expression.
 
     >>> from asc.predicate.limits import Limits
     >>> from asc.predicate.syntax.parser import parse

@@ -18,7 +18,9 @@ from asc.predicate.expressions.expression_typer import ExpressionTyper
 from asc.predicate.syntax.nodes import Node
 
 _WEIGHT = 12
-"""The additional weight of an array's text, in nodes, compared with the weight of the array."""
+"""The cost for Spark of making one text of an array, in nodes (operators and operands). It is added to the cost of the
+array.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def _items(name: str, sought: Node) -> tuple[Node, ...] | None:
 
 
 def _constant(typer: ExpressionTyper, node: Node, kind: pa.DataType) -> str | None:
-    """Return the text of a constant with the type of the array's elements.
+    """Return the text of a constant that has the type ``kind`` of the array's elements.
 
     Return None for NULL and for any other expression.
     """

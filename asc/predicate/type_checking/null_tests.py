@@ -33,9 +33,10 @@ NODE_CHARS = 5
 
 
 class NullTests:
-    """The null tests of one predicate and their spellings.
+    """A writer of the SQL of one predicate's null tests (IS NULL and calls that test for NULL).
 
-    ``without_guards`` returns a type checker whose spellings may throw.
+    ``without_guards`` returns a type checker that leaves expressions as the user wrote them, even if Spark may throw
+    for them.
     """
 
     def __init__(self, typer: ExpressionTyper, without_guards: Callable[[], ExpressionTyper]) -> None:
@@ -55,9 +56,10 @@ class NullTests:
                 raise self._typer.source.error_at(subject, f"IS NULL of {part.value}:", remedy)
 
     def caught(self, node: Node, subject: Node) -> str | None:
-        """Return SQL for ``subject IS NULL``, which is the meaning of ``node``.
+        """Return SQL for the null test ``node``, which means ``subject IS NULL``, with the outcome that it has in
+        Spark.
 
-        Return None if the plain SQL is correct.
+        Return None if the plain test of the rewritten subject has this outcome.
         """
         if not self._typer.catches or not subject.args:
             return None
@@ -72,7 +74,9 @@ class NullTests:
         return test
 
     def of_comparison(self, node: Node) -> str | None:
-        """Return SQL for ``x <=> NULL``. Return None for any other comparison, or if the plain SQL is correct."""
+        """Return SQL for ``x <=> NULL`` with the outcome that it has in Spark. Return None for any other comparison, or
+        if the plain SQL of the comparison has this outcome.
+        """
         if node.op != "<=>":
             return None
         left, right = node.args
@@ -81,9 +85,10 @@ class NullTests:
         return self._checked(node, left) if is_null_constant(right) else None
 
     def of_call(self, node: Node, call: Call) -> str | None:
-        """Return SQL for a call that is a null test or contains a null test.
+        """Return SQL for a call that is a null test (such as ``isnull``) or contains one (such as ``nvl2``), with the
+        outcome that it has in Spark.
 
-        Return None for any other call, or if the plain SQL is correct.
+        Return None for any other call, or if the plain SQL of the call has this outcome.
         """
         args = node.args
         if call.name in ("isnull", "isnotnull", "nvl2"):
@@ -101,12 +106,14 @@ class NullTests:
         return None
 
     def weight(self, tree: Node) -> int:
-        """Return the number of nodes of the null tests in a part of the predicate."""
+        """Return the cost of the rewritten null tests in a part of the predicate, in nodes (NODE_CHARS characters of
+        SQL each).
+        """
         return sum(self._weights.get(node, 0) for node in nodes_of(tree)) if self._weights else 0
 
     def _decoded(self, node: Node, call: Call) -> str | None:
-        """Return SQL for ``decode`` as Spark's equivalent CASE, with a guarded null test. Return None if no guard is
-        needed.
+        """Return SQL for ``decode`` as Spark's equivalent CASE, with a null test that has the outcome of Spark. Return
+        None if the plain SQL of the call has this outcome.
         """
         test = self._checked(node, node.args[0])
         if test is None:

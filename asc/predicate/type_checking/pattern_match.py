@@ -19,7 +19,7 @@ from asc.predicate.type_checking.scoped_typer import ScopedTyper
 
 
 def pattern_match(typer: ScopedTyper, node: Node) -> Expression:
-    """Type a LIKE or RLIKE. Raise PredicateError for a pattern that is refused."""
+    """Return the typed expression of a LIKE or RLIKE. Raise PredicateError for a pattern that is refused."""
     subject, pattern = typer.of(node.args[0]), typer.of(node.args[1])
     if types.is_container(subject.type) or subject.type == CALENDAR:
         raise typer.source.error_at(
@@ -64,9 +64,9 @@ def _escape(typer: ScopedTyper, node: Node) -> str:
 
 
 def _with_pattern_of_record(typer: ScopedTyper, node: Node, subject: Expression, pattern: Expression) -> Expression:
-    """Type LIKE with a pattern from the record.
+    """Return the typed expression of a LIKE whose pattern comes from the record.
 
-    The result is NULL if the pattern is too long or Spark throws for the pattern.
+    Its value is NULL if the pattern is too long, or if Spark throws for the pattern.
     """
     if types.is_container(pattern.type) or pattern.type == CALENDAR:
         raise typer.source.error_at(pattern.node, f"{types.name(pattern.type)} as a pattern:", "patterns are strings")

@@ -10,13 +10,16 @@ from asc.predicate.regex.backtracking import MAX_STEPS
 from asc.predicate.syntax.nodes import Node, Source
 
 _SHORT_CHARS = 500
-"""The length of constant text, in characters, that counts as one more record in the work of a pattern."""
+"""The length of constant text, in characters, that counts as much as the text of one record in the work of a pattern.
+"""
 
 _LENGTHENING = frozenset(("lpad", "rpad", "repeat", "space", "array_repeat", "sequence"))
 
 
 class PatternWork:
-    """The sum of the steps of all patterns of a predicate, updated as the patterns are typed."""
+    """The work of all patterns (LIKE and regular expressions) of a predicate: the sum of their steps, updated as the
+    type checker finds the patterns.
+    """
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -37,7 +40,7 @@ class PatternWork:
             raise self._source.error_at(node, "patterns up to", remedy)
 
     def of(self, tree: Node) -> int:
-        """Return the number of steps of the patterns in a part of the predicate."""
+        """Return the sum of the steps of the patterns in a part of the predicate."""
         if not self._steps:
             return 0
         nodes, steps = [tree], 0

@@ -11,7 +11,9 @@ from asc.predicate.syntax.nodes import Node
 
 
 def row(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type a struct. Each field has the name that the user gave, else the name of its column, else col1, col2, ..."""
+    """Return the typed expression of a struct. Each field has the name that the user gave, else the name of its column,
+    else col1, col2, ...
+    """
     items = [typer.of(arg) for arg in node.args]
     names = [
         name or (arg.value[-1] if arg.op == "column" else f"col{place}")

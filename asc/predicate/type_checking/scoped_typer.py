@@ -14,11 +14,11 @@ from asc.predicate.type_checking.pattern_work import PatternWork
 
 
 class ScopedTyper(ExpressionTyper, Protocol):
-    """A type checker with the names that are in scope at a node.
+    """A type checker that also knows the names in scope at a node, and the work of the predicate so far.
 
-    ``columns``: the paths of the columns named so far. ``scopes``: for each enclosing lambda the types of its variables
-    by folded name. ``lambda_nodes``: the number of nodes in lambdas so far. ``pattern_work``: the work of the patterns
-    so far.
+    ``columns``: the paths of the columns that the predicate has named so far. ``scopes``: for each enclosing lambda,
+    the types of its variables by name in lower case. ``lambda_nodes``: the number of nodes in lambdas so far.
+    ``pattern_work``: the work of the patterns so far.
     """
 
     columns: set[tuple[str, ...]]

@@ -25,7 +25,9 @@ _CHOOSING = frozenset(("case_of", "call"))
 
 
 def suspicion(source: Source, node: Node, left: Expression, right: Expression) -> str | None:
-    """Return a warning if a comparison, or a form that compares two operands, looks like a mistake; else None."""
+    """Return a warning if a comparison of ``left`` and ``right`` looks like a mistake; else None. ``node``: the
+    comparison, or a form such as BETWEEN or CASE that compares the two.
+    """
     for constant, other in _constants_beside(left, right):
         never = _never(source, constant, other.type)
         if never is not None:
@@ -77,9 +79,9 @@ def _never_equal(source: Source, none_of: Mapping[str, str], other: Expression) 
 
 
 def _none_among(none_of: Mapping[str, str]) -> str:
-    """Return the part of a warning that names some texts and says that they are no values of a type.
+    """Return the part of a warning that some constant texts are no values of a type.
 
-    ``none_of``: the name of the type, by text.
+    ``none_of``: the texts, each with the name of the type of which it is no value.
     """
     kinds = set(none_of.values())
     kind = max(kinds, key=lambda kind: kind != "number")
@@ -98,7 +100,9 @@ def _constants_beside(left: Expression, right: Expression) -> Iterator[tuple[Exp
 
 
 def _of_no_value(source: Source, node: Node, constant: Expression, other: Expression, never: str) -> str:
-    """Return the warning for a text that Spark casts to NULL for the comparison."""
+    """Return the warning for a constant text that Spark casts to NULL for the comparison with ``other``. ``never``: the
+    name of the type to which Spark casts the text.
+    """
     text, name = source.written(constant.node), source.written(other.node)
     remedy = "the number without quotes" if is_literal_without_quotes(_value(constant)) else ""
     if node.op == "<=>" or (node.op == "call" and node.value == "equal_null"):
@@ -139,7 +143,7 @@ def _compared(source: Source, constant: Expression, other: Expression) -> str | 
 
 
 def _never(source: Source, constant: Expression, target: types.Type) -> str | None:
-    """Return the name of the type to which a text is cast, if the cast gives NULL.
+    """Return the name of the type to which Spark casts a constant text for a comparison, if the cast gives NULL.
 
     Return None if the text may be a value of the type. A text is compared with a decimal as a DOUBLE. Return None for a
     property of a shape, which may be another text in another row.

@@ -80,20 +80,24 @@ def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
 
 
 def _beside_instants(typer: Typer, operands: tuple[Node, ...]) -> tuple[Node, ...]:
-    """Return the operands for which another operand is an instant or may be one."""
+    """Return the operands beside which another operand is a date or timestamp, or is of unknown type. Spark may cast
+    such an operand to an instant.
+    """
     maybe = [typer.of(operand).type in (None, *_INSTANTS) for operand in operands]
     return tuple(operand for operand, own in zip(operands, maybe, strict=True) if sum(maybe) > own)
 
 
 def _said(node: Node) -> Node:
-    """Return a constant without the enclosing casts to a string."""
+    """Return the operand within any casts to a string around it."""
     while node.op in ("cast", "try_cast") and node.value[0] == pa.string():
         node = node.args[0]
     return node
 
 
 def _has_no_word(node: Node) -> bool:
-    """Return whether a node is a NULL, possibly with casts, or the text of an instant without a time word."""
+    """Return whether a computed constant is certain to contain no time word. It must be NULL, possibly with casts, or
+    the text of a date or timestamp in a pattern without quoted text.
+    """
     while node.op in ("cast", "try_cast"):
         node = node.args[0]
     if node.op == "call" and node.value in _TEXTS_OF_INSTANTS:

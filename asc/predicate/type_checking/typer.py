@@ -44,9 +44,10 @@ COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
 
 
 class Typer:
-    """A type checker of one predicate against a schema. It also spells the expressions as Spark SQL.
+    """A type checker of one predicate against a schema. It also writes the SQL with which Spark evaluates each
+    expression.
 
-    It raises PredicateError for an expression that is refused.
+    It raises PredicateError for an expression with a type error, or one that predicates may not use.
     """
 
     def __init__(self, source: Source, schema: Schema, *, catches: bool = True) -> None:
@@ -70,13 +71,15 @@ class Typer:
         self.null_tests = NullTests(self, self._without_guards)
 
     def _without_guards(self) -> Typer:
-        """Return a type checker that spells expressions as the user wrote them, so that some of them may throw."""
+        """Return a type checker of the same predicate that leaves expressions as the user wrote them, even if Spark may
+        throw for them.
+        """
         made = Typer(self.source, self.schema, catches=False)
         made.scopes = self.scopes
         return made
 
     def of(self, node: Node) -> Expression:
-        """Return the expression of a node of any kind."""
+        """Return the typed expression of a node of the syntax tree. Each node is typed once."""
         expression = self._cache.get(node)
         if expression is None:
             expression = self._cache[node] = self._made(node)
@@ -115,7 +118,9 @@ class Typer:
         return self._special(node)
 
     def condition(self, node: Node) -> Expression:
-        """Return the expression of a node that must be of type boolean."""
+        """Return the typed expression of a node. Raise PredicateError if its type is known and is neither boolean nor
+        NULL.
+        """
         expression = self.of(node)
         if node.op == "||":
             kind = types.name(expression.type or pa.string())
@@ -128,7 +133,7 @@ class Typer:
     def operator(
         self, node: Node, op: str, left: Expression, right: Expression, data_type: pa.DataType | None
     ) -> Expression:
-        """Return the expression of an operator with two operands."""
+        """Return the expression ``left op right`` with the type ``data_type`` (None if unknown)."""
         return Expression(f"{left.argument} {op} {right.argument}", data_type, node, atomic=False)
 
     def _arithmetic(self, node: Node) -> Expression:
@@ -183,7 +188,7 @@ class Typer:
             self.warnings[warning] = None
 
     def check_between(self, node: Node) -> list[Expression]:
-        """Return the subject and the bounds of a BETWEEN.
+        """Return the typed subject and bounds of a BETWEEN.
 
         Raise PredicateError if Spark does not compare their types.
         """
@@ -241,7 +246,7 @@ class Typer:
         raise self.source.error_at(node, "not supported:", "see the list of functions and operators")
 
     def check_is(self, node: Node) -> Expression:
-        """Return the subject of IS NULL, IS TRUE, IS UNKNOWN, ...
+        """Return the typed subject of a test such as IS NULL, IS TRUE or IS UNKNOWN.
 
         Raise PredicateError if Spark cannot compare the subject of IS TRUE or IS FALSE with TRUE, or refuses IS UNKNOWN
         for the subject. Raise it also if :meth:`NullTests.check` refuses the subject.
@@ -441,16 +446,17 @@ class Typer:
         return made
 
     def _beside(self, operand: Expression, other: Expression) -> str:
-        """Return the text of an operand in a comparison.
+        """Return the SQL of an operand for a comparison with the operand ``other``.
 
-        The text contains a guard if Spark casts the operand to the type of the other operand and the cast may throw.
+        If Spark casts the operand to the type of the other operand and the cast may throw, the SQL gives NULL instead.
         """
         if not types.is_instant(operand.type):
             return operand.argument
         return self._as_instant(operand, types.common_instant([operand.type, other.type]))
 
     def _as_instant(self, operand: Expression, target: pa.DataType | None) -> str:
-        """Return the text of an operand that Spark casts to a timestamp type, with a guard if the cast may throw.
+        """Return the SQL of an operand that Spark casts to a timestamp type. The SQL gives NULL if the cast would
+        throw.
 
         ``target`` is None if there is no cast.
         """
