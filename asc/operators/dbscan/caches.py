@@ -11,7 +11,9 @@ from asc.operators.dbscan.neighbours import Neighbours
 from asc.operators.dbscan.points import Floats, Ints, Points
 
 LABEL_BYTES = 64 << 20
-"""The most bytes of cached labels. The cached labels of a query's last window are compared with the next window."""
+"""The most bytes of cached labels (the cluster of each point of a window). A query's next window is compared with the
+labels of its last window.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,8 +27,8 @@ class StoredNeighbours:
     arrivals: Ints
 
     def rows(self, arrivals: Ints) -> Ints | None:
-        """Return the stored indices of the first points of the track, up to the first point that is not stored.
-        ``arrivals``: the arrival numbers of the track's points, in order.
+        """Return the indices, among the stored points, of the first points of the track, up to the first one that is
+        not stored. ``arrivals``: the arrival numbers of the track's points, in order.
 
         Return None if a stored point follows a point that is not stored, or if the points are stored in another order.
         """

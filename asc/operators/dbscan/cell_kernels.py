@@ -211,8 +211,8 @@ def find_core(cells: CellArrays, listed: NearArrays, square: float, least: int, 
 def core_first(
     order: Array, values: Array, starts: Array, is_core: Array, ends: Array, core_order: Array, moved: Array
 ) -> None:
-    """Write the points of each cell to ``core_order``, with the core points first. Write the values of the points to
-    ``moved``. Write the end of each cell's core points to ``ends``.
+    """Write the points of each cell to ``core_order``, with the core points first. Write the attributes of the points
+    to ``moved`` in this order. Write the end of each cell's core points to ``ends``.
     """
     for cell in range(ends.size):
         place = starts[cell]
@@ -229,7 +229,7 @@ def core_first(
 
 @compiled
 def _are_connected(cells: CellArrays, ends: Array, square: float, one: int, other: int) -> bool:
-    """Return whether two cells have core points that are neighbours."""
+    """Return whether a core point of one cell and a core point of the other cell are neighbours."""
     values, starts, low, high = cells.values, cells.starts, cells.low, cells.high
     for i in range(starts[one], ends[one]):
         if _least_square(values, i, low, high, other) > square:

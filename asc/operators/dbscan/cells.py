@@ -1,5 +1,5 @@
-"""DBSCAN by grid cells, without listing pairs of neighbours. It is used for windows in which points have many
-neighbours.
+"""DBSCAN by the cells of a grid, without listing pairs of neighbouring points. It is used for windows in which points
+have many neighbours.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from asc.operators.dbscan.grid import Grid, orders_of, reach_of, side_within
 from asc.operators.dbscan.points import Flags, Floats, Ints
 
 _ALIKE = 1.25
-"""The largest ratio of two radii that use the same cells."""
+"""The largest ratio of two radii for which the same grid of cells is used."""
 
 _NEAREST_USERS = 4
 """The least number of settings of one window for which the nearest points of each point are listed."""

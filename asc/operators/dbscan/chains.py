@@ -31,7 +31,7 @@ from asc.operators.dbscan.neighbours import Neighbours
 from asc.operators.dbscan.points import Codes, Flags, Ints
 
 STEPS = 255
-"""The most steps of a chain, so that the step of a point fits into a byte."""
+"""The most steps (settings) of a chain, so that the number of a step fits into a byte."""
 
 NEAREST = 32
 """The most nearest points of a point for which core ranks are listed."""
@@ -49,7 +49,9 @@ _Ranks = npt.NDArray[np.uint16]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A setting in a chain: the rank of its radius, its min_samples, and the first point of its window."""
+    """A setting in a chain: the rank of its radius (the index among all radii), its min_samples (``least``), and the
+    first point of its window.
+    """
 
     rank: int
     least: int
@@ -127,7 +129,7 @@ class WindowPairs:
 
     @property
     def ranks(self) -> int:
-        """Return the number of ranks."""
+        """Return the number of ranks, which is the number of radii."""
         return len(self.rank_ends) - 1
 
 

@@ -1,4 +1,6 @@
-"""The DBSCAN queries of one part of a feed. The messages of the part are turned into output records, in order."""
+"""The DBSCAN queries of one part of a feed: the computation that turns the messages of the part into output records, in
+order.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ class Clusters:
         self.counts = FeedCounts()
 
     def count_anew(self) -> None:
-        """Reset the counts for the next messages."""
+        """Replace the counts of observations, exclusions and outputs by zeros, before the next messages."""
         self.counts = FeedCounts()
         for track in self._tracks.values():
             track.counts = self.counts
@@ -77,7 +79,7 @@ class Clusters:
 
     @property
     def held(self) -> int:
-        """Return the number of points held."""
+        """Return the number of points that the state holds."""
         return sum(track.points.count for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[DbscanOutput]:

@@ -84,7 +84,7 @@ class DbscanQuery:
         return (*self._windows, self.attributes, self.since) == (*other._windows, other.attributes, other.since)
 
     def is_same(self, other: DbscanQuery) -> bool:
-        """Return whether the query equals another query. The lateness is not compared, because the stream sets it."""
+        """Return whether the query equals another query, apart from the lateness, which the stream sets."""
         return replace(self, lateness_us=other.lateness_us) == other
 
     @property

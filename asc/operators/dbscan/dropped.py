@@ -16,8 +16,9 @@ from asc.operators.dbscan.points import Ints, Place
 from asc.operators.dbscan.schedule import Schedule
 
 WINDOWS_MAX = 2 * SLIDES_MAX
-"""The most windows of a query that are remembered for dropped points. At most SLIDES_MAX windows contain the newest
-dropped point. All points that a track holds are newer, so every window with a dropped and a held point is among them.
+"""The most windows with dropped points that are remembered for a query. At most SLIDES_MAX windows contain the newest
+dropped point. All points that a track still holds are newer. So each window with a dropped and a held point is among
+the remembered windows.
 """
 
 
@@ -32,8 +33,9 @@ class Windows(NamedTuple):
 class Dropped:
     """The windows that contained a dropped point, and the newest dropped point.
 
-    Invariant: ``ranges`` are disjoint, not adjacent, and ascending. They cover the newest WINDOWS_MAX of the windows.
-    So the union is associative, and the result does not depend on how the points were split into batches.
+    Invariant: ``ranges`` are disjoint, not adjacent, and ascending. They cover at most the newest WINDOWS_MAX windows.
+    So the order in which objects are merged does not matter, and the result does not depend on how the points were
+    split into batches.
     """
 
     ranges: tuple[Windows, ...]
@@ -111,7 +113,9 @@ def _last(windows: Windows) -> int:
 
 
 def _newest_of(first: Ints, last: Ints) -> tuple[Windows, ...]:
-    """Return the newest WINDOWS_MAX of the windows in ranges of any order. Ignore ranges that end before they begin."""
+    """Return the newest WINDOWS_MAX windows of the ranges from ``first`` to ``last``, which may be in any order. Ignore
+    ranges that end before they begin.
+    """
     is_range = first <= last
     first, last = first[is_range], last[is_range]
     if not len(first):

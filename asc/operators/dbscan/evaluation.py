@@ -21,8 +21,8 @@ from asc.operators.dbscan.records import DbscanOutput, PointTexts, Summary, Wind
 from asc.operators.dbscan.sphere import unit_vectors
 
 OnLabels = Callable[[DueWindow, Points, Ints, Labels], None]
-"""A callback for each window. Its arguments are the window, the points of the track, the indices of the window's points
-in the track, and the clusters.
+"""A function that is called with the clusters of each window. Its arguments are the window, the points of the track,
+the indices of the window's points in the track, and the clusters.
 """
 
 _LABELS_AT_ONCE = 1 << 24
@@ -71,7 +71,9 @@ class Evaluation:
         self._searched: tuple[Neighbours, Ints] | None = None
 
     def outputs(self, due: Sequence[DueWindow]) -> Iterator[DbscanOutput]:
-        """Yield the records of windows in order. There is at most one window for each query."""
+        """Yield the output records of the windows ``due``, in order. The caller ensures that each query has at most one
+        of these windows.
+        """
         widest = max((own.points for own in due), default=0)
         at_once = max(1, _LABELS_AT_ONCE // max(widest, 1))
         for low in range(0, len(due), at_once):
@@ -106,8 +108,8 @@ class Evaluation:
         return {**window_by_query, **self._windows(missing)}
 
     def _rows(self, window: DueWindow) -> Ints:
-        """Return the indices of a window's points in the track. If the end of the window is a time, these are the
-        points that arrived before the end.
+        """Return the indices of a window's points in the track. If the end of the window is a time, omit points that
+        arrived when the watermark had already reached the end.
         """
         rows = window.view.rows[window.low : window.high]
         if not window.progress.query.is_timed:
@@ -211,7 +213,9 @@ class Evaluation:
 
 
 def _taken(values: Floats, rows: Ints) -> Floats:
-    """Return the values of ascending rows. If the rows are contiguous, the values are not copied."""
+    """Return the values of the points with the ascending indices ``rows``. If the indices are contiguous, the values
+    are not copied.
+    """
     if len(rows) and int(rows[-1]) - int(rows[0]) + 1 == len(rows):
         return values[int(rows[0]) : int(rows[-1]) + 1]
     return values[rows]
@@ -254,5 +258,7 @@ def groups_of(due: Mapping[str, Iterator[DueWindow]]) -> Iterator[list[DueWindow
 
 
 def _last_row(window: DueWindow) -> int:
-    """Return the index in the track after the last point of a window."""
+    """Return the index in the track that follows the index of the last point of a window; 0 if there is no point up to
+    the window's end.
+    """
     return int(window.view.rows[window.high - 1]) + 1 if window.high else 0

@@ -1,4 +1,6 @@
-"""Expressions of a DBSCAN query over the records of one schema, checked for their use."""
+"""Expressions of a DBSCAN query over the records of one schema. Each expression is checked: its type must fit its use
+as attribute, time, key or position.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ _TIMESTAMP = pa.timestamp("us", tz="UTC")
 
 @dataclass(frozen=True, slots=True)
 class DbscanExpression:
-    """An expression over a record. ``sql``: its text for Spark. ``path``: the path of a plain column, otherwise
-    None.
+    """An expression over a record. ``sql``: its text for Spark. ``path``: the names from the column to the nested
+    field, if the expression is a plain column or field; otherwise None.
     """
 
     sql: str
@@ -109,7 +111,9 @@ class _Reader:
         return DbscanExpression(sql, operand.type, operand.path)
 
     def _refusal(self, name: str, sql: str, error: PredicateError) -> DbscanError:
-        """Return the error for a refused expression, in terms of the user's text."""
+        """Return the error for a refused expression, which quotes the text that the user wrote, not the text that the
+        broker made of it.
+        """
         try:
             read_operand(sql, self.schema, self.time_zone)
         except PredicateError as own:

@@ -21,8 +21,9 @@ class Grid:
     """Points by cells. The bin of a cell along an attribute is the number of an interval that is at least ``side``
     wide.
 
-    ``order``: the points by cell, ascending within a cell. ``values``: their attributes in this order. ``starts``
-    int64[cells + 1]: where each cell begins in ``order``. ``bins`` int32[cells, attributes], in ascending order.
+    A cell is the set of points with the same bins. ``order``: the points by cell, ascending within a cell. ``values``:
+    their attributes in this order. ``starts`` int64[cells + 1]: where each cell begins in ``order``. ``bins``
+    int32[cells, attributes], in ascending order.
 
     Invariant: two points of a cell differ by at most ``side`` in each attribute, in float64 subtraction. Two points
     whose bins differ by k differ by more than ``(k - 1) * side``. A bin begins at a value and not at a multiple of the

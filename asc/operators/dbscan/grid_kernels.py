@@ -1,5 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Compiled loops over the bins of a grid."""
+"""Compiled loops over the bins of a grid (:class:`asc.operators.dbscan.grid.Grid`). A bin is an interval of one
+attribute, and a cell is the set of points with the same bins.
+"""
 
 from __future__ import annotations
 

@@ -117,8 +117,8 @@ def held_ids_of_bytes(content: bytes) -> HeldIds | None:
 
 
 def _pairs(before: Before, now: Labels, common: Ints | slice) -> list[list[int]]:
-    """Return each pair of an old and a new cluster with common points. A pair has the old label, the new label, the
-    number of common core points, and the number of common points.
+    """Return each pair of an old cluster (of the preceding window) and a new cluster with common points. A pair has the
+    old label, the new label, the number of common core points, and the number of common points.
     """
     count = len(before.labels)
     ends, order = np.zeros(len(before.ids) + 1, dtype=np.int64), np.empty(count, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Labels: the clusters of ordered points, for many settings at once."""
+"""Labels: the clusters of ordered points, for many settings (radius, min_samples and first point) at once."""
 
 from __future__ import annotations
 

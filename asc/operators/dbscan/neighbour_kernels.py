@@ -35,8 +35,8 @@ def squared_distance(values: Array, one: int, other: int) -> Any:
 
 @compiled
 def rank_of(squares: Array, square: float) -> int:
-    """Return the index of the first number in ``squares`` that is at least ``square``. The numbers in ``squares`` are
-    ascending.
+    """Return the index of the first number in ``squares`` that is at least ``square``. The caller ensures that the
+    numbers in ``squares`` are ascending.
     """
     low, high = 0, squares.size
     while low < high:

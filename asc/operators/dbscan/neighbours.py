@@ -105,8 +105,8 @@ class Neighbours:
 
 
 def _reached(values: Floats, radii: Floats) -> int:
-    """Return the number of radii within which the points of a sample have on average at most PAIR_NEIGHBOURS
-    neighbours.
+    """Return how many of the radii are so small that the points of a sample have on average at most PAIR_NEIGHBOURS
+    neighbours within them.
     """
     if not len(radii) or not len(values):
         return len(radii)

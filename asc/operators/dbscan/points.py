@@ -74,8 +74,8 @@ class Points:
 
     @staticmethod
     def arrived(come: Sequence[Come], seen_us: int, attributes: int) -> Points:
-        """Return points in order of arrival, as input for :meth:`merged`. ``seen_us``: the watermark when the points
-        arrived.
+        """Return the newly arrived points ``come`` in order of arrival, as input for :meth:`merged`. ``seen_us``: the
+        watermark when the points arrived.
         """
         count = len(come)
         times_us, partitions, offsets, values, keys, codes = zip(*come, strict=True) if come else ((),) * 6
@@ -101,7 +101,7 @@ class Points:
         return sum(getattr(self, name).nbytes for name in _COLUMNS)
 
     def place(self, row: int) -> Place:
-        """Return the position of a point in the order."""
+        """Return the position (time, partition and offset) of the point with the index ``row``."""
         return Place(int(self.time_us[row]), int(self.partition[row]), int(self.offset[row]))
 
     def before(self, time_us: int) -> int:
@@ -109,7 +109,7 @@ class Points:
         return int(np.searchsorted(self.time_us, time_us))
 
     def until(self, place: Place) -> int:
-        """Return the number of points up to a position, including the point there."""
+        """Return the number of points at or before the position ``place``."""
         low, high = 0, self.count
         for column, value in ((self.time_us, place.time_us), (self.partition, place.partition)):
             same: npt.NDArray[Any] = column[low:high]
@@ -117,7 +117,7 @@ class Points:
         return low + int(np.searchsorted(self.offset[low:high], place.offset, "right"))
 
     def take(self, rows: Ints | Flags | slice) -> Points:
-        """Return the points at some indices, in a slice, or at the true elements of a mask."""
+        """Return some of the points. ``rows``: indices, a slice, or a mask with one element for each point."""
         keys = None if self.keys is None else self.keys[rows]
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return Points(**columns, keys=keys)

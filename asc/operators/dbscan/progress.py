@@ -98,7 +98,9 @@ class QueryProgress:
 
     @staticmethod
     def of(query: DbscanQuery, arrived: int, watermark_us: int) -> QueryProgress:
-        """Return the progress of a query that is registered after ``arrived`` points of its track."""
+        """Return the initial progress of a query that is registered when ``arrived`` points of its track have
+        arrived.
+        """
         return QueryProgress(query, arrived, query.schedule.last_final(watermark_us) if query.is_timed else -1)
 
     @property

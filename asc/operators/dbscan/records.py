@@ -44,8 +44,8 @@ class DbscanOutput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WindowName:
-    """The name of a window in output records. ``bounds``: the bounds of the window as JSON. ``end``: the end of the
-    window in the form that ids contain.
+    """The two forms in which output records name a window. ``bounds``: the bounds of the window as JSON. ``end``: the
+    end of the window as the ids of clusters contain it.
     """
 
     bounds: str
@@ -132,7 +132,7 @@ def _means(now: Labels, values: Floats, totals: _Totals) -> Floats:
 
 
 class PointTexts:
-    """The texts of points, each computed once for all queries that show it.
+    """The texts of points in output records, each computed once for all queries whose records show it.
 
     Memory: up to three texts for each point and two for each attribute, while the windows due at one moment are
     computed.
@@ -310,7 +310,7 @@ def _changed(now: Labels, evolution: Evolution, old_labels: Codes | None) -> Fla
 
 
 def id_text(cluster_id: Id) -> str:
-    """Return an id in the form that records have.
+    """Return the id of a cluster as the text that output records show.
 
     >>> id_text((1533100800000, 2))
     '1533100800000-2'
@@ -333,7 +333,7 @@ def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:
 
 
 def _events(events: Sequence[str]) -> str:
-    """Return events as JSON. Their names need no escapes."""
+    """Return the events of a cluster, such as ``grow``, as a JSON list. Their names need no escapes."""
     named = '","'.join(events)
     return f'["{named}"]' if events else "[]"
 

@@ -39,7 +39,7 @@ def chord(distance_m: float) -> float:
 
 
 def position_of(x: float, y: float, z: float) -> tuple[float, float]:
-    """Return the longitude and latitude of a vector of any length.
+    """Return the longitude and latitude, in degrees, of the direction of a vector of any length.
 
     >>> position_of(0.0, 2.0, 0.0)
     (90.0, 0.0)

@@ -20,7 +20,7 @@ from asc.operators.feed import Observation
 from asc.operators.times import is_in_range
 
 WINDOWS_HELD = 3
-"""The capacity of a track, as a multiple of the points of the largest window."""
+"""The capacity of a track in points, as a multiple of ``points_max``, the most points of one window."""
 
 _SLACK = 8
 """The divisor that gives the allowed excess: the oldest points are dropped only when the held points exceed the
@@ -32,7 +32,9 @@ _NO_TIME_US = 2**62
 
 @dataclass(frozen=True, slots=True)
 class TrackName:
-    """Identity of a track: its name in the feed, the expression of its time, and the form of its points."""
+    """The identity of a track: its name in the feed, its time expression, the number of attributes of its points, and
+    whether these are a position.
+    """
 
     name: str
     time: str
@@ -48,9 +50,9 @@ class TrackName:
 class Track:
     """The points of one track, and the progress of its queries, of which there is at least one.
 
-    Invariant: the track is a function of the messages in their order, however they are split; :meth:`hold` may be
-    called between any two messages. The track holds the points that a later window or comparison needs. These are at
-    most WINDOWS_HELD times ``points_max``, and until the next watermark an eighth more.
+    Invariant: the state of the track is a function of the feed's messages in their order, however these are split into
+    batches. A caller may call :meth:`hold` between any two messages. The track holds the points that a later window or
+    comparison needs. These are at most WINDOWS_HELD times ``points_max``, and until the next watermark an eighth more.
     """
 
     def __init__(self, name: TrackName, watermark_us: int, counts: FeedCounts) -> None:
@@ -143,7 +145,7 @@ class Track:
         self._begin(come.take(new))
 
     def _late(self, come: Points) -> Flags:
-        """Return for each point whether it is late for all queries that accept it."""
+        """Return for each of the arrived points whether the point is late for all queries that accept it."""
         before: dict[tuple[str, ...], int] = {}
         for progress in self.queries.values():
             own_us = progress.late_before(self.watermark_us)
@@ -198,7 +200,9 @@ class Track:
         self.points = self.points.take(slice(count, None))
 
     def _drop_unheld(self, come: Points) -> None:
-        """Record points as dropped that arrived after later points had been dropped, in the order of arrival."""
+        """Record as dropped the points ``come``, in their order of arrival. They arrived after later points had been
+        dropped, so the track does not hold them.
+        """
         if not come.count:
             return
         places = [come.place(row) for row in range(come.count)]

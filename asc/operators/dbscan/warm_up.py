@@ -1,4 +1,4 @@
-"""Warm-up of a process: its compiled loops are compiled or loaded before the first window."""
+"""Warm-up of a process: the loops of DBSCAN are compiled, or loaded from a cache, before the first window."""
 
 from __future__ import annotations
 
