@@ -17,7 +17,9 @@ tick. ``apart``: they were near at the previous tick and are not.
 """
 
 TICKS_MAX = 100
-"""The most ticks whose window contains one observation: each of these ticks compares the observation again."""
+"""The most ticks whose window contains the same observation. The number is bounded because each of these ticks compares
+the observation again.
+"""
 
 
 @dataclass(frozen=True, slots=True)

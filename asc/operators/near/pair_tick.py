@@ -62,7 +62,7 @@ class PairTick:
     source_topic: str
 
     def of(self, pairs: Pairs) -> PairTick:
-        """Return the tick with only the given pairs and the objects of these pairs."""
+        """Return a copy of the tick with only ``pairs`` and the objects of these pairs."""
         places = np.flatnonzero(np.bincount(pairs.ravel(), minlength=len(self.objects.x)))
         rows = self.objects.rows.take(pa.array(places)).combine_chunks()
         return PairTick(Snapshot(rows), np.searchsorted(places, pairs), self.source_topic)

@@ -1,4 +1,6 @@
-"""The last position of each object in each interval of event time, from which ticks are computed."""
+"""The last observation of each object in each interval between two ticks, from which the pairs at ticks are
+computed.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +53,12 @@ class Snapshot:
 
     @cached_property
     def x(self) -> npt.NDArray[np.float64]:
-        """Return the longitudes, float64[objects]."""
+        """Return the longitude of each object, float64[objects]."""
         return self._array("x")
 
     @cached_property
     def y(self) -> npt.NDArray[np.float64]:
-        """Return the latitudes, float64[objects]."""
+        """Return the latitude of each object, float64[objects]."""
         return self._array("y")
 
     @cached_property
@@ -115,13 +117,13 @@ class Positions:
 
     @property
     def first_tick_us(self) -> int | None:
-        """Return the first tick for which there is an observation. Return None if there is no observation."""
+        """Return the first tick at or after the earliest observation held. Return None if there is no observation."""
         first = pc.min(self._rows["time_us"]).as_py()
         return None if first is None else -(-first // self._every_us) * self._every_us
 
     @property
     def is_of_one(self) -> bool:
-        """Return whether all rows belong to one object."""
+        """Return whether there are rows, and all belong to one object."""
         keys = self._rows["key"]
         return self.count > 0 and bool(pc.all(pc.equal(keys, keys[0])).as_py())
 

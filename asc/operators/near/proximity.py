@@ -23,7 +23,9 @@ _ULPS = 1e-12
 """
 
 _DOUBTFUL_CHORD = 1e-14
-"""A length, in units of the earth's radius, above the rounding error of the chord between two unit vectors."""
+"""A length, in units of the earth's radius, that is above the rounding error of the chord (straight distance) between
+two unit vectors.
+"""
 
 _PIECE = 1 << 20
 """The number of pairs whose distances are computed at once."""
@@ -66,7 +68,7 @@ def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> _Pa
 
 
 def _least_pairs(vectors: _Floats, chord: float) -> int:
-    """Return a lower bound on the number of pairs that are at most ``chord`` apart.
+    """Return a lower bound on the number of pairs of unit vectors that are at most ``chord`` apart.
 
     The bound is the number of pairs of vectors that are in the same cube of a grid. The diagonal of a cube is at most
     ``chord``. The number of all pairs is at most some hundred times the sum of the bound and the number of vectors.

@@ -37,7 +37,9 @@ watermarks are remembered.
 """
 
 WIDEST_BYTES = 512
-"""The most bytes of an object's key and its carried values together, because all objects of a query are one state."""
+"""The most bytes of an object's key and its carried values (those that the condition reads) together. The number is
+bounded because all objects of a query are kept in one state.
+"""
 
 _Row = tuple[str | float | None, ...]
 """An observation, as a tuple of the columns of ROW_SCHEMA."""
@@ -106,7 +108,7 @@ class Ticks:
 
     @property
     def held(self) -> int:
-        """Return the number of observations held."""
+        """Return the number of observations that the state holds."""
         return sum(watch.positions.count for watch in self._watches.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[PairEvent]:
