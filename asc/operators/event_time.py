@@ -1,4 +1,6 @@
-"""Progress of event time: the only rule by which records move the mark of a stream forward."""
+"""Progress of event time: the rule by which records move the mark of a stream (the event time that the stream has
+reached) forward. No other module has such a rule.
+"""
 
 from __future__ import annotations
 

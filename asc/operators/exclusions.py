@@ -17,7 +17,7 @@ KEY_BYTES_MAX = 1_024
 """
 
 OUTPUT_TOO_LARGE = "output_too_large"
-"""The reason that excludes an output that is too large for its topic."""
+"""The reason under which an output is counted as excluded because it is too large for its topic."""
 
 NOT_OF_RECORDS: Mapping[str, str] = MappingProxyType(
     {"too_many_pairs": "tick", "unreadable": "message", "replaced_writer": "message", OUTPUT_TOO_LARGE: "output"}

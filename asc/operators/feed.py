@@ -116,7 +116,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Watermarks:
-    """The watermark of each time expression, in microseconds since 1970."""
+    """A message with the watermark of each time expression, in microseconds since 1970."""
 
     by_time: Mapping[str, int]
 
@@ -151,8 +151,8 @@ class Observation:
     carried: str | None = None
 
     def text(self, writer: str | None = None) -> str:
-        """Return the observation as the text of a message, in the form that the stream's job writes. ``writer``: the
-        writer to name in the message, if any.
+        """Return the observation as the text of a message, in the same form as Spark writes it for a stream.
+        ``writer``: the writer to name in the message, if any.
         """
         plain = {
             **_head(writer),
@@ -244,8 +244,8 @@ def _of_kind(plain: Mapping[str, Any], query_of: Callable[[QuerySettings], objec
 
 
 def text_or_none(value: Any) -> str | None:
-    """Return the value if it is None, or a text that UTF-8 can encode. Raise ValueError or AttributeError for other
-    values.
+    """Return the value if it is None or a text that UTF-8 can encode, so that it can be written again. Raise ValueError
+    or AttributeError for other values.
     """
     if value is not None and not value.isascii():
         value.encode()

@@ -2,7 +2,7 @@
 
 A suspended daemon may resume writing long after another daemon has replaced it. It would write outdated settings, and
 observations of times that are final. So each message names its writer, and a claim in a partition says whose messages
-count from there on. A reader of the feed therefore needs neither a clock nor a growing number.
+count from there on. A reader of the feed therefore needs neither a clock nor a number that grows with each new writer.
 """
 
 from __future__ import annotations

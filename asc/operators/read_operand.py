@@ -12,7 +12,9 @@ from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 
 BINARY_KEY_REMEDY = "is BINARY: use hex() or base64() of it, or CAST it to STRING where it is UTF-8"
-"""The remedy for a key of bytes. Most bytes are not UTF-8, so different keys would get the same text."""
+"""The remedy in the error for a key of type BINARY. Keys are texts, and most bytes are not UTF-8, so different keys
+would get the same text.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Rows by query: accepted (row, query) pairs, arranged so that the rows of each query are contiguous."""
+"""Rows by query: pairs of a row and a query that accepts it, arranged so that the rows of each query are contiguous."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ def is_in_range(time_us: int) -> bool:
 
 
 def is_watermark(time_us: int) -> bool:
-    """Return whether a watermark is before the last time. Any other watermark would make every record late, and is
-    ignored. It comes from a time after the year 9999, which moved the marks of an earlier version.
+    """Return whether a watermark is before LAST_US, so that readers use it. Any other watermark would make every record
+    late, and is ignored. An earlier version wrote such watermarks for event times after the year 9999.
     """
     return time_us < LAST_US
 

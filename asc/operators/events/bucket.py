@@ -138,8 +138,8 @@ class Bucket:
     time, and never more than the settings allow.
 
     Cost: some 150 bytes for each object in the serialised state, which is read and written at each batch. An
-    observation costs a step for each query that accepts the object or has a run of it. ``docs/events.md`` describes
-    observations and the types of events: enter, exit, dwell and lost.
+    observation takes time proportional to the number of queries that accept the record or have a run of its object.
+    ``docs/events.md`` describes observations and the types of events: enter, exit, dwell and lost.
     """
 
     def __init__(self) -> None:
@@ -150,7 +150,7 @@ class Bucket:
 
     @property
     def held(self) -> int:
-        """Return the number of objects held."""
+        """Return the number of objects that the state holds."""
         return sum(len(track.objects) for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[Event]:
@@ -249,8 +249,8 @@ class Bucket:
     # -- time
 
     def _passed(self, track: _Track, watermark_us: int) -> Iterator[Event]:
-        """Yield the lost events that a watermark causes. Close the runs of objects that were not observed for too long.
-        Forget objects after the longest ``lost_after_us`` of the track.
+        """Yield the lost events that the watermark ``watermark_us`` causes. Close the runs of objects that were not
+        observed for too long. Forget objects after the longest ``lost_after_us`` of the track.
         """
         if watermark_us <= track.watermark_us:
             return

@@ -15,7 +15,7 @@ KINDS: tuple[Kind, ...] = ("enter", "exit", "lost")
 
 @dataclass(frozen=True, slots=True)
 class EventQuery:
-    """A standing query for events.
+    """A standing query for enter, exit and lost events of objects.
 
     ``kinds``: the requested events. ``dwell_us``: the time for which an object must be inside or outside before it has
     entered or left. ``lost_after_us``: the time without an observation after which the object is lost (microseconds of
