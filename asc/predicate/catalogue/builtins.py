@@ -211,9 +211,10 @@ xpath_string('<a><b>1</b></a>', 'a/b')
 class Builtin:
     """An entry of the list of functions: a function of Spark, or a function of shapes and positions.
 
-    ``arguments`` describes the arguments. ``of_null`` describes the result if an argument is NULL; it is empty if the
-    function has no arguments. ``example`` is a call over the columns n, d, s, t, day, ts, ntz, flag, raw, tags and
-    labels. These three texts are empty if the function is part of the grammar or refused.
+    ``arguments`` describes the arguments. ``verdict`` is the group of an allowed function, or the reason for a refusal.
+    ``of_null`` describes the result if an argument is NULL; it is empty if the function has no arguments. ``example``
+    is a call over the columns n, d, s, t, day, ts, ntz, flag, raw, tags and labels. These three texts are empty if the
+    function is part of the grammar or refused.
     """
 
     name: str

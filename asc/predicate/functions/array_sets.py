@@ -94,7 +94,7 @@ def _is_unchanged(call: Call) -> bool:
 
 
 def _marked(call: Call, sql: str, array: int) -> str:
-    """Return SQL for the elements of an array, each with the element's index and with the number ``array``.
+    """Return SQL for an array of structs: each element of an array, with its index and with the number ``array``.
 
     ``sql`` is SQL for the array. ``array`` is a number that identifies the array.
     For floats each element also has a flag for -0.0, because a set keeps 0.0 and -0.0 apart.
@@ -110,7 +110,7 @@ def _same(call: Call) -> str:
 
 
 def _in_order(marked: str, kept: str) -> str:
-    """Return SQL for the elements that meet the condition ``kept``, in their original order.
+    """Return SQL for the elements that meet the SQL condition ``kept``, in their original order.
 
     ``marked`` is SQL for all elements with their indices (see :func:`_marked`).
     """
@@ -148,7 +148,7 @@ def _in_both(call: Call) -> str:
 
 
 def _overlap(call: Call) -> str:
-    """Return SQL for ``arrays_overlap`` with a sort if the elements are containers, binaries or decimals.
+    """Return SQL for ``arrays_overlap`` that sorts the elements if they are containers, binaries or decimals.
 
     The call is left unchanged for every other type, because Spark's hash table keeps colliding elements of such a type
     in a sorted tree.

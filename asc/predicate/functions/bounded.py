@@ -11,7 +11,7 @@ from collections.abc import Callable
 from asc.predicate.functions.function import Call, Spelling
 
 MAX_LENGTH_CHARS = 10_000
-"""The maximum length of a text whose length is an argument from the record, in characters."""
+"""The maximum length, in characters, of a text that a call makes if an argument from the record gives the length."""
 MAX_SOUGHT_CHARS = 1_000
 """The maximum length of a text that is searched for, in characters.
 
@@ -49,9 +49,9 @@ def bounded(place: int, bound: Bound, *more: tuple[int, Bound]) -> Spelling:
 
 
 def integer_up_to(place: int, most: int | Callable[[Call], int] = MAX_LENGTH_CHARS) -> Bound:
-    """Return a bound for a length: the argument is NULL if it is greater than ``most``.
+    """Return a bound for an argument that is a length: the SQL gives NULL if the argument is greater than ``most``.
 
-    All negative values are replaced by -1, which has the same meaning, because Spark throws for the least integer.
+    The SQL replaces all negative values by -1, which has the same meaning, because Spark throws for the least integer.
     """
 
     def text(call: Call) -> str:
@@ -62,7 +62,9 @@ def integer_up_to(place: int, most: int | Callable[[Call], int] = MAX_LENGTH_CHA
 
 
 def integer_within(place: int, most: Callable[[Call], int]) -> Bound:
-    """Return a bound for an integer: the argument is NULL if it is negative or greater than ``most``."""
+    """Return a bound for an integer argument: the SQL gives NULL if the argument is negative or greater than
+    ``most``.
+    """
 
     def text(call: Call) -> str:
         integer = _integer(call, place)
@@ -72,7 +74,9 @@ def integer_within(place: int, most: Callable[[Call], int]) -> Bound:
 
 
 def integer_but_zero(place: int) -> Bound:
-    """Return a bound for an integer: the argument is NULL if it is 0 or the least INT, whose negation overflows."""
+    """Return a bound for an integer argument: the SQL gives NULL if the argument is 0 or the least INT, whose negation
+    overflows.
+    """
 
     def text(call: Call) -> str:
         integer = _integer(call, place)
@@ -86,7 +90,9 @@ def _integer(call: Call, place: int) -> str:
 
 
 def text_up_to(place: int, most_chars: int = MAX_SOUGHT_CHARS) -> Bound:
-    """Return a bound for a text: the argument is NULL if it has more than ``most_chars`` characters."""
+    """Return a bound for a text argument: the SQL gives NULL if the argument has more than ``most_chars``
+    characters.
+    """
 
     def text(call: Call) -> str:
         sql = call.args[place].sql
@@ -96,16 +102,17 @@ def text_up_to(place: int, most_chars: int = MAX_SOUGHT_CHARS) -> Bound:
 
 
 def sought_up_to(place: int, within: int) -> Bound:
-    """Return a bound for a text that is searched for in the text at the position ``within``.
+    """Return a bound for the text argument at ``place``, which the call searches for in the argument at ``within``.
 
-    The argument is NULL if it is too long, unless the other text is a short constant.
+    The SQL gives NULL if the argument is too long, unless the other text is a short constant.
     """
     bound = text_up_to(place)
     return lambda call: call.args[place].sql if is_short_constant(call, within) else bound(call)
 
 
 def text_beside(place: int, other: int, most: int = MAX_PAIR_CHARS) -> Bound:
-    """Return a bound for a text: the argument is NULL if the product of two texts' lengths is greater than ``most``.
+    """Return a bound for a text argument: the SQL gives NULL if the product of two texts' lengths is greater than
+    ``most``.
 
     The two texts are the arguments at the indices ``place`` and ``other``.
     """

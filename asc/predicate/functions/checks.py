@@ -66,7 +66,7 @@ def held(call: Call) -> str | None:
 def constant_integer(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
     """Return a check that an argument, if present, is a constant integer within bounds, or NULL.
 
-    The value ``but`` is not allowed.
+    The value ``but`` is not allowed, if given. ``what`` names the argument in the reason for a refusal.
     """
     bounds = f"{low}..{high}" + ("" if but is None else f" other than {but}")
 
@@ -84,14 +84,16 @@ def constant_integer(place: int, what: str, low: int, high: int, but: int | None
 def integer_or_bounded(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
     """Return the check of :func:`constant_integer`, applied only to a constant.
 
-    An argument that is not constant is bounded by the spelling of the call.
+    For an argument that is not constant, the SQL of the call has a bound instead.
     """
     check = constant_integer(place, what, low, high, but)
     return lambda call: check(call) if place < len(call.args) and call.args[place].literal is not None else None
 
 
 def constant_string(place: int, what: str, most: int = MAX_SOUGHT_CHARS) -> Check:
-    """Return a check that an argument, if present, is a constant string of at most ``most`` characters."""
+    """Return a check that the argument at ``place``, if present, is a constant string of at most ``most`` characters,
+    or NULL.
+    """
 
     def check(call: Call) -> str | None:
         value = call.constant(place)

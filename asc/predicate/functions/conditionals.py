@@ -18,7 +18,7 @@ def _comparable(call: Call) -> str | None:
 
 
 def _nullif(call: Call) -> str:
-    """Return SQL for ``nullif`` so that instants of several types are compared as one type.
+    """Return SQL for ``nullif`` that compares a date and a timestamp, or two types of timestamps, as one type.
 
     The first argument is returned unchanged.
     """

@@ -17,7 +17,7 @@ from asc.predicate.functions.results import STRING
 from asc.predicate.functions.try_spellings import as_text
 
 _MAX_COLUMNS = 20_000
-"""The maximum number of columns of a record. Spark throws for slightly more."""
+"""The maximum number of columns of a CSV text that is parsed. Spark throws for slightly more."""
 _MAX_CSV_CHARS = 2_000
 
 

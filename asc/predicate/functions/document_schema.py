@@ -44,7 +44,8 @@ def record_type(call: Call, place: int = 1) -> pa.DataType | None:
 
 
 def read_safely(kind: pa.DataType) -> pa.DataType | None:
-    """Return the type of a value that Spark parses as ``kind``: every field and element may be NULL.
+    """Return the type of the values that Spark makes when it parses a document with the schema ``kind``. Every field
+    and element may be NULL.
 
     Return None if parsing may throw or stall.
     """

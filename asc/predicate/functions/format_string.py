@@ -22,7 +22,9 @@ _FLAGS = {
     "f": frozenset("-+ 0,("),
     **dict.fromkeys("eE", frozenset("-+ 0(")),
 }
-"""The flags that each conversion may have. Every other conversion except ``%%`` and ``%n`` is refused."""
+"""By conversion, such as ``d``: the flags that the format may give it. Every other conversion except ``%%`` and ``%n``
+is refused.
+"""
 _OF_INTEGERS, _OF_FLOATS = frozenset("dxXo"), frozenset("feE")
 
 

@@ -70,7 +70,9 @@ class Call:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def is_no_integer(self, i: int) -> bool:
-        """Return whether an argument is a constant that Spark's cast to an integer turns into NULL."""
+        """Return whether the argument at index ``i`` is NULL, or a constant text without digits, which Spark casts to a
+        NULL integer.
+        """
         value = self.constant(i)
         return self.is_null(i) or (isinstance(value, str) and not any(character.isdigit() for character in value))
 
@@ -94,11 +96,11 @@ Spelling = Callable[[Call], str]
 class Function:
     """An allowed function: the number and the sorts of its arguments, its result type, and its spelling for Spark.
 
-    ``sorts`` has one letter for each argument (see SORTS); the last letter holds for all further arguments. A string is
-    accepted for a number, integer or instant, because Spark casts it. ``check`` returns the reason why a call is
-    refused. ``growth`` returns the factor by which the result may be longer than the text of the record; if it is None,
-    the result is no longer than the longest argument. ``spelling`` returns the SQL for Spark if it differs from the
-    call itself.
+    ``sorts`` has one letter for each argument, which says what types the argument may have (see SORTS); the last letter
+    holds for all further arguments. A string is accepted for a number, integer or instant, because Spark casts it.
+    ``check`` returns the reason why a call is refused. ``growth`` returns the factor by which the result may be longer
+    than the text of the record; if it is None, the result is no longer than the longest argument. ``spelling`` returns
+    the SQL for Spark if it differs from the call itself.
 
     ``steps`` returns the number of steps that a pattern takes for each character of the first argument. ``fails`` tells
     for which calls a NULL result with no NULL argument is an evaluation error. True means all calls whose spelling
@@ -116,7 +118,9 @@ class Function:
     steps: Callable[[Call], int] | None = None
 
     def sort(self, i: int) -> str:
-        """Return the sort of the argument at index ``i``."""
+        """Return the sort of the argument at index ``i``: a letter of SORTS, which says what types the argument may
+        have.
+        """
         return self.sorts[min(i, len(self.sorts) - 1)]
 
     def trouble(self, call: Call) -> str | None:
@@ -135,7 +139,9 @@ class Function:
         return self.check(call) if self.check else None
 
     def can_fail(self, call: Call) -> bool:
-        """Return whether the spelling can give NULL because the original call would throw or take too long."""
+        """Return whether the SQL of the call can give NULL because the call that the user wrote would throw or take too
+        long.
+        """
         return self.fails(call) if callable(self.fails) else self.fails and self.sql(call) != plain(call)
 
     def sql(self, call: Call) -> str:
@@ -206,6 +212,9 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "V": ("a VARIANT", lambda t: bool(t == VARIANT)),
     }
 )
-"""The sorts of arguments by letter: a description and a test of the argument's type."""
+"""The sorts of arguments by letter. A sort is a set of types: a description for error messages, and a test of a type.
+"""
 CASTING_SORTS = frozenset("nitTD")
-"""The sorts for which Spark casts a string. If the string cannot be cast, the NULL result is an evaluation error."""
+"""The sorts of arguments for which Spark casts a string to another type. If the string cannot be cast, the NULL result
+is an evaluation error.
+"""

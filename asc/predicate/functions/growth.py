@@ -1,4 +1,6 @@
-"""The growth of a call: the factor by which its result may be longer than the text of the record."""
+"""The growth of a call: the factor by which its result may be longer than the text of the record. The growth of an
+argument is defined in the same way.
+"""
 
 from __future__ import annotations
 

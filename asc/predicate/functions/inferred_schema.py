@@ -79,7 +79,7 @@ def _merged(left: pa.DataType, right: pa.DataType) -> pa.DataType:
 
 
 def _settled(kind: pa.DataType) -> pa.DataType:
-    """Return the type with string in place of each part that has the type NULL."""
+    """Return an inferred type with the type string in place of each part whose type no value has determined (null)."""
     if pa.types.is_struct(kind):
         return pa.struct([(field.name, _settled(field.type)) for field in kind])
     if pa.types.is_list(kind):

@@ -28,7 +28,9 @@ from asc.predicate.functions.try_spellings import (
 from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 _READ = (pa.string(), pa.null(), pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
-"""The types of arguments that Spark accepts together with a pattern. Any other value is cast to text first."""
+"""The types of a first argument that Spark accepts together with a time pattern. The SQL casts a value of any other
+type to text first.
+"""
 _DAY_COUNTS = (pa.int8(), pa.int16(), pa.int32(), pa.null())
 _DAY_COUNT = re.compile(r"\s*[+-]?[0-9]{1,9}\s*\Z")
 _DEFAULT_PATTERN = "'yyyy-MM-dd HH:mm:ss'"

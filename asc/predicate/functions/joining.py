@@ -9,7 +9,9 @@ from asc.predicate.functions.growth import joined, longest
 from asc.predicate.functions.results import STRING, first
 
 MAX_JOINED_BYTES = 50_000
-"""The maximum length of a joined text if the separator comes from the record, in bytes."""
+"""The maximum length of a joined text in bytes, if the separator comes from the record. The SQL gives NULL for a longer
+text.
+"""
 GROWTH_OF_RECORD = 40.0
 """The factor by which a joined text may be longer than the record if the separator comes from the record. The SQL then
 gives NULL for a text that is too long.

@@ -23,7 +23,9 @@ from asc.predicate.regex.pattern_search import Search, Use, search
 from asc.spark_types import folded
 
 _MAX_DECIMALS = 1_000
-"""The maximum number of decimal keys of a map. Spark searches decimals with the same hash one after the other."""
+"""The maximum number of keys of a map if the keys are decimals. Spark compares decimals with the same hash one after
+the other, which takes long for many of them.
+"""
 
 
 def if_keys_differ(keys: str, made: str, kind: pa.DataType | None) -> str:

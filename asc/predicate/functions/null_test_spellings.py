@@ -24,7 +24,9 @@ to_binary to_csv to_date to_json to_timestamp to_timestamp_ltz to_timestamp_ntz 
 to_xml trunc try_to_timestamp unbase64 unix_timestamp url_decode validate_utf8 xpath xpath_boolean xpath_double
 xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
 """
-"""The functions whose plain call takes Spark little work for every record. A null test contains the plain call."""
+"""The functions of which a null test contains the call as the user wrote it, because the call takes Spark little work
+for every record.
+"""
 
 
 def _with(call: Call, *made: tuple[int, str]) -> str:
@@ -41,7 +43,8 @@ def _with(call: Call, *made: tuple[int, str]) -> str:
 
 
 _CHARACTER, _SMALL, _ODD = "left({0}, 1)", "CAST({0} AS INT) & 1", "CAST({0} AS INT) & 1 | 1"
-"""Templates that make an argument short or small, and NULL if the argument is NULL."""
+"""Templates of SQL that replace an argument by a short or small value, which is NULL exactly if the argument is NULL.
+"""
 
 
 def _arguments(*made: tuple[int, str]) -> Spelling:
@@ -121,7 +124,9 @@ def _table() -> dict[str, Spelling]:
 
 
 UNCAUGHT: Mapping[str, Spelling] = MappingProxyType(_table())
-"""The spellings in null tests, by function name. Every other function has its usual spelling."""
+"""The functions that write the SQL of a call in null tests, by name of the called function. For every other function a
+null test has the usual SQL.
+"""
 
 
 _EXTRACTED: Mapping[str, str] = MappingProxyType(

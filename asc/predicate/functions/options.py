@@ -18,7 +18,9 @@ _PERMISSIVE = re.compile(r"permissive", re.IGNORECASE)
 _PATTERNS = frozenset(("dateformat", "timestampformat", "timestampntzformat"))
 _ZONE = "timezone"
 _TIMES: Mapping[str, re.Pattern[str]] = MappingProxyType(dict.fromkeys((*_PATTERNS, _ZONE), _TEXT))
-"""The options whose values are validated further after their pattern has matched."""
+"""The options for times (patterns and time zone). Their values are validated further, after the regular expression here
+has matched.
+"""
 
 
 def _of(pattern: re.Pattern[str], names: str) -> dict[str, re.Pattern[str]]:

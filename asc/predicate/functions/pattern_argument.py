@@ -25,7 +25,8 @@ Two letters of the pattern may become the name of a time zone.
 
 
 def pattern_check(*, parses: bool) -> Check:
-    """Return a check that a pattern is a valid time pattern if it is a constant or is composed of constants.
+    """Return a check that the second argument of a call is a valid time pattern, if it is a constant or is composed of
+    constants.
 
     ``parses``: whether the pattern is used for parsing, not for formatting.
     """
@@ -58,7 +59,8 @@ def shown_by_pattern(call: Call, instant: str, name: str | None = None) -> str:
 
 
 def longest_shown(call: Call) -> float:
-    """Return the factor by which the formatted text may be longer than the text of the record.
+    """Return the factor by which a date or timestamp, formatted with a pattern from the record, may be longer than the
+    text of the record.
 
     The factor is 0 if the pattern does not come from the record.
     """

@@ -170,7 +170,9 @@ def _function(
     spelling: Spelling | None = None,
     fails: bool | Callable[[Call], bool] = False,
 ) -> Function:
-    """Return a function whose second argument is a regular expression."""
+    """Return the description of a function whose second argument is a regular expression. ``use``: the result of its
+    search.
+    """
 
     def trouble(call: Call) -> str | None:
         try:

@@ -81,7 +81,7 @@ def _too_long(start: int, stop: int, step: int) -> str | None:
 
 
 def _step(node: Node) -> Interval | None:
-    """Return the constant interval of a node. A preceding minus negates the interval."""
+    """Return the constant interval that a node denotes, also after a minus. Return None for any other node."""
     if node.op == "neg":
         step = _step(node.args[0])
         return None if step is None else Interval(step.sql, step.type, -step.amount)
@@ -89,7 +89,8 @@ def _step(node: Node) -> Interval | None:
 
 
 def _micros(end: Expression) -> int | None:
-    """Return a constant date or timestamp in microseconds; None if the expression is no constant.
+    """Return the end of a sequence, a constant date or timestamp, in microseconds since 1970. Return None if the
+    expression is no constant.
 
     A local time is read as UTC, so the result differs from the instant by less than a day.
     """
@@ -145,7 +146,9 @@ def _number(call: Call, end: str) -> str:
 
 
 def _least_step(call: Call) -> str:
-    """Return SQL for the least distance between two entries, in the unit of the ends."""
+    """Return SQL for the least distance between two entries of the sequence, in days for dates, in microseconds for
+    timestamps, else as a number.
+    """
     if types.is_instant(call.type(0)):
         micros = abs(_step_micros(call) or _DAY_MICROS)
         return f"{micros // _DAY_MICROS if call.type(0) == pa.date32() else micros}D"

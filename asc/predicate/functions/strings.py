@@ -34,7 +34,7 @@ _BY_DICTIONARY = ("th", "tha", "lo", "lao", "km", "khm", "my", "mya")
 
 
 def _replaced(call: Call) -> float:
-    """Return the factor by which a text after replacement may be longer than the record.
+    """Return the factor by which the result of ``replace`` may be longer than the record.
 
     Each occurrence of the search text, which has at least one byte, becomes the replacement.
     """
@@ -50,7 +50,7 @@ def _replaced(call: Call) -> float:
 
 
 def _most_repeated(call: Call) -> int:
-    """Return the maximum number of repetitions of a text.
+    """Return the maximum number of repetitions that a call of ``repeat`` may request.
 
     The maximum is greater for a short constant than for a text from the record, which may be long.
     """

@@ -21,7 +21,7 @@ _MOST = {
     "z": 4,
     "O": 4,
 }
-"""The maximum number of repetitions, by letter."""
+"""The letters that a time pattern may have, each with the maximum number of its repetitions."""
 _FORMATTED_ONLY = frozenset("EFqQ")
 _PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|.", re.DOTALL)
 

@@ -23,7 +23,9 @@ W-SU WET Z Zulu
 """
 _NAMES = frozenset((*_SHORT_LIST.split(), *_OTHER_LIST.split()))
 _NOT_JAVAS = ("posix/", "right/", "America/Coyhaique")
-"""Names, and prefixes of names, that the operating system's table of time zones has and Java's table may lack."""
+"""Names of time zones, and prefixes of names, that the operating system's table has and Java's table may lack. They are
+refused.
+"""
 
 
 def is_time_zone(name: str) -> bool:

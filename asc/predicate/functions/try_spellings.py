@@ -67,7 +67,8 @@ def as_instant_of(place: int, target: pa.DataType = TIMESTAMP) -> Spelling:
 def with_short_number(call: Call, place: int) -> str:
     """Return the SQL text of the call in which the argument at ``place`` is truncated if it may be a text.
 
-    It is truncated to the maximum length of a text that is cast to a decimal.
+    The argument is truncated to MAX_DIGITS characters, because Java takes time quadratic in the length to parse a
+    decimal.
     """
     args = [
         f"left({arg.sql}, {types.MAX_DIGITS})" if i == place and arg.type in (None, pa.string()) else arg.sql

@@ -1,4 +1,6 @@
-"""A check for NULL arguments without a type. Spark refuses them if the function derives types from the argument."""
+"""A check for NULL arguments without a type. Spark refuses such an argument if the function derives the types of its
+result or of other arguments from it.
+"""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ position round starts-with string string-length substring substring-after substr
 comment node processing-instruction text
 """
 _PATH_FUNCTIONS = frozenset(_PATH_FUNCTION_LIST.split())
-"""The functions and node tests of XPath 1.0.
+"""The functions and node tests of XPath 1.0, which a path may contain.
 
 Java has further functions: system-property reads properties of the process, which may contain a password.
 """
