@@ -23,7 +23,7 @@ ANY = TRUE | FALSE | NULL
 
 @dataclass(slots=True)
 class Const:
-    """A node that has the same value for every tuple: TRUE, FALSE or NULL."""
+    """A node of a formula that has the same value for every tuple: TRUE, FALSE or NULL."""
 
     value: int
 
@@ -44,21 +44,21 @@ class Atom:
 
 @dataclass(slots=True)
 class Every:
-    """The conjunction (AND) of its parts."""
+    """A node of a formula: the conjunction (AND) of its parts."""
 
     parts: list[Formula]
 
 
 @dataclass(slots=True)
 class Some:
-    """The disjunction (OR) of its parts."""
+    """A node of a formula: the disjunction (OR) of its parts."""
 
     parts: list[Formula]
 
 
 @dataclass(slots=True)
 class Not:
-    """The negation of its part: TRUE and FALSE are exchanged, NULL stays NULL."""
+    """A node of a formula: the negation of its part. TRUE and FALSE are exchanged, NULL stays NULL."""
 
     part: Formula
 
@@ -86,10 +86,10 @@ class TooManyConjunctsError(Exception):
 
 
 _WORK = 4
-"""The maximum number of conjuncts that one step may produce before they are simplified, as a multiple of the caller's
-limit.
+"""The maximum number of conjuncts that one AND or OR of normal forms may produce before they are simplified, as a
+multiple of the caller's limit.
 
-It bounds time and memory.
+The maximum bounds time and memory.
 """
 
 _ABSORBED = 256

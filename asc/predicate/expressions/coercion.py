@@ -38,7 +38,8 @@ _DAY_MICROS = 86_400 * 10**6
 _FLOATS = (pa.float32(), pa.float64())
 
 Position = tuple[Cut, Cut]
-"""The position of a constant: the cut just below the constant, and the cut just above the constant.
+"""The position of a constant among the keys of a p-attribute: the cut just below the constant, and the cut just above
+it. A cut (key, 0) is just below a key, and (key, 1) just above it.
 
 The two cuts are equal if the constant lies between two values.
 """

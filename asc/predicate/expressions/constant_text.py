@@ -78,9 +78,9 @@ def _coalesce(texts: Known) -> ConstantText:
 
 
 def _of_one(make: Callable[[str], str]) -> Callable[[Known], ConstantText | None]:
-    """Return a function that applies ``make`` to one text.
+    """Return the evaluation of a Spark function of one constant text that computes the same as ``make`` in Python.
 
-    The result of the function is None if Java's result could differ from Python's.
+    The evaluation returns None if Java's result could differ from Python's.
     """
 
     def made(texts: Known) -> ConstantText | None:

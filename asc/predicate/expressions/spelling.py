@@ -44,7 +44,7 @@ class _Speller:
         self._text = source.text
 
     def spelled(self, node: Node, least: int) -> str:
-        """Return the text of a node, in parentheses if the node's precedence is lower than ``least``."""
+        """Return the SQL of a node, in parentheses if the precedence of the node's operator is lower than ``least``."""
         text, level = self._form(node.written or node)
         return text if level >= least else f"({text})"
 

@@ -31,12 +31,14 @@ has a longer text.
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _MONTHS, _MICROS = "interval of months", "interval of microseconds"
 _WITH_STRINGS = frozenset(("number", "instant", _MONTHS, _MICROS))
-"""The families of types whose values Spark casts to strings if another value is a string."""
+"""The families of types whose values Spark casts to strings if an expression such as CASE chooses between them and
+strings.
+"""
 _OF_VARIANTS = frozenset((*_NUMERIC_ORDER, *_INSTANTS, pa.bool_(), pa.string()))
 
 
 def name(data_type: Type) -> str:
-    """Return the name of a type as users know it."""
+    """Return the name of a type in SQL, as error messages show it."""
     return "a value of unknown type" if data_type is None else ddl_of_type(data_type)
 
 
@@ -279,7 +281,7 @@ def searchable(held: Type, sought: Type) -> bool:
 def listable(subject: Type, value: Type) -> bool:
     """Return whether Spark can evaluate ``subject IN (value)`` for values of these types.
 
-    IN casts between fewer types than ``=`` does.
+    For IN, Spark casts between fewer types than for ``=``.
     """
     if pa.bool_() in (subject, value):
         return subject == value or None in (subject, value) or pa.null() in (subject, value)
@@ -358,7 +360,8 @@ def _interval_castable(source: pa.DataType, target: pa.DataType) -> bool:
 def throws_beyond(source: Type, target: Type) -> bool:
     """Return whether Spark's cast throws for a value that does not fit the target type, even with ANSI mode off.
 
-    This holds for a cast to an interval of fields, and for a cast from such an interval to a number.
+    This holds for a cast to an interval type such as INTERVAL DAY TO SECOND, and for a cast from such an interval to a
+    number.
     """
     if isinstance(target, IntervalType):
         return not isinstance(source, IntervalType) or source.of_months != target.of_months
@@ -368,7 +371,8 @@ def throws_beyond(source: Type, target: Type) -> bool:
 def _container_castable(source: pa.DataType, target: pa.DataType, attempt: bool) -> bool:
     """Return whether Spark can cast one container type to another.
 
-    Spark casts the elements, fields, keys and values of the container; a cast must not make a key of a map NULL.
+    Spark casts the elements, fields, keys and values of the container; Spark refuses a cast that may make a key of a
+    map NULL.
     """
     if pa.types.is_map(source) or pa.types.is_map(target):
         if not (pa.types.is_map(source) and pa.types.is_map(target)):

@@ -137,7 +137,7 @@ class FormulaBuilder:
         return self._boolean(expression) if found is None else found
 
     def _member(self, node: Node) -> Formula | None:
-        """Return the formula of the condition that an array contains one of several constants.
+        """Return the formula of a condition that tests whether an array contains one of several constants.
 
         Return None for any other condition.
         """
@@ -246,7 +246,9 @@ class FormulaBuilder:
         return self._compared(left, operator, literal) or self.whole(node)
 
     def _compared(self, subject: Expression, operator: str, literal: Literal) -> Formula | None:
-        """Return the formula of a comparison with a non-NULL constant; None if Spark must evaluate the comparison."""
+        """Return the formula of ``subject operator literal``, where ``literal`` is not NULL. Return None if Spark must
+        evaluate the comparison.
+        """
         space = subject.space
         if space is None:
             return Const(NULL) if subject.type == pa.null() and operator != "<=>" else None

@@ -313,7 +313,7 @@ class JoinEffort:
         self._nodes = join._certain_effort(rows)
 
     def add(self, steps: Steps) -> None:
-        """Add the steps that the computation of a normal form took."""
+        """Add the steps that the computation of one row's normal form took, converted to operators."""
         self._nodes += steps.spent // _STEPS_A_NODE
 
     def check(self) -> None:
@@ -342,7 +342,9 @@ def _is_plain(node: Node) -> bool:
 
 
 def _walk(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[Node, tuple[Node, ...]]]:
-    """Yield each node of a tree with its ancestors. The recursion is as deep as the tree."""
+    """Yield each node of a tree with its ancestors. The recursion is as deep as the tree, whose depth the parser
+    limits.
+    """
     yield node, above
     for arg in node.args:
         yield from _walk(arg, (*above, node))

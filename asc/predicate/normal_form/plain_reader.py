@@ -55,7 +55,9 @@ _SHORT = 9
 """The maximum length of a constant that is certain to fit into an INT, including its sign."""
 
 _LEAST_DEPTH = 5
-"""The nesting depth that is sufficient for every plain conjunction."""
+"""The nesting depth that every plain conjunction fits in. With a lower limit on the depth, the reader leaves all texts
+to the parser.
+"""
 
 
 class _Term(NamedTuple):

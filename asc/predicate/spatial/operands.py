@@ -239,7 +239,9 @@ def _error_condition(parts: list[PAttribute], *, is_planar: bool) -> str | None:
 
 
 def _combined(part: PAttribute, operator: str, by: PAttribute) -> PAttribute:
-    """Return the p-attribute of a sum or difference. Spark evaluates it as the sum or difference of two doubles."""
+    """Return the p-attribute ``part operator by``, a sum or difference of two numbers. Spark evaluates it with both
+    numbers cast to DOUBLE.
+    """
     errors = [own.error_condition for own in (part, by) if own.error_condition is not None]
     return PAttribute(
         f"CAST(({part.sql}) AS DOUBLE) {operator} CAST(({by.sql}) AS DOUBLE)",

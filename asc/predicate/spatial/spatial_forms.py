@@ -69,7 +69,9 @@ def is_condition(node: Node) -> bool:
 
 
 def is_distance(node: Node) -> bool:
-    """Return whether a node is a call of ST_DistanceSphere, whose result is compared with a constant."""
+    """Return whether a node is a call of ST_DistanceSphere. A predicate may only compare the result of this call with a
+    constant.
+    """
     return node.op == "call" and node.value == DISTANCE
 
 
@@ -91,7 +93,9 @@ def spatial_expression(typer: ExpressionTyper, node: Node) -> Expression:
 
 
 def refuse_in_spark(typer: ExpressionTyper, node: Node) -> None:
-    """Raise PredicateError if an expression for Spark contains a call of an ST_ function or a shape."""
+    """Raise PredicateError if an expression that Spark has to evaluate contains a call of an ST_ function or a shape,
+    which only the engine can evaluate.
+    """
     waiting = [node]
     while waiting:
         inner = waiting.pop()
@@ -234,7 +238,7 @@ class SpatialReader:
 
 
 def _on_earth(point: BaseGeometry) -> BaseGeometry:
-    """Return the point at the same position with a longitude from -180 to 180."""
+    """Return a point at the same position of the earth whose longitude is from -180 to 180."""
     import shapely
 
     ((x, y),) = shapely.get_coordinates(point).tolist()

@@ -52,13 +52,14 @@ class IntervalType(pa.ExtensionType):  # type: ignore[misc]
 
     @property
     def zero(self) -> str:
-        """The zero interval of exactly this type, as Spark SQL."""
+        """An interval of length zero, as Spark SQL that has exactly this type."""
         return f"INTERVAL '0' {self.first}" + (f" '0' {self.last}" if self.last != self.first else "")
 
 
 @cache
 def interval_type(first: str, last: str) -> IntervalType:
-    """Return the type of intervals from one field to another. Raise ValueError if there is no such type.
+    """Return the type of intervals from the field ``first`` to the field ``last``. Raise ValueError if there is no such
+    type.
 
     >>> str(interval_type("DAY", "SECOND")), interval_type("YEAR", "YEAR").zero
     ('INTERVAL DAY TO SECOND', "INTERVAL '0' YEAR")

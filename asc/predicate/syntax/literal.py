@@ -203,7 +203,8 @@ def is_never_timestamp(text: str) -> bool:
 
 
 def is_time_word(text: str) -> bool:
-    """Return whether Spark reads a constant string as a time that depends on the clock, or as the epoch.
+    """Return whether Spark reads a constant string as a time that depends on the clock, such as ``today``, or as
+    ``epoch``.
 
     >>> is_time_word(" Today UTC"), is_time_word("2020-01-01"), is_time_word("nowhere")
     (True, False, False)

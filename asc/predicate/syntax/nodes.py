@@ -42,7 +42,7 @@ _BOUNDED: Mapping[object, tuple[int, ...]] = MappingProxyType(
         **dict.fromkeys(("to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz", "try_to_timestamp"), (1,)),
     }
 )
-"""The indices of the arguments that the SQL for Spark repeats in order to bound them, by function.
+"""By function: the indices of the arguments that the SQL for Spark repeats, because it tests their length or value.
 
 An index that is listed twice belongs to an argument that is repeated twice. A constant argument is not repeated.
 """
@@ -193,7 +193,7 @@ class Source:
     def has_null(self, node: Node) -> bool:
         """Return whether the user wrote NULL for a node.
 
-        Otherwise a NULL node is a property of a shape, which may have a type.
+        If not, a NULL node stands for a property of a shape that is NULL; such a property has a type.
         """
         return self.text[node.start : node.end].upper() == "NULL"
 

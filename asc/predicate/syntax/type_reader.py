@@ -98,7 +98,7 @@ class TypeReader(LiteralReader):
             self._fail("write CAST(value AS STRING) COLLATE name", "collation in a cast is not supported:")
 
     def _collation(self) -> str:
-        """Return the name of a collation as the user wrote it."""
+        """Parse the name of a collation. Return the name as the user wrote it."""
         start = self._token.start
         end = self._advance_name()
         while self._token.kind == ".":
