@@ -38,7 +38,8 @@ class _Piece:
 
 @dataclass(slots=True)
 class Automaton:
-    """The states of a regular expression. ``atom_of`` has the atom of each state; None for ``$`` and for a look.
+    """The automaton of a regular expression. ``characters``, ``costs``, ``atom_of`` and ``follow`` have one entry for
+    each state. ``atom_of`` is None for ``$`` and for a look (lookahead or lookbehind).
 
     The state of ``$`` or of a look matches no character.
     """

@@ -20,7 +20,7 @@ from asc.predicate.regex.one_try import LoopError, tried
 from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Look, Part, Run
 
 MAX_STEPS = 500
-"""The maximum number of steps for each character of a string. One step takes ten nanoseconds."""
+"""The maximum number of steps of Java's matcher for each character of a string. One step takes ten nanoseconds."""
 
 _MAX_STEPS_ONCE = 2_000
 """The maximum number of steps of an expression that is tried only at the start of a string."""
@@ -115,7 +115,7 @@ def _is_anchored(part: Part) -> bool:
 
 
 class _Counted:
-    """The vectors of path counts that a text may produce in an automaton."""
+    """The search for the vectors of path counts that any text may produce in an automaton."""
 
     def __init__(self, automaton: Automaton, guarded: Collection[Atom]) -> None:
         self._automaton = automaton

@@ -29,13 +29,15 @@ from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Group, Part, 
 _WHOLE = r"(?![\x{dc00}-\x{dfff}])"
 _RETURN, _NEWLINE = CharacterSet.of("\r"), CharacterSet.of("\n")
 LOOKING_BACK = 3
-"""The number of steps of a lookbehind at one character."""
+"""The number of steps that Java's matcher takes for a lookbehind at one character."""
 
 
 def guard(atom: Atom) -> str:
-    """Return a condition that holds if the preceding character is not one of the atom's characters.
+    """Return a lookbehind, as the text of a regular expression, that matches if the preceding character is not one of
+    the atom's characters.
 
-    For an atom that contains low surrogates, the condition also excludes a position between two surrogates.
+    For an atom that contains low surrogates, the text also has a lookahead that excludes a position between two
+    surrogates.
 
     >>> from asc.predicate.regex.regular_expression import regular_expression
     >>> guard(regular_expression("[a-z]"))
@@ -45,7 +47,8 @@ def guard(atom: Atom) -> str:
 
 
 def guarded(tree: Part, *, is_repeated: bool, is_from_start: bool) -> tuple[str, int] | None:
-    """Return the text of an expression with guards before its leading repetitions, and the number of steps.
+    """Return the text of an expression with guards before its leading repetitions, and the number of steps for each
+    character of a searched text.
 
     Return None if the expression matches the empty text or takes too many steps even with guards. ``is_repeated``:
     whether all matches are searched for. ``is_from_start``: whether the search begins at the start of a text, not at a
@@ -125,7 +128,9 @@ def _is_apart(automaton: Automaton, atom: Atom) -> bool:
 
 
 def _begins_apart(automaton: Automaton, loop: Repeat) -> bool:
-    """Return whether no match can begin with the repetition directly after a match that ends within a run."""
+    """Return whether it is certain that no match begins with the repetition ``loop`` directly after a match that ends
+    within a run.
+    """
     atom = loop.part
     assert isinstance(atom, Atom)
     ends = set(automaton.last)

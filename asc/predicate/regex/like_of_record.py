@@ -26,7 +26,8 @@ _NEVER = "(?!)"
 
 
 def like_regex_of_record(pattern: str, escape: str) -> str:
-    """Return SQL that computes the regular expression of a pattern. ``pattern`` is the SQL name of the pattern.
+    """Return SQL that converts a LIKE pattern to a regular expression. ``pattern`` is the SQL name to which the pattern
+    is bound. ``escape``: the escape character.
 
     The SQL gives NULL for a pattern that is too long. It also gives NULL for a malformed pattern, for which Spark
     throws. Spark splits a character beyond U+FFFF into two code units and never finds it, so the regular expression
@@ -52,5 +53,5 @@ def _literal(character: str) -> str:
 
 
 def _class_of(character: str) -> str:
-    """Return the text of a character for a character class of a regular expression."""
+    """Return a character as it is written in a character class of a regular expression."""
     return f"\\x{{{ord(character):x}}}"

@@ -54,8 +54,8 @@ def tried(part: Part, *, is_last: bool) -> Work:
 def steps_of_look(look: Look) -> int:
     """Return the number of steps of a lookahead or lookbehind at one position.
 
-    A lookbehind is tried from each position at which its content may begin. Raise ValueError if the number of steps has
-    no bound.
+    Java tries a lookbehind from each position at which a match of its content may begin. Raise ValueError if the number
+    of steps has no bound.
     """
     try:
         own = tried(look.part, is_last=False)[1]

@@ -74,7 +74,8 @@ class Search:
 
 @lru_cache(maxsize=1024)
 def search(pattern: str, use: Use, group: int = 0) -> Search:
-    """Return the search by which Spark finds a regular expression in a text.
+    """Return the search for a regular expression: an expression that finds the same matches, and that Spark evaluates
+    in time linear in the text's length.
 
     ``use``: the result that the search has to return. ``group``: the number of the requested group. Raise ValueError,
     with the reason, if the expression is refused.

@@ -23,7 +23,7 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """An anchor: ``^`` or ``$``."""
+    """A part that matches a position: ``^`` or ``$``."""
 
     text: str
 
@@ -59,14 +59,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A sequence of parts."""
+    """A part that is a sequence of parts."""
 
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The alternatives of ``|``."""
+    """A part that matches any of several alternatives, which ``|`` separates in the text."""
 
     options: tuple[Part, ...]
 
