@@ -50,8 +50,8 @@ def cast(typer: ExpressionTyper, node: Node) -> Expression:
 def check_collated(typer: ExpressionTyper, node: Node) -> None:
     """Raise PredicateError if a collated text is an operand of anything but a comparison.
 
-    The result of another operation would have the collation, too, but would be compared byte by byte here. LIKE, and
-    functions that search a collated text, may take time quadratic in the length.
+    In Spark, the result of another operation would have the collation, too. The engine would compare that result byte
+    by byte. LIKE, and functions that search a collated text, may take time quadratic in the length.
     """
     for arg in node.args:
         if arg.op == "collate" and node.op not in _COMPARING and not (node.op == "call" and node.value == "collation"):
@@ -60,7 +60,9 @@ def check_collated(typer: ExpressionTyper, node: Node) -> None:
 
 
 def _name(typer: ExpressionTyper, node: Node) -> str:
-    """Return the name of an operation in the user's text: the name of the function, or the keyword."""
+    """Return the name of the operation ``node`` for an error message, as the user wrote it: the name of the function,
+    or the keyword.
+    """
     if node.op != "call":
         return _KEYWORDS.get(node.op, node.op.upper())
     # ILIKE is parsed as the LIKE of both operands in lower case.

@@ -23,7 +23,7 @@ def compared_with_null(source: Source, node: Node, left: Expression, right: Expr
 
 
 def joined_conditions(left: Expression, right: Expression) -> str | None:
-    """Return the remedy if ``||`` within a comparison was probably meant as OR; otherwise None."""
+    """Return the remedy for the error of a comparison if the user probably wrote ``||`` for OR; otherwise None."""
     sides = [left.node, *left.node.args[-1:], right.node, *right.node.args[:1]]
     joins = any(side.op == "||" for side in sides)
     return WRITE_OR if joins and pa.bool_() in (left.type, right.type) else None

@@ -133,10 +133,10 @@ def _with_other_keys(typer: ScopedTyper, node: Node, inputs: Sequence[Expression
 
 
 def _of_few_entries(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
-    """Return SQL for ``map_zip_with`` that is NULL for maps with many entries.
+    """Return SQL for ``map_zip_with`` that gives NULL for maps with many entries.
 
-    Spark finds the keys of both maps with a hash table. A record can make that take time quadratic in the number of
-    keys.
+    Spark finds the keys of both maps with a hash table. For a record whose keys all have the same hash, this takes time
+    quadratic in the number of keys.
     """
     name = unused_name(made.sql)
     both = f"struct({inputs[0].sql} AS a, {inputs[1].sql} AS b)"
@@ -193,7 +193,7 @@ def sorted_by(typer: ScopedTyper, node: Node, array: Expression, comparator: Exp
 
 
 def _check_comparator(typer: ScopedTyper, body: Node) -> None:
-    """Raise PredicateError for a comparator that does much work.
+    """Raise PredicateError if the comparator of ``array_sort`` does much work.
 
     Spark calls the comparator more often than once for each element, also for long elements.
     """
@@ -380,7 +380,7 @@ def _width(kind: pa.DataType | None) -> float:
 
 
 def _makes(node: Node) -> bool:
-    """Return whether a node contains a call that generates elements from a constant."""
+    """Return whether a node contains a call, such as ``sequence``, that makes elements that are not in the record."""
     if node.op == "call" and node.value == "sequence":
         return not _is_short(node)
     if node.op == "call" and node.value == "array_repeat":

@@ -26,7 +26,8 @@ _FORMS = {
     "ltrim": 2,
     "rtrim": 2,
 }
-"""The functions that Spark's parser creates from keywords, each with the number of its leading text arguments.
+"""The functions that Spark's parser creates from forms with keywords, such as ``POSITION(a IN b)``, each with the
+number of its first arguments that are texts.
 
 The arguments after the texts are INT.
 """

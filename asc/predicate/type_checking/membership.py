@@ -46,7 +46,7 @@ class Membership:
         return Expression(joined, pa.string(), self.array.node)
 
     def subject(self, text: PAttribute) -> PAttribute:
-        """Return the p-attribute in which the engine searches for the constants.
+        """Return the p-attribute of the array's text in the form in which the engine searches it for the constants.
 
         ``text``: the p-attribute of the array's text.
         """
@@ -86,7 +86,7 @@ _READ = frozenset(("array_contains", "arrays_overlap", "exists"))
 
 
 def _is_recorded(array: Node) -> bool:
-    """Return whether the elements of an array are strings that occur in the record.
+    """Return whether the elements of an array are strings that occur in the record, so that they contain no separators.
 
     Other strings may be invalid UTF-8 and contain separators.
     """

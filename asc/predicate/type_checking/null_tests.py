@@ -21,7 +21,7 @@ from asc.predicate.functions.maps import KEYED
 from asc.predicate.syntax.nodes import Node, nodes_of
 
 _FIRST_DAY = "DATE '1970-01-02'"
-"""The date that represents FALSE; the next day represents TRUE.
+"""The date that represents FALSE in the SQL of a null test; the next day represents TRUE.
 
 Spark catches an exception in the operands of a sum of a date and days.
 """
@@ -29,7 +29,7 @@ Spark catches an exception in the operands of a sum of a date and days.
 _MAX_NODES = 20_000
 
 NODE_CHARS = 5
-"""The approximate number of characters of generated SQL that count as one node."""
+"""The approximate number of characters of generated SQL that count as one node (operator or operand)."""
 
 
 class NullTests:
@@ -136,7 +136,7 @@ class NullTests:
         return self._uncaught.of(subject).sql
 
     def _count(self, node: Node, test: str) -> None:
-        """Add the length of a null test to the total.
+        """Add the length of the SQL ``test`` of a null test to the total of the predicate.
 
         Raise PredicateError if the total is too great, because the length of nested null tests grows exponentially.
         """

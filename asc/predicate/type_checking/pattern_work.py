@@ -27,7 +27,7 @@ class PatternWork:
         self._total = 0
 
     def add(self, node: Node, subject: Expression, steps: int) -> None:
-        """Add the match of a subject with a pattern that takes ``steps`` steps for each character.
+        """Add the work of matching a subject with a pattern that takes ``steps`` steps for each character.
 
         Raise PredicateError if all patterns of the predicate together could take too long on a record.
         """

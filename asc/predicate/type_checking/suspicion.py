@@ -21,7 +21,9 @@ from asc.predicate.syntax.nodes import Node, Source, shortened
 _COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 _SUFFIX = re.compile(r"(?:[LSYDF]|BD)\Z", re.IGNORECASE)
 _CHOOSING = frozenset(("case_of", "call"))
-"""The forms that test two values for equality but are no comparisons themselves."""
+"""The nodes that test two values for equality to choose a value (CASE, and calls such as ``nullif``), but are no
+comparisons themselves.
+"""
 
 
 def suspicion(source: Source, node: Node, left: Expression, right: Expression) -> str | None:
@@ -90,9 +92,9 @@ def _none_among(none_of: Mapping[str, str]) -> str:
 
 
 def _constants_beside(left: Expression, right: Expression) -> Iterator[tuple[Expression, Expression]]:
-    """Yield each pair of a constant and the other operand.
+    """Yield each pair of an operand that is a constant and the other operand.
 
-    The other operand must not be constant, and its type must be known.
+    Yield only pairs whose other operand is not constant and has a known type.
     """
     for constant, other in ((left, right), (right, left)):
         if constant.literal is not None and other.literal is None and other.type is not None:
@@ -169,13 +171,15 @@ def _value(constant: Expression) -> str:
 
 
 def _as_text(source: Source, constant: Expression) -> str:
-    """Return SQL for a number that is compared as a text."""
+    """Return SQL for a constant number as a text, for the remedy in a warning."""
     text = source.written(constant.node)
     return f"'{_SUFFIX.sub('', text)}'" if text[:1] in "+-.0123456789" else f"CAST({text} AS STRING)"
 
 
 def _is_quoted(source: Source, constant: Expression) -> bool:
-    """Return whether the user wrote a quoted text for a constant. Otherwise the constant is a property of a shape."""
+    """Return whether the user wrote a quoted text for a constant. If not, the constant stands for a property of a
+    shape.
+    """
     return source.text[constant.node.start : constant.node.end].lstrip("rR")[:1] in ("'", '"')
 
 

@@ -21,7 +21,9 @@ from asc.predicate.type_checking.interval_arithmetic import TRIED
 from asc.predicate.type_checking.typer import COMPARISONS, Typer
 
 _MAY_HOLD_WORDS = re.compile("['\"(]")
-"""A pattern of a quote or a parenthesis. A predicate without strings and calls contains no time word."""
+"""A pattern that finds a quote or a parenthesis. A predicate without either has no strings and calls, so it contains no
+time word and needs no check.
+"""
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _INSTANT_SORTS = frozenset("tTDzr")

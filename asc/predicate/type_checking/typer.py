@@ -66,7 +66,7 @@ class Typer:
         self._joined = 0
         self._grown = 0.0
         self.scopes: list[dict[str, pa.DataType | None]] = []
-        """For each lambda that encloses the current node, the types of its variables by folded name."""
+        """For each lambda that encloses the current node, the types of its variables by name in lower case."""
         self.lambda_nodes = 0
         self.null_tests = NullTests(self, self._without_guards)
 
@@ -182,7 +182,7 @@ class Typer:
         self._suspect(node, left, right)
 
     def _suspect(self, node: Node, left: Expression, right: Expression) -> None:
-        """Add a warning if a comparison within a node looks like a mistake."""
+        """Add a warning if the comparison of ``left`` with ``right`` within a node looks like a mistake."""
         warning = suspicion(self.source, node, left, right)
         if warning:
             self.warnings[warning] = None
