@@ -1,7 +1,7 @@
 """The messages of a stream's feed, form 2: settings, watermarks and observations, in the order of a partition.
 
-A message is a JSON object with its form ``v``. It has a writer ``w`` if it was written by a daemon that claims its
-feeds. Settings and observations have the tag ``op`` of their kind. Watermarks have ``time`` and hold for all kinds.
+A message is a JSON object with its form ``v`` (version number). It has a writer ``w`` if a daemon that claims its feeds
+wrote it. Settings and observations have the tag ``op`` of their kind. Watermarks have ``time`` and hold for all kinds.
 Readers dispatch on these fields alone. ``docs/design/044-feed-is-one-sequence-a-part.md`` gives the reasons.
 """
 
@@ -232,7 +232,7 @@ def _head(writer: str | None) -> dict[str, Any]:
 
 def _of_kind(plain: Mapping[str, Any], query_of: Callable[[QuerySettings], object]) -> Message:
     if TIME_KEY in plain:
-        # A time less the lateness may be before the first one of 64 bits.
+        # A watermark is a time minus the lateness, which may be less than the least integer of 64 bits.
         by_time = {str(time): whole(time_us, 64) for time, time_us in plain[TIME_KEY].items()}
         return Watermarks({time: time_us for time, time_us in by_time.items() if is_watermark(time_us)})
     if "settings" in plain:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 
 class FoldState(Protocol):
-    """The partial state of one query in one task."""
+    """The state of one query over the records that one Spark task evaluates."""
 
     @property
     def nbytes(self) -> int:
@@ -51,7 +51,7 @@ class Fold(Protocol):
         """
 
     def state(self, prepared: Any) -> FoldState:
-        """Return the empty state of a query."""
+        """Return a new state of a query, without records."""
 
     def merge(self, prepared: Any, states: Sequence[bytes]) -> bytes:
         """Return the result of merging partial states in order."""

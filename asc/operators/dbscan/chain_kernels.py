@@ -315,7 +315,8 @@ def write_labels(
         else:
             parents[point] = root
             labels[point - first] = labels[root - first]
-    # If core points are few, they write to their neighbours. Otherwise, the other points read theirs.
+    # If core points are few, each writes its label to its neighbours. Otherwise each other point reads the labels of
+    # its neighbours.
     is_written = cores * 4 < steps.size - first
     for point in range(first, steps.size):
         if (steps[point] <= step) != is_written:

@@ -168,7 +168,7 @@ class Clusters:
         for track in self._tracks.values():
             watermark_us = watermarks.by_time.get(track.name.time)
             if watermark_us is not None:
-                # Beyond the last time no window has a text, and no record moves the watermark there.
+                # After LAST_US no window has a text for its end, and no record moves the watermark to such a time.
                 bounded_us = min(max(watermark_us, _NEVER_US), LAST_US)
                 yield from track.passed(bounded_us, self._settings.source_topic, self._labels, self._on_labels)
 

@@ -147,8 +147,8 @@ class DbscanQuery:
 
 
 def _windows(definition: Mapping[str, Any]) -> tuple[bool, int, int]:
-    """Return whether windows are by time, the length of a window, and the slide. Raise ValueError if one of them is out
-    of range.
+    """Return three values: whether windows are by time, the length of a window, and the slide (distance between two
+    windows). Raise ValueError if one of them is out of range.
     """
     is_timed = "window_us" in definition
     unit = "us" if is_timed else "points"

@@ -234,7 +234,9 @@ def _count(name: str, value: object, least: int, what: str, most: int = COUNT_MA
 
 
 def _windows(plain: Mapping[str, Any]) -> tuple[bool, float, float]:
-    """Return whether windows are by time, the length of a window, and the slide."""
+    """Return three values: whether windows are by time, the length of a window, and the slide (distance between two
+    windows).
+    """
     timed = [name for name in ("window_s", "slide_s") if plain.get(name) is not None]
     counted = [name for name in ("window_points", "slide_points") if plain.get(name) is not None]
     if timed and counted:

@@ -30,7 +30,8 @@ def unit_vectors(positions: _Floats) -> _Floats:
 
 
 def chord(distance_m: float) -> float:
-    """Return the distance in space of two unit vectors that are ``distance_m`` apart on the sphere.
+    """Return the straight distance, in units of the earth's radius, of two positions that are ``distance_m`` apart on
+    the sphere.
 
     >>> round(chord(6_371_008), 9) == round(2 * math.sin(0.5), 9)
     True

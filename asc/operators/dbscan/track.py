@@ -122,8 +122,8 @@ class Track:
         come, self._come = self._come, []
         most, low = self.points_max * WINDOWS_HELD, 0
         while low < len(come):
-            # Add no more points than the capacity allows. Then points are dropped at the same place of the feed, in any
-            # cut of it.
+            # Add no more points than the capacity allows. So the same points are dropped, however the messages of the
+            # feed are split into batches.
             free_count = most + most // _SLACK + 1 - self.points.count
             self._hold(Points.arrived(come[low : low + free_count], self.watermark_us, self.name.attributes))
             low += free_count
@@ -235,7 +235,8 @@ class Track:
             if progress.query.schedule.last_final(mark) > progress.done:
                 due[name] = progress.due(self._view(progress, views, watermark_us), mark, self.points_max)
         if due:
-            # Windows end among these points. A later point may still get neighbours before it.
+            # The due windows contain only points before the watermark. Points after the watermark are not searched now,
+            # because points may still arrive before them.
             settled = self.points.before(watermark_us)
             yield from self._outputs(due, settled, source_topic, labels, on_labels)
             self._forget(views)

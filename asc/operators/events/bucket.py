@@ -93,7 +93,7 @@ class _Track:
     longest_us: int = 0
 
     def watched_by(self, queries: dict[str, EventQuery]) -> None:
-        """Replace the queries that watch the track, and forget the runs of queries that are gone."""
+        """Replace the queries that watch the track. Forget the runs (states of objects) of queries that are gone."""
         self.queries, self.due_us = queries, FIRST_US
         self.time = next(iter(queries.values())).time
         self.watching = {}
@@ -107,8 +107,9 @@ class _Track:
         self.inside = Counter({query_id: count for query_id, count in self.inside.items() if query_id in queries})
 
     def names_of(self, selections: Iterable[str]) -> list[str]:
-        """Return the names of the runs that a record with these selections belongs to: the ids of the queries that
-        accept the record. For a join, the name includes the shape, as ``query/shape``.
+        """Return the names of the runs (states of an object for one query) to which a record with these selections
+        belongs. A name is the id of a query that accepts the record. For a join, the name includes the shape, as
+        ``query/shape``.
         """
         found = []
         for selected in selections:
@@ -122,8 +123,8 @@ class _Track:
         self.inside = Counter(_query_of(name) for name, run in runs if run.is_inside)
 
     def due_of(self, known: _Object) -> int:
-        """Return the earliest watermark at which a run of the object must be closed, or at which the object must be
-        forgotten.
+        """Return the earliest watermark at which a run of the object (its state for one query) must be closed, or at
+        which the object must be forgotten.
         """
         after_us = (self.queries[_query_of(name)].lost_after_us for name in known.runs)
         return known.newest_us + min(after_us, default=self.longest_us)
@@ -185,7 +186,9 @@ class Bucket:
     # -- settings
 
     def _set(self, settings: Settings) -> None:
-        """Replace the settings, and forget runs of registrations that are gone, and objects that no query watches."""
+        """Replace the settings. Forget the runs (states of objects) of registrations that are gone, and the objects
+        that no query watches.
+        """
         if settings == self._settings:
             return
         for each in in_turn(self._settings, settings):
@@ -249,8 +252,8 @@ class Bucket:
     # -- time
 
     def _passed(self, track: _Track, watermark_us: int) -> Iterator[Event]:
-        """Yield the lost events that the watermark ``watermark_us`` causes. Close the runs of objects that were not
-        observed for too long. Forget objects after the longest ``lost_after_us`` of the track.
+        """Yield the lost events that the watermark ``watermark_us`` causes. Close the runs (states for one query) of
+        objects that were not observed for too long. Forget objects after the longest ``lost_after_us`` of the track.
         """
         if watermark_us <= track.watermark_us:
             return

@@ -107,7 +107,9 @@ class Positions:
 
     @property
     def folded(self) -> int:
-        """Return the number of folded rows. They are the first rows of ``rows``."""
+        """Return how many of the first rows of ``rows`` are folded: each object has at most one of them for each
+        interval.
+        """
         return self._folded
 
     @property

@@ -101,7 +101,7 @@ class Ticks:
         self._watches: dict[str, _Watch] = {}
         # The accepted selections of each query.
         self._by_track: dict[str, list[tuple[frozenset[str], _Watch]]] = {}
-        # By time expression, also if no query uses it now: a query that is added again repeats no ticks.
+        # By time expression, also for expressions that no query uses now: a query that is added again repeats no ticks.
         self._watermarks: dict[str, int] = {}
         self._feed = ClaimedFeed(OP, NearQuery.of)
         self.counts = FeedCounts()
