@@ -22,7 +22,7 @@ _SINGLE = frozenset(
 HELD = "numbers, booleans, strings, dates and timestamps"
 _CORRUPT = "_corrupt_record"
 _WHOLE = re.compile(r"\s*(?:(?:array|map)\s*<|variant\s*\Z)", re.IGNORECASE)
-"""A pattern that finds a schema that is a single type, not a list of fields."""
+"""A pattern that matches a schema that is one type, such as ``ARRAY<INT>``, and no list of fields."""
 
 
 def record_type(call: Call, place: int = 1) -> pa.DataType | None:

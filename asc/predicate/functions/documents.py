@@ -26,7 +26,7 @@ _KEY = re.compile(r"[\w%-]{1,100}\Z", re.ASCII)
 def _url_part(call: Call) -> str | None:
     if call.constant(1) not in _PARTS:
         return f"{call.name} takes one of the parts {', '.join(_PARTS)}"
-    # Spark makes a regular expression of it.
+    # Spark inserts the key into a regular expression.
     if len(call.args) > 2 and not (isinstance(key := call.constant(2), str) and _KEY.match(key)):
         return f"the key given to {call.name} must be a constant of letters, digits, _, - and %"
     return None

@@ -1,8 +1,8 @@
 """The functions of maps.
 
-Spark throws for a key that is NULL or a duplicate. The entries that it collected before it threw remain for the next
-record, so the exception must be prevented. The keys are checked first. They are sorted, so that equal keys are next to
-each other.
+Spark throws for a key that is NULL or a duplicate. The entries that Spark collected before the exception remain for the
+next record, so the exception must be prevented. The keys are checked first. They are sorted, so that equal keys are
+next to each other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The spellings of calls within null tests, from which Spark can infer whether a call can be NULL.
+"""The spellings (SQL texts) of calls within null tests, from which Spark can infer whether a call can be NULL.
 
-The usual spelling of a function may be NULL when Spark's own call throws. For Spark, the usual spelling may always be
-NULL, whatever the arguments are. In a null test the call is therefore written as Spark's own call, or as an expression
-that is NULL for the same arguments and takes little work. The expression may throw, because a null test catches that.
+The usual spelling of a function gives NULL when Spark's own call throws. So Spark cannot infer from the usual spelling
+that a call is never NULL. In a null test the call is therefore written as Spark's own call, or as an expression that is
+NULL for the same arguments and takes little work. The expression may throw, because a null test catches that.
 """
 
 from __future__ import annotations

@@ -341,5 +341,7 @@ class FormulaBuilder:
 
 
 def _is_whole(pattern: str) -> bool:
-    """Return whether Spark's regular expression for a LIKE pattern with an escape splits no character in two."""
+    """Return whether all characters of a LIKE pattern are at most U+FFFF. Spark's regular expression for a pattern with
+    an escape splits any other character in two.
+    """
     return all(character <= "\uffff" for character in pattern)

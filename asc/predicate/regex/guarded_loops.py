@@ -145,7 +145,7 @@ def _begins_apart(automaton: Automaton, loop: Repeat) -> bool:
         beyond = [after for after in automaton.follow[place] if automaton.atom_of[after] is not None]
         if not (loop.low and beyond == [place] and atom.characters <= characters):
             return False
-        # The exception is the \r of a final \r\n: the loop reads it, although $ matches before it.
+        # The exception is the \r of a final \r\n: the loop reads the \r, although $ matches before the \r.
         if characters.meets(_RETURN) and not characters.meets(_NEWLINE):
             return False
     return True

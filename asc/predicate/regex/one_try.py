@@ -38,7 +38,7 @@ def tried(part: Part, *, is_last: bool) -> Work:
     if part.high is None:
         if not is_last:
             raise LoopError
-        # When it is reached, the whole expression matches, and nothing is backtracked.
+        # When the matcher reaches this last part, the whole expression matches, and nothing is backtracked.
         return 1, max(part.low, 1) * tried(part.part, is_last=False)[1]
     more, its = tried(part.part, is_last=False)
     paths, each, taken = 0, 1, 0

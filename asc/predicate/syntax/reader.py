@@ -1,4 +1,4 @@
-"""Reading of tokens, with errors that point at a token and a limit on the nesting depth."""
+"""Reading of tokens: the base of the parser. It has errors that point at a token, and a limit on the nesting depth."""
 
 from __future__ import annotations
 
