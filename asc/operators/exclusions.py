@@ -42,7 +42,7 @@ class FeedCounts:
 
 
 def exclusion_reason(seen: Observation, *, is_planar: bool) -> str | None:
-    """Return the reason why a record is excluded regardless of earlier records. Return None if it is usable."""
+    """Return the reason why a record is excluded regardless of earlier records. Return None for a usable record."""
     if seen.key is None or len(seen.key.encode("utf-8", "replace")) > KEY_BYTES_MAX:
         return "key"
     if seen.is_future:

@@ -33,8 +33,8 @@ class ReadOperand:
 
 
 def read_operand(sql: str, schema: Schema, time_zone: str) -> ReadOperand:
-    """Return the analysis of an expression. Raise PredicateError if the expression is invalid, has no type or is not
-    allowed.
+    """Return the analysis of an expression. Raise PredicateError if the expression is invalid, has a type error or is
+    not allowed.
 
     >>> found = read_operand("delay / 60", Schema.from_ddl("delay INT"), "UTC")
     >>> str(found.type), found.path, found.is_constant

@@ -75,8 +75,8 @@ def list_near(
     candidates: Array,
     listed: NearArrays,
 ) -> int:
-    """List the near cells of each cell from ``first`` on, until ``near`` is full. Return the first cell without a list,
-    or the number of cells if all lists are complete.
+    """Write the lists of near cells to ``listed``, for each cell from ``listed.first`` on, until ``listed.near`` is
+    full. Return the first cell without a list, or the number of cells if all lists are complete.
 
     A cell is near another cell if the squared distance of the boxes around their points is at most ``square``. The
     caller ensures that ``near`` has capacity for the list of at least one cell.

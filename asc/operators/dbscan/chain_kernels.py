@@ -201,8 +201,8 @@ def list_ranks(near_starts: Array, near: Array, near_ranks: Array, first: int, r
 
 @compiled
 def mark_core(ranks: Array, rank: int, step: int, steps: Array) -> None:
-    """Write ``step`` to ``steps`` for each point that is core from a rank in ``ranks`` that is at most ``rank``. Do not
-    overwrite an earlier step.
+    """Write ``step`` to ``steps`` for each point whose rank in ``ranks`` is at most ``rank``: the points that are core
+    points at this step. Do not overwrite an earlier step.
     """
     for point in range(steps.size):
         if ranks[point] <= rank and steps[point] > step:

@@ -69,7 +69,7 @@ class Points:
 
     @staticmethod
     def none(attributes: int) -> Points:
-        """Return an empty set of points."""
+        """Return an empty set of points with a number of attributes."""
         return Points.arrived([], 0, attributes)
 
     @staticmethod

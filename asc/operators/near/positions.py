@@ -207,7 +207,7 @@ def _codes(rows: pa.Table) -> _Ints:
 
 
 def _by_time(rows: pa.Table, groups: _Ints) -> _Ints:
-    """Return the order of rows by group, then time, offset and partition."""
+    """Return the indices of the rows in the order of group, then time, offset and partition."""
     columns = (rows[name].to_numpy() for name in ("partition", "offset", "time_us"))
     return np.lexsort((*columns, groups))
 
