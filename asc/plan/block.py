@@ -37,7 +37,7 @@ are a grid, the first keys and the last keys of the intervals.
 """
 
 _MATCHING_SHARE = 1 / 64
-"""The assumed share of tuples that match a pattern. It is not measured."""
+"""The assumed share of tuples that match a LIKE pattern. It is not measured."""
 
 _MANY_SURVIVORS = 8
 """The expected number of conjuncts to verify for a tuple from which on a block has verification masks. Verifying fewer
@@ -51,19 +51,21 @@ class Block:
 
     ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with. From row ``bases[i]`` on,
     it has the qub, the regions and the NULL region of construct i. ``slots`` int32[c]: the p-attribute of each
-    construct. ``verification_masks``: masks of the same rows, or None. A block has masks if, when it was built, many
-    conjuncts were expected to remain for a tuple, with all regions equally likely. Verifying all of these conjuncts
-    would take longer than reading masks. ``order``: the order in which constructs are visited, with its ``sequence``
-    int32[c] and its ``arrows`` int32[rows]. ``table``: the exact constraints of each bit's conjunct. A bit without a
-    conjunct has owner -1 and no intervals. ``pattern_postings``: the conjuncts that LIKE patterns constrain, or None.
-    ``groups`` uint64[rows]: bit g is 1 if the row and ``live`` have a common 1 in group g, a group of ``group_words``
-    words. ``homes``: the home of each line (eight words), as its conjuncts had it when the block was built
+    construct, as its index in the plan. ``verification_masks``: for each row the conjuncts that need verification, or
+    None. A block has masks if many conjuncts are expected to survive for a tuple. The expectation is computed once,
+    when the block is built, and assumes that all regions are equally likely. Verifying all of these conjuncts would
+    take longer than reading masks. ``order``: the order in which constructs are visited, with its ``sequence`` int32[c]
+    and its ``arrows`` int32[rows]. ``table``: the exact constraints of each bit's conjunct. A bit without a conjunct
+    has owner -1 and no intervals. ``pattern_postings``: the conjuncts that LIKE patterns constrain, or None. ``groups``
+    uint64[rows]: bit g is 1 if the row and ``live`` have a common 1 in group g, a group of ``group_words`` words.
+    ``homes``: the home of each line (eight words), computed from the line's conjuncts when the block was built
     (:mod:`asc.plan.grouping`).
 
     Invariant: the bit of a conjunct is 1 in a region if and only if its constraint admits a part of the region. It is 1
     in the NULL region if and only if the constraint admits NULL. A bit without a conjunct is 0 in ``live`` and the
     qubs, and 1 elsewhere. The conjuncts of one query have adjacent bits. Arrays are never written after construction.
-    Cost: capacity / 8 bytes per row and 8 bytes for its groups; ``verification_masks`` at most double the rows.
+    Cost: capacity / 8 bytes per row of the matrix and 8 bytes for the row's groups; ``verification_masks`` at most
+    double this memory.
     """
 
     slots: Integers
@@ -95,13 +97,13 @@ class Block:
 
     @property
     def capacity(self) -> int:
-        """The number of bits of a row: the most conjuncts that the block can have."""
+        """The number of bits of a row of the matrix: the most conjuncts that the block can have."""
         return int(self.matrix.shape[1]) * WORD
 
     @property
     def group_words(self) -> int:
-        """The number of words of a group. A group consists of whole lines, and a row has at most 64 groups, the bits of
-        one word.
+        """The number of words of a group. A group consists of whole lines (eight words). A row has at most 64 groups,
+        so that one word has a bit for each of them.
         """
         return group_words(int(self.matrix.shape[1]))
 
@@ -194,7 +196,9 @@ class Block:
         return self._with_matrix(matrix, masks).with_table(smaller)
 
     def with_table(self, table: ConjunctTable) -> Block:
-        """Return a copy with another table, whose patterns must be on the same p-attributes."""
+        """Return a copy with another table of conjuncts. The caller ensures that the patterns of both tables are on the
+        same p-attributes.
+        """
         if self.pattern_postings is None:
             return replace(self, table=table)
         return replace(
@@ -204,8 +208,9 @@ class Block:
         )
 
     def with_conjuncts(self, added: ConjunctTable, grids: Sequence[Grid], bits: Bits) -> Block:
-        """Return a copy with further conjuncts: conjunct i of ``added`` gets the free bit ``bits[i]``. New constructs
-        come last in the sequence.
+        """Return a copy with further conjuncts: conjunct i of ``added`` gets the free bit ``bits[i]``. The constructs
+        of p-attributes that the block did not have come last in the sequence. ``grids``: the boundaries of the regions,
+        by slot.
         """
         block = self._with_slots(np.setdiff1d(added.slots, self.slots), grids)
         added = added.with_inexact(is_inexact(added, grids))
@@ -267,12 +272,12 @@ class Block:
 
 
 def lines_of(words: int) -> int:
-    """Return the number of lines that some words fill. The last line may be incomplete."""
+    """Return the number of lines (of eight words each) that ``words`` words fill. The last line may be incomplete."""
     return -(-words // LINE)
 
 
 def group_words(words: int) -> int:
-    """Return the number of words of a group, for rows of ``words`` words."""
+    """Return the number of words of a group (:attr:`Block.group_words`), for rows of ``words`` words."""
     return -(-lines_of(words) // _GROUPS) * LINE
 
 
@@ -285,8 +290,9 @@ def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int, homes: 
     """Return the block of the conjuncts of a table: conjunct i has bit i. The constructs are in static sequence
     (:func:`static_sequence`).
 
-    ``homes``: the homes of the conjuncts, if they are ordered by home. A table row with owner -1 is a bit that stays
-    free.
+    ``grids``: the boundaries of the regions of each p-attribute. ``words``: the number of words of a row. ``homes``:
+    the homes of the conjuncts if the table is ordered by home, otherwise None. A conjunct with owner -1 stands for a
+    bit that stays free.
     """
     slots = np.unique(table.slots)
     bases = 1 + _offsets(slots, grids)
@@ -344,8 +350,8 @@ def _of_lines(homes: Homes | None, lines: int) -> Homes:
     """Return the home of each line: the home of the conjunct in the middle of the line. If the middle is after the last
     conjunct, the line has the home of the last conjunct.
 
-    The key of the home is that of the line's first conjunct, if that has the same p-attribute. If the block has only
-    one line, its home is NOWHERE: there is no other line to choose.
+    If the first conjunct of the line has a home on the same p-attribute, the key of that home is used. If the block has
+    only one line, its home is NOWHERE: there is no other line to choose.
     """
     if homes is None or lines == 1:
         return nowhere(lines)
@@ -371,18 +377,20 @@ def _partly_admitted(
 
 
 def _postings(table: ConjunctTable, slots: Integers, grids: Sequence[Grid], words: int) -> PatternPostings | None:
-    """Return the postings for those of ``slots`` whose p-attribute is matched with patterns. Return None if there are
-    none.
+    """Return the pattern postings of a block: by LIKE pattern, the conjuncts that the pattern constrains. ``slots``:
+    the p-attributes of the block. Return None if none of them is matched with patterns.
     """
     own = np.array([slot for slot in slots.tolist() if grids[slot].is_matched], dtype=np.int32)
     return PatternPostings.of(table, own, words) if len(own) else None
 
 
 def static_sequence(block: Block) -> list[int]:
-    """Return the constructs, sorted by their share of ones over all regions: the most selective construct comes first.
-    Constructs with equal shares are in slot order.
+    """Return the constructs, sorted by the share of the block's conjuncts that a region of the construct does not
+    exclude, averaged over all regions. The most selective construct comes first. Constructs with equal shares are in
+    the order of their numbers.
 
-    Every region has the same weight, because the values are not known yet; the monitor measures tuples later.
+    Every region has the same weight, because the compiler does not know the values of tuples. Later, the monitor finds
+    a better sequence from a sample of tuples.
     """
     shares = []
     for construct, base in enumerate(block.bases.tolist()):
@@ -392,14 +400,17 @@ def static_sequence(block: Block) -> list[int]:
 
 
 def _admitted(grid: Grid, starts: Keys, ends: Keys) -> tuple[Places, Places]:
-    """Return the first and the last region of which each interval admits a part."""
+    """Return two arrays: the first and the last region of which each interval admits at least one value. ``starts``,
+    ``ends``: the first and the last key of each interval.
+    """
     return grid.regions_of(starts), grid.regions_of(ends)
 
 
 def _admitted_whole(grid: Grid, starts: Keys, ends: Keys) -> tuple[Places, Places]:
-    """Return the first and the last region that each interval admits as a whole.
+    """Return two arrays: the first and the last region that lie completely within each interval. ``starts``, ``ends``:
+    the first and the last key of each interval.
 
-    The last region is before the first one if the interval admits no whole region.
+    If no region lies completely within an interval, its last region is before its first one.
     """
     if grid.is_matched:
         return _admitted(grid, starts, ends)
@@ -417,8 +428,9 @@ def _fill(
     *,
     admitted: Admitted,
 ) -> None:
-    """Write the bits of the conjuncts of a table into a matrix: qubs, regions and NULL regions. ``places``: the bit of
-    each conjunct. These bits must be free bits of the matrix.
+    """Write the bits of the conjuncts of a table into a matrix of bitmaps: the qubs, the regions and the NULL regions.
+    ``places``: the bit of each conjunct. The caller ensures that these bits are free. ``slot_bases``: the first row of
+    each construct, by slot.
     """
     conjuncts, used, starts, ends = places[table.conjuncts], table.slots, table.starts(), table.ends()
     for slot, base in slot_bases.items():
@@ -429,7 +441,8 @@ def _fill(
         bits = conjuncts[which]
         mine = np.zeros(matrix.shape[1] * WORD, dtype=np.bool_)
         mine[bits] = True
-        # All intervals of a constraint agree on NULL. Each of several patterns is a separate constraint.
+        # All intervals of a constraint have the same flag for NULL. But several patterns are several constraints, whose
+        # flags may differ.
         nulls = mine.copy()
         nulls[bits[(table.code[which] & ADMITS_NULL) == 0]] = False
         mask = packed(mine)
@@ -444,8 +457,8 @@ def _fill(
 
 
 def is_inexact(table: ConjunctTable, grids: Sequence[Grid]) -> npt.NDArray[np.bool_]:
-    """Return for each interval, bool[n], whether its constraint is inexact: regions do not decide it. All intervals of
-    one constraint have the same value.
+    """Return bool[n], by interval: True if the interval's constraint is inexact, which means that it admits only a part
+    of some region. All intervals of one constraint have the same value.
     """
     slots, starts, ends = table.slots, table.starts(), table.ends()
     inexact = np.zeros(len(slots), dtype=np.bool_)

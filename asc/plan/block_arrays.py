@@ -58,8 +58,9 @@ class SequenceArrays(NamedTuple):
     """The macro-sequence of a block, along which several constructs are evaluated at a time.
 
     ``slots`` int64[m]: the slot of each construct in sequence. ``bases`` int64[m]: the row of the first region of each
-    construct. ``constructs``: the number of constructs; m is the next multiple of 4. The arrays are filled up with slot
-    -1, whose regions are all zeros, and row 0, the block's ``live``, which changes nothing.
+    construct. ``constructs``: the number of constructs; m is the next multiple of 4. The arrays are filled up to length
+    m with a construct that changes nothing: slot -1, whose regions are all zeros, and row 0, which is the block's
+    ``live``.
     """
 
     slots: Array

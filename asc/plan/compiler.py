@@ -79,21 +79,22 @@ def change_plan(
 ) -> Plan:
     """Return the plan with queries added and removed. An added query replaces the query with the same id.
 
-    Blocks without changed queries are shared with the old plan. A listed block is merged with listed blocks that are
-    not much larger. Grids stay the same, so a new constant of a p-attribute with bounded regions is verified instead.
-    Everything is compiled anew, from the plan alone, if
+    Both plans share the blocks without changed queries. An added listed block is merged with listed blocks that are not
+    much larger. The regions of all p-attributes stay the same. So a new constant is no boundary of a region, and the
+    constraints with this constant need verification. The whole plan is compiled anew, from the constraints in the old
+    plan, if
 
-    - the plan is one block of exact regions, as small plans are: such plans stay exactly those of the paper (beside
-      listed blocks only this block is compiled anew);
+    - the plan is one block of exact regions, as small plans are: so such plans stay exactly those of the paper. If the
+      plan also has listed blocks, only the block of exact regions is compiled anew;
     - ``rebuild_share`` of the queries change at once;
-    - more than that share has changed since everything was last compiled. So at most that share is laid out without its
-      constants in the grids, and at most that share of the bits is idle;
-    - many p-attributes are no longer in use.
+    - more than that share of the queries has changed since the whole plan was last compiled. So only that share of the
+      queries may have constants that are no boundaries of regions, and only that share of the bits may be unused;
+    - the plan has more than eight p-attributes that no query uses any more.
 
-    With ``postpones`` the last two cases are left to :func:`renewed`. If a dictionary has no free label between two
-    constants, its labels are assigned anew in all tables, and the bitmaps stay. Cost otherwise: a copy of the changed
-    blocks and of the tables of ids. Raise PlanError for an unknown id in ``remove``, for an id that is added twice, and
-    if a bound is exceeded. The old plan never changes.
+    With ``postpones``, the last two cases do not compile the plan anew: the caller does so later with :func:`renewed`.
+    If a dictionary has no free label between two constants, its labels are assigned anew in all tables, and the bitmaps
+    stay. Cost otherwise: a copy of the changed blocks and of the tables of ids. Raise PlanError for an unknown id in
+    ``remove``, for an id that is added twice, and if a bound is exceeded. The old plan never changes.
     """
     added = sorted(add, key=lambda query: query.id)
     for before, after in pairwise(added):
@@ -112,7 +113,9 @@ def change_plan(
 
 
 def is_renewal_due(plan: Plan) -> bool:
-    """Return whether a plan has changed so much that it should be compiled anew (see :func:`change_plan`)."""
+    """Return True if a plan has changed so much that it should be compiled anew as a whole. The last two cases of
+    :func:`change_plan` say when.
+    """
     if _is_exact_block(plan) and not plan.listed:
         return False
     used = {plan.p_attributes[slot] for slot in used_slots(plan.blocks)}
@@ -121,15 +124,17 @@ def is_renewal_due(plan: Plan) -> bool:
 
 
 def renewed(plan: Plan) -> Plan:
-    """Return a plan of the same queries, compiled from scratch out of the constraints in the plan."""
+    """Return a plan of the same queries, compiled from scratch. The constraints in the plan are the input; the texts of
+    the predicates are not needed.
+    """
     return _rebuilt_with(plan, (), _kept(plan, set()), plan.version)
 
 
 def part_of(plan: Plan, query_ids: Iterable[str]) -> Plan:
-    """Return a plan of some queries of a plan, compiled from the constraints in it. Ids that the plan lacks are
-    ignored.
+    """Return a smaller plan that contains only the queries ``query_ids`` of a plan. It is compiled from the constraints
+    in the plan. Ids that the plan lacks are ignored.
 
-    Its predicates accept the same tuples. Cost: a pass over the tables of the whole plan.
+    Each query accepts the same tuples in both plans. Cost: a pass over the tables of the whole plan.
     """
     keep = np.zeros(len(plan), dtype=np.bool_)
     keep[[ordinal for query_id in query_ids if (ordinal := plan.ordinal(query_id)) is not None]] = True
@@ -138,7 +143,8 @@ def part_of(plan: Plan, query_ids: Iterable[str]) -> Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Queries:
-    """The tables of the queries in a plan. ``ranks`` is by handle, the other tables by ordinal. ``match_all``,
+    """The tables of the queries in a plan, by their handles and ordinals (:class:`asc.plan.plan.Plan`). ``ranks``: the
+    ordinal of each handle. ``ids``, ``topic_of`` and ``destinations`` are by ordinal. ``match_all``,
     ``contradictions``: the handles of the queries without conjuncts.
     """
 
@@ -209,7 +215,9 @@ def _assembled(
 
 
 def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan | None:
-    """Return the next plan, which shares all unchanged blocks. Return None if everything has to be compiled anew."""
+    """Return the next plan, which shares all unchanged blocks with ``plan``. Return None if the whole plan has to be
+    compiled anew. ``gone``: the ids of the removed and replaced queries.
+    """
     changes = len(added) + len(gone)
     delta = PlanDelta.of(added, len(plan.ranks), IndexChoice(plan.listed))
     if changes > plan.options.rebuild_share * len(plan):
@@ -258,7 +266,9 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
 
 
 def _touches(plan: Plan, delta: PlanDelta, gone: set[str]) -> bool:
-    """Return whether a change adds or removes a conjunct outside of the listed blocks."""
+    """Return True if a change adds or removes a conjunct outside of the listed blocks. ``gone``: the ids of the removed
+    queries.
+    """
     if any(query.predicate.conjuncts for _, query in delta.in_bitmaps):
         return True
     handles = [plan.handle(query_id) for query_id in gone if query_id in plan]
@@ -271,7 +281,8 @@ def _rebuilt_with(
     """Return the next plan, compiled from the constraints in the plan and the added queries. ``keep``: the mask of the
     kept queries, by ordinal.
 
-    With ``keeps_lists`` only the bitmaps are compiled anew: listed blocks are changed, and handles stay.
+    With ``keeps_lists``, only the bitmaps are compiled anew. The listed blocks receive only the changes, and the
+    queries keep their handles.
     """
     queries, ranks = _merged(plan, added, keep)
     if keeps_lists:
@@ -318,10 +329,11 @@ def _rebuilt_with(
 
 
 def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
-    """Return one block for each p-attribute by whose shapes conjuncts are listed. It has the remaining conjuncts of the
-    plan's blocks and the conjuncts of the added blocks.
+    """Return one listed block for each p-attribute by whose shapes conjuncts are listed. The block has the remaining
+    conjuncts of the plan's listed blocks, and the conjuncts of the added blocks.
 
-    The owners of the conjuncts are ordinals.
+    ``ranks``: the ordinal of each handle. In the returned blocks, each conjunct's query has its ordinal as its handle,
+    because a newly compiled plan numbers its handles like that.
     """
     by_position: dict[PAttribute, list[ListedBlock]] = {}
     for block in (*plan.listed, *added):
@@ -334,7 +346,7 @@ def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -
 def _grown(
     plan: Plan, delta: PlanDelta
 ) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary], dict[int, Matched]] | None:
-    """Return the p-attributes, grids, dictionaries and patterns, extended for the added queries.
+    """Return the p-attributes, grids, dictionaries and patterns of a plan, extended for the added queries of ``delta``.
 
     Return None if a dictionary has no free label, the patterns exceed their bound, or there are more than SLOTS_MAX
     p-attributes.
@@ -364,7 +376,7 @@ def _grown(
 
 
 def _kept(plan: Plan, gone: set[str]) -> npt.NDArray[np.bool_]:
-    """Return the mask of the queries that remain without those of ``gone``, by ordinal."""
+    """Return the mask of the queries that remain in the plan, by ordinal. ``gone``: the ids of the removed queries."""
     keep = np.ones(len(plan), dtype=np.bool_)
     keep[[ordinal for query_id in gone if (ordinal := plan.ordinal(query_id)) is not None]] = False
     return keep
@@ -409,14 +421,16 @@ def _by_text(attribute: PAttribute) -> tuple[str, bool]:
 
 
 def _handles(queries: Sequence[Query], start: int, *, match_all: bool) -> Integers:
-    """Return the handles of the match-all queries if ``match_all`` is set, otherwise of the contradictions."""
+    """Return the handles of the queries without conjuncts. With ``match_all``, return those of the queries that accept
+    every tuple, otherwise those of the contradictions. ``start``: the handle of the first query.
+    """
     predicates = enumerate((query.predicate for query in queries), start)
     return np.array([i for i, p in predicates if not p.conjuncts and p.match_all == match_all], dtype=np.int32)
 
 
 def _labels(dictionaries: Mapping[int, Dictionary], queries: int) -> dict[int, Callable[[bytes], int]]:
-    """Return for each slot a function from a constant to its label. ``queries``: the number of queries that use the
-    functions.
+    """Return for each dictionary, by slot, a function from a constant to its label. ``queries``: the number of queries
+    that use the functions. For many queries, the functions look labels up in a hash table.
     """
     if queries < _MANY_QUERIES:
         return {slot: dictionary.label for slot, dictionary in dictionaries.items()}
@@ -424,7 +438,9 @@ def _labels(dictionaries: Mapping[int, Dictionary], queries: int) -> dict[int, C
 
 
 def _constants(table: ConjunctTable, slot: int) -> Keys:
-    """Return the distinct constraining constants of a p-attribute, sorted."""
+    """Return the distinct constants of a p-attribute that bound the intervals of a table, sorted. ``slot``: the index
+    of the p-attribute.
+    """
     which = table.slots == slot
     low, high = table.finite()
     return np.unique(np.concatenate([table.low[which & low], table.high[which & high]]).astype(np.int64))
@@ -441,7 +457,9 @@ def _cuts(table: ConjunctTable, slot: int) -> Keys:
 
 
 def _grid(table: ConjunctTable, slot: int, attributes: Sequence[PAttribute], options: CompileOptions) -> Grid:
-    """Return the grid of a p-attribute, for a plan that is not one block of exact regions."""
+    """Return the boundaries of the regions of a p-attribute, for a plan that is not one block of exact regions.
+    ``slot``: the index of the p-attribute.
+    """
     if attributes[slot].is_matched:
         return Grid.of_patterns(exact=False)
     cuts = _cuts(table, slot)

@@ -1,5 +1,5 @@
-"""Tables of conjuncts as flat arrays: the exact constraints from which blocks are built and with which survivors are
-verified.
+"""Tables of conjuncts as flat arrays: the exact constraints from which blocks are built and with which surviving
+conjuncts are verified.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NARROW_MAX = int(np.iinfo(np.int32).max)
 class TableArrays(NamedTuple):
     """The arrays of a :class:`ConjunctTable`, as kernels read them.
 
-    ``least`` and ``greatest``: the limits of the type of ``low`` and ``high``.
+    ``least`` and ``greatest``: the least and the greatest number of the integer type of ``low`` and ``high``.
     """
 
     first: npt.NDArray[Any]
@@ -57,13 +57,14 @@ class ConjunctTable:
     (``IS NULL``) is one interval from greatest to least, which admits nothing. ``owner`` int32[k]: the handle of the
     query, -1 if there is none.
 
-    For a p-attribute that is matched with patterns, each interval is a separate constraint. A label as both bounds
-    requires a match with the label's pattern. No low bound, and a label as high bound, require that the value does not
-    match. No bounds require that the value is not NULL.
+    For a p-attribute that is matched with patterns, each interval is a separate constraint. The label of a pattern as
+    both bounds: the value must match the pattern. No low bound, and the label of a pattern as high bound: the value
+    must not match the pattern. No bounds: the value must not be NULL.
 
-    Invariant: the INEXACT constraints of a conjunct, which regions do not decide completely, come first. With int32 the
-    least and the greatest number are never constants. So a key beyond the type can be replaced by the end of the type.
-    Cost: 10 bytes an interval if the constants fit int32, 18 otherwise; 8 bytes a conjunct.
+    Invariant: the INEXACT constraints of a conjunct, which regions do not decide completely, come first. With int32, no
+    constant is the least or the greatest number of the type. So the evaluation may replace the key of a tuple's value
+    that is outside of int32 by the nearest number of int32. Cost: 10 bytes an interval if the constants fit int32, 18
+    otherwise; 8 bytes a conjunct.
     """
 
     first: Integers
@@ -119,7 +120,9 @@ class ConjunctTable:
         return ConjunctTable(self.first, self.code, bounds[0], bounds[1], self.owner)
 
     def compact(self) -> ConjunctTable:
-        """Return the table with bounds of the smallest type that holds the constants, read-only."""
+        """Return the table with bounds of type int32 if they represent all constants, otherwise of type int64. The
+        arrays are read-only.
+        """
         wide = self.wide()
         low, high = wide.low, wide.high
         bounds = np.concatenate([low, high])
@@ -134,13 +137,13 @@ class ConjunctTable:
         return ConjunctTable(self.first, self.code, low, high, self.owner)
 
     def with_free_bits(self, free: int) -> ConjunctTable:
-        """Return the table followed by ``free`` rows without a conjunct: owner -1, no intervals."""
+        """Return the table followed by ``free`` placeholders for bits without a conjunct: owner -1, no intervals."""
         first = np.concatenate([self.first, np.full(free, self.first[-1], dtype=np.int32)])
         owner = np.concatenate([self.owner, np.full(free, -1, dtype=np.int32)])
         return ConjunctTable(first, self.code, self.low, self.high, owner)
 
     def take(self, which: npt.NDArray[np.int64]) -> ConjunctTable:
-        """Return the table of only the conjuncts at the indices ``which``, in that order."""
+        """Return a table of only the conjuncts at the indices ``which``, in the order of ``which``."""
         counts = np.diff(self.first)[which]
         first = np.zeros(len(which) + 1, dtype=np.int32)
         np.cumsum(counts, out=first[1:])
@@ -199,10 +202,10 @@ def encoded(
     slots: Mapping[PAttribute, int],
     labels: Mapping[int, Callable[[bytes], int]],
 ) -> ConjunctTable:
-    """Return the table of (query handle, conjunct) pairs. ``labels``: by slot, the function from a byte string to its
-    label.
+    """Return the table of (query handle, conjunct) pairs. ``slots``: the slot of each p-attribute. ``labels``: by slot,
+    the function from a byte string to its label.
 
-    An interval that holds no key (below the least int64, say) is skipped.
+    An interval that contains no key, such as an interval below the least int64, is skipped.
     """
     first, code, low, high, owner = [0], [], [], [], []
     for handle, conjunct in conjuncts:
@@ -247,7 +250,9 @@ def encoded(
 
 
 def used_labels(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, Keys]:
-    """Return by slot the sorted labels of the constants in a table (with bounds of type int64)."""
+    """Return, by slot, the sorted labels of the byte-string constants that a table contains. The table must have bounds
+    of type int64.
+    """
     low, high = table.finite()
     slots, labels_by_slot = table.slots, {}
     for slot in dictionaries:
@@ -259,7 +264,9 @@ def used_labels(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) ->
 
 
 def used_constants(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, list[bytes]]:
-    """Return by slot the constants in dictionaries that a table (with bounds of type int64) uses."""
+    """Return, by slot, the byte-string constants that a table contains, instead of their labels in ``dictionaries``.
+    The table must have bounds of type int64.
+    """
     used = used_labels(table, dictionaries)
     return {slot: [dictionaries[slot].value(label)[0] for label in own.tolist()] for slot, own in used.items()}
 
@@ -271,11 +278,11 @@ def translated(
     slots: Mapping[PAttribute, int],
     dictionaries: Mapping[int, Dictionary],
 ) -> ConjunctTable:
-    """Return a table (with bounds of type int64) with its slots and labels replaced. ``attributes``, ``known``: the
-    p-attribute and the dictionary of each present slot. ``slots``, ``dictionaries``: the new slot of each p-attribute,
-    and the dictionary of each new slot.
+    """Return the table with the slots and labels of another plan or block. ``attributes``, ``known``: the p-attribute
+    and the dictionary of each present slot. ``slots``, ``dictionaries``: the new slot of each p-attribute, and the
+    dictionary of each new slot.
 
-    ``dictionaries`` have all constants of the table.
+    The table must have bounds of type int64. The caller ensures that ``dictionaries`` have all constants of the table.
     """
     old_slots = table.slots
     code, low, high = table.code.copy(), table.low.copy(), table.high.copy()
@@ -295,7 +302,9 @@ def translated(
 
 
 def _match_bounds(constraint: Constraint, label: int) -> tuple[int, int]:
-    """Return the bounds that encode a constraint on a match with a pattern (see :class:`ConjunctTable`)."""
+    """Return the bounds that encode a constraint on a match with a pattern (see :class:`ConjunctTable`). ``label``: the
+    label of the pattern.
+    """
     matching, other = constraint.admits(1), constraint.admits(0)
     if matching and other:
         return KEY_MIN, KEY_MAX
@@ -305,9 +314,7 @@ def _match_bounds(constraint: Constraint, label: int) -> tuple[int, int]:
 def decoded(
     table: ConjunctTable, conjunct: int, dictionaries: Mapping[int, Dictionary], attributes: Sequence[PAttribute]
 ) -> Iterator[tuple[PAttribute, Constraint]]:
-    """Yield the constraints of one conjunct with their p-attributes. Constants are keys again (bytes instead of
-    labels).
-    """
+    """Yield the constraints of one conjunct with their p-attributes. Byte-string constants are bytes, not labels."""
     span = slice(int(table.first[conjunct]), int(table.first[conjunct + 1]))
     wide = ConjunctTable(table.first, table.code[span], table.low[span], table.high[span], table.owner).wide()
     by_slot: dict[int, tuple[list[Interval], bool]] = {}

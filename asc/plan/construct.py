@@ -63,13 +63,13 @@ class Construct:
     3.1 and 4.1 of the paper).
 
     ``qub[j]``: whether conjunct j constrains A. ``ra[r]``: the regions in the order of their values, counted from 0
-    (the paper counts from 1). The NULL region is at ``null``, after the last. ``cuts``: the points between regions;
-    region r lies between ``cuts[r - 1]`` and ``cuts[r]``. With m constants and exact regions there are 2m cuts and 2m +
-    1 regions.
+    (the paper counts from 1). The NULL region has the index ``null``, after the last other region. ``cuts``: the points
+    between regions; region r lies between ``cuts[r - 1]`` and ``cuts[r]``. With m constants and exact regions there are
+    2m cuts and 2m + 1 regions.
 
     Invariant: ``qrb[j] = 1`` in every region if ``qub[j] = 0``. The bitmaps are read-only views of the block's memory,
-    with the length of its words. Bits without a conjunct are 0 in the qub and 1 in every qrb, and the initial GRB does
-    not have them. Cost: (regions + 2) * k bits.
+    with the length of its words. Bits without a conjunct are 0 in the qub, 1 in every qrb, and 0 in the initial GRB.
+    Cost: (regions + 2) * k bits.
     """
 
     attribute: PAttribute
@@ -92,7 +92,8 @@ class Construct:
         """Return the index of the region that holds a value (None for NULL), by binary search."""
         if value is None:
             return self.null
-        # A value lies after the cut just before it, (value, 0), and before the cut just after it, (value, 1).
+        # A cut (constant, 0) is just before the constant, and a cut (constant, 1) just after it. So the value itself is
+        # at (value, 0.5).
         return bisect_right(self.cuts, (value, 0.5))
 
 

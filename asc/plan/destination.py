@@ -1,4 +1,6 @@
-"""Destinations: the operators that receive matches instead of a topic, as a table of a plan."""
+"""Destinations: the operators that receive the accepted records of queries instead of a topic, stored as a table of a
+plan.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,13 @@ from asc.plan.conjuncts import Integers
 _Places = npt.NDArray[np.signedinteger[Any]]
 
 NO_DESTINATION = -1
-"""The entry in ``DestinationTable.of_query`` of a query whose matches go to its topic."""
+"""The entry in ``DestinationTable.of_query`` of a query without an operator, whose accepted records go to its topic.
+"""
 
 NO_TARGET = ""
-"""The target of a destination whose matches stay in the workers, which fold them into a state."""
+"""The target of a destination whose accepted records stay in Spark's Python workers, which fold them into the state of
+an operator.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +33,9 @@ class Destination:
     """The operator of a query in a plan.
 
     ``name``: the id of the registered query. ``op``: the tag of the operator's kind. ``target``: the name under which
-    matches leave the workers; NO_TARGET if they stay there. ``selection``: the name that queries with the same accepted
-    records share in a match. ``form``: the version of the form of ``definition``. ``definition``: the text of a JSON
-    object with all that the operator needs to know of the query. The engine reads none of these fields.
+    accepted records leave Spark's Python workers; NO_TARGET if they stay there. ``selection``: a name that queries with
+    the same accepted records share. ``form``: the version of the form of ``definition``. ``definition``: the text of a
+    JSON object with all parameters of the query that the operator needs. The engine reads none of these fields.
     """
 
     name: str
@@ -76,8 +81,8 @@ class DestinationTable:
         return DestinationTable((), none).with_queries(none, destinations)
 
     def with_queries(self, kept: _Places, added: Sequence[Destination | None]) -> DestinationTable:
-        """Return the table of the queries with the ordinals ``kept``, followed by added queries. ``added``: their
-        destinations.
+        """Return the table of the queries with the ordinals ``kept``, followed by added queries. ``added``: the
+        destinations of the added queries, None for a query without an operator.
         """
         known = {own: place for place, own in enumerate(self.entries)}
         places = [NO_DESTINATION if own is None else known.setdefault(own, len(known)) for own in added]
@@ -89,7 +94,7 @@ class DestinationTable:
         return DestinationTable(self.entries, frozen_int32(self.of_query[order].astype(np.int32)))
 
     def compact(self) -> DestinationTable:
-        """Return the table without unused entries."""
+        """Return the table without the entries that no query uses."""
         used = self.used_places()
         if len(used) == len(self.entries):
             return self

@@ -1,4 +1,6 @@
-"""Relabelling: a plan with new labels for the constants of its dictionaries, and the same bitmaps."""
+"""Relabelling: the assignment of new labels to the byte-string constants of a plan, so that further constants fit
+between them. The bitmaps stay the same.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,10 @@ def with_free_labels(plan: Plan, constants: Mapping[int, Iterable[bytes]]) -> Pl
     """Return the plan with new labels in each dictionary that has too few free labels for further constants.
     ``constants``: the further constants, by the slot of the dictionary.
 
-    If all dictionaries have free labels, return the same plan. Cost: a look at the constants. Each dictionary without
-    free labels costs its constants and the tables of all blocks (.02 s for ten thousand constants, some seconds for a
-    million).
+    A further constant needs a free label between the labels of the two constants next to it. If all dictionaries have
+    free labels, return the same plan. Cost: a pass over the further constants. For each dictionary without free labels,
+    also a pass over its constants and over the tables of all blocks (.02 s for ten thousand constants, some seconds for
+    a million).
     """
     for slot, values in constants.items():
         before = plan.dictionaries.get(slot)
@@ -31,7 +34,9 @@ def with_free_labels(plan: Plan, constants: Mapping[int, Iterable[bytes]]) -> Pl
 
 
 def _relabelled(plan: Plan, slot: int, dictionary: Dictionary) -> Plan:
-    """Return the plan with another dictionary, which has more constants, for one p-attribute."""
+    """Return the plan with another dictionary for the p-attribute of ``slot``. The caller ensures that it has all
+    constants of the present dictionary.
+    """
     before, label_of = plan.dictionaries[slot], dictionary.labels_by_constant()
     new_labels = np.array([label_of[constant] for constant in before.constants()], dtype=np.int64)
 

@@ -3,9 +3,9 @@
     magic (8 bytes), CRC-32 of all that follows it (4 bytes, little-endian), length of the header (4 bytes), header
     (JSON), then each array on a multiple of 64 bytes
 
-The header has the values that the caller passed and, for every array, its type, shape and offset. The checksum finds
-damage, not malice. Strings are Arrow IPC messages among the arrays. Nothing is pickled, so reading bytes from elsewhere
-runs no code.
+The header has the values in the argument ``says`` of :func:`to_bytes` and, for every array, its type, shape and offset.
+The checksum finds damage, not malice. Strings are Arrow IPC messages among the arrays. Nothing is pickled, so reading
+bytes from elsewhere runs no code.
 """
 
 from __future__ import annotations
@@ -26,13 +26,17 @@ _ALIGNMENT = 64
 _DTYPES = frozenset(("|b1", "|u1", "<u2", "<i4", "<i8", "<u8", "<f8"))
 
 DAMAGE = (LookupError, ValueError, TypeError, AttributeError, StopIteration, OSError, MemoryError, pa.ArrowException)
-"""The exceptions that reading may raise for bytes that match their checksum but are no part of a plan."""
+"""The exceptions that decoding a part of a plan may raise, although the checksum is right, if another version wrote the
+bytes.
+"""
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def to_bytes(says: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """Return a header and arrays as bytes."""
+    """Return a header and arrays as bytes, in the byte form that the module describes. ``says``: the values of the
+    header.
+    """
     places, offset = {}, 0
     for name, array in arrays.items():
         places[name] = [array.dtype.str, list(array.shape), offset]
@@ -88,7 +92,7 @@ def strings_of(content: npt.NDArray[np.uint8]) -> pa.StringArray:
 
 def _view(view: memoryview, start: int, dtype: str, shape: list[int], offset: int) -> npt.NDArray[Any]:
     if dtype not in _DTYPES:
-        # NumPy would parse the text by its own grammar, and raise exceptions of many types.
+        # NumPy would parse any text as a type by its own grammar, and raise exceptions of many types.
         raise ValueError(f"array of {dtype!r}")
     count = int(np.prod(shape, dtype=np.int64))
     array = np.frombuffer(view, dtype=dtype, count=count, offset=start + offset).reshape(shape)

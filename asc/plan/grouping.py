@@ -1,4 +1,6 @@
-"""Grouping: the order of conjuncts in which conjuncts that one construct excludes together are adjacent."""
+"""Grouping: the division of conjuncts into blocks, in an order in which conjuncts that one construct excludes together
+are adjacent.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +16,20 @@ from asc.keys.grid import Grid, Keys
 from asc.plan.conjuncts import ConjunctTable, Integers
 
 NOWHERE = -1
-"""The home of a conjunct that no single construct excludes often."""
+"""The home of a conjunct that every construct, taken alone, excludes seldom."""
 
 _MOST_ADMITTED = 1 / 2
 """The largest share of the regions of a p-attribute that a constraint may admit for the p-attribute to be a home."""
 
 _WIDE, _ABOUT = 1 / 5, 1.5
-"""Two bounds for the choice of a conjunct's home. If the least share that its constraints admit is at least _WIDE, a
-p-attribute whose constraint admits up to _ABOUT times this share is an equal candidate.
+"""Two bounds for the choice of a conjunct's home. Let s be the smallest share of regions that one of its constraints
+admits. If s is at least _WIDE, each p-attribute whose constraint admits at most _ABOUT times s is an equal candidate
+for the home.
 """
 
 _FILLED = 2
-"""The least number of lines that a home must fill to begin at a new line. Smaller homes share lines, because the free
-bits of the last line of a home cost memory.
+"""The least number of lines (of 512 conjuncts each) that the conjuncts of a home must fill to begin at a new line. The
+conjuncts of smaller homes share lines, because free bits at the end of each home would cost memory.
 """
 
 Places = npt.NDArray[np.int64]
@@ -37,7 +40,7 @@ class Homes:
     """The homes of conjuncts, or of the lines of a block. A home is a p-attribute, with a key of that p-attribute.
 
     ``slots`` int32[n]: the p-attribute, or NOWHERE. ``keys`` int64[n]: the first key that the conjunct's constraint on
-    that p-attribute admits. All regions count the same, because the values of tuples are not known.
+    that p-attribute admits. All regions have the same weight, because the compiler does not know the values of tuples.
     """
 
     slots: Integers
@@ -50,8 +53,8 @@ class Homes:
         The home of a conjunct is the p-attribute whose constraint admits the smallest share of regions. It is NOWHERE
         if every constraint admits more than half of the regions, or is matched with patterns. Among p-attributes that
         admit about as small a share, the p-attribute with the greatest number in ``popular`` int64[slots] is chosen. By
-        default, the popularity of a p-attribute is the number of conjuncts for which it is such a candidate. So homes
-        are few and large.
+        default, this number is the number of conjuncts for which the p-attribute is such a candidate. So homes are few
+        and large.
         """
         begins, shares = admitted_shares(table, grids)
         conjuncts, slots = table.conjuncts[begins], table.slots[begins]
@@ -83,8 +86,8 @@ def nowhere(number: int) -> Homes:
 
 
 def admitted_shares(table: ConjunctTable, grids: Sequence[Grid]) -> tuple[Places, npt.NDArray[np.float64]]:
-    """Return the first interval of each constraint of a table, and the share of the regions that each constraint
-    admits.
+    """Return two arrays: the index of the first interval of each constraint of a table, and the share of the regions of
+    its p-attribute that the constraint admits.
 
     The share is 1 if the p-attribute is matched with patterns, because its regions say nothing about patterns.
     """
@@ -105,11 +108,12 @@ def grouped(
     """Yield for each block the table of its conjuncts, and the homes of its bits. ``table``: all conjuncts, with bounds
     of type int64.
 
-    A bit that stays free has owner -1. Queries are ordered by the home of their first conjunct, and within a home by
-    the regions that they admit. So a tuple, which has one value of the p-attribute, excludes all but some neighbouring
-    conjuncts. A home that fills lines of ``line`` conjuncts begins at a new line, because neither home excludes a line
-    that two homes share. Smaller homes come first, side by side. Blocks have about the same number of bits: at most
-    ``limit``, plus the remaining conjuncts of their last query.
+    In the tables, a bit that stays free is a conjunct with owner -1. Queries are ordered by the home of their first
+    conjunct, and queries of the same home by the regions that they admit. So a tuple, which has one value of the home's
+    p-attribute, excludes all but some neighbouring conjuncts of a home. A home that fills several lines of ``line``
+    conjuncts begins at a new line: the construct of one home would seldom exclude a whole line that two homes share.
+    Smaller homes come first and share lines. Blocks have about the same number of bits: at most ``limit``, plus the
+    remaining conjuncts of their last query.
     """
     if not len(table):
         return
@@ -139,7 +143,7 @@ def grouped(
 
 def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
     """Return the first bit of each query. ``homes`` and ``lengths``: the home and the number of conjuncts of each
-    query. The queries of one home fill a whole number of units of ``unit`` bits.
+    query. The queries of one home begin at a multiple of ``unit`` bits.
     """
     runs = np.flatnonzero(np.diff(homes, prepend=homes[0] - 1))
     sizes = np.add.reduceat(lengths, runs)
@@ -151,15 +155,15 @@ def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
 
 
 def query_starts(table: ConjunctTable) -> Places:
-    """Return the index of the first conjunct of each query, and then the number of conjuncts. The conjuncts of a query
-    are adjacent.
+    """Return the index of the first conjunct of each query of a table, and then the number of all conjuncts. The caller
+    ensures that the conjuncts of a query are adjacent.
     """
     return np.append(np.flatnonzero(np.diff(table.owner, prepend=-1)), len(table)).astype(np.int64)
 
 
 def _side_by_side(starts: Places, lengths: Places) -> Places:
-    """Return the numbers of all runs, one run after the other. ``starts`` and ``lengths``: the first number and the
-    length of each run.
+    """Return the numbers of several runs of successive numbers, one run after the other. ``starts`` and ``lengths``:
+    the first number and the length of each run.
     """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0

@@ -17,33 +17,39 @@ from asc.plan.posting_block import ListedBlock, by_values
 from asc.predicate.normal_form.disjunctive_form import Predicate
 
 MOST_VALUES = 16
-"""The most values of a p-attribute under which a conjunct is listed; a bitmap serves conjuncts with more values."""
+"""The most values of a p-attribute under which a conjunct is listed. A conjunct that accepts more values stays in
+bitmaps.
+"""
 
 FEW, MOST = 4, 32
 _SHARE = 1_024
-"""A value is rare if at most one in ``_SHARE`` conjuncts requires it. ``FEW`` conjuncts may always require a rare
-value, and more than ``MOST`` never. Evaluating one conjunct takes as long as excluding some thousand by bitmaps.
+"""A value is rare if at most one in ``_SHARE`` conjuncts requires it. A value that at most ``FEW`` conjuncts require is
+always rare, and a value that more than ``MOST`` conjuncts require never is. Evaluating one listed conjunct takes as
+long as excluding about a thousand conjuncts by bitmaps.
 """
 
 Mask = npt.NDArray[np.bool_]
 
 
 def rare(conjuncts: int) -> int:
-    """Return how many of ``conjuncts`` conjuncts may require the same value so that the value is still rare."""
+    """Return the largest number of conjuncts that may require the same value for the value to be rare. ``conjuncts``:
+    the number of all conjuncts.
+    """
     return min(MOST, max(FEW, conjuncts // _SHARE))
 
 
 def split(
     table: ConjunctTable, attributes: Sequence[PAttribute], dictionaries: Mapping[int, Dictionary], least: int
 ) -> tuple[tuple[ListedBlock, ...], ConjunctTable, dict[int, Dictionary]]:
-    """Return the blocks listed by values, the table of the other conjuncts, and the dictionaries of that table.
+    """Divide the conjuncts of a table into listed blocks and the others. Return the blocks listed by values, the table
+    of the other conjuncts, and the dictionaries of that table.
 
-    The table has bounds of type int64, and the conjuncts of a query are adjacent. A block has at least ``least``
-    conjuncts, all listed under one p-attribute.
+    The caller ensures that the table has bounds of type int64, and that the conjuncts of a query are adjacent. A listed
+    block has at least ``least`` conjuncts, all listed under one p-attribute.
 
     A query is listed under a p-attribute if each of its conjuncts requires a rare value of that p-attribute. If this is
-    true of several p-attributes, the one with the most distinct values is chosen. A query with matches of patterns or
-    shapes is not listed. Cost: a few passes over the table.
+    true of several p-attributes, the one with the most distinct values is chosen. A query with a constraint on a match
+    with patterns or shapes is not listed. Cost: a few passes over the table.
     """
     blocks: list[ListedBlock] = []
     if len(table) >= least:
@@ -61,7 +67,7 @@ def split(
 
 
 class _Points:
-    """The constraints of a table, some of which require one of a few values.
+    """The constraints of a table of conjuncts, and those among them that require one of a few values.
 
     ``begins``, ``slots`` and ``conjuncts``: the first interval, the slot and the conjunct of each constraint.
     ``eligible`` bool[constraints]: the constraints that require one of a few values, and by which their conjunct may be
@@ -86,8 +92,8 @@ class _Points:
         self.eligible &= (self.counts <= MOST_VALUES) & ~has_matched[self.queries[self.conjuncts]]
 
     def in_order(self, least: int) -> list[int]:
-        """Return each slot of which at least ``least`` conjuncts require one of a few values. Slots with the most
-        distinct values come first.
+        """Return the slots of the p-attributes of which at least ``least`` conjuncts require one of a few values. Slots
+        with the most distinct required values come first.
         """
         different = {}
         for slot, count in enumerate(np.bincount(self.slots[self.eligible]).tolist()):
@@ -97,7 +103,9 @@ class _Points:
         return sorted(different, key=lambda slot: (-different[slot], slot))
 
     def rarely(self, slot: int, among: Mask) -> Mask:
-        """Return the conjuncts in ``among`` whose query requires a rare value of a slot in each of its conjuncts."""
+        """Return the mask of the conjuncts in ``among`` whose query requires, in each of its conjuncts, a rare value of
+        the p-attribute of ``slot``.
+        """
         which = self.eligible & (self.slots == slot) & among[self.conjuncts]
         asked = np.bincount(self.queries[self.conjuncts[which]], minlength=len(self.lengths))
         whole = asked == self.lengths
@@ -142,7 +150,7 @@ def _block(
 
 
 def _used(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, Dictionary]:
-    """Return the dictionaries with only the constants that a table uses, under the same labels."""
+    """Return smaller dictionaries that have only the constants that a table uses, with the same labels as before."""
     return {slot: dictionaries[slot].only(labels) for slot, labels in used_labels(table, dictionaries).items()}
 
 
@@ -150,8 +158,8 @@ class IndexChoice:
     """The choice of an index for queries added to a plan: a query is listed in a block by values if it requires rare
     values, as in :func:`split`.
 
-    Invariant: the choice counts the queries that it has accepted. Cost: a query costs a look-up in each block for each
-    value.
+    Invariant: the choice counts the queries that it has chosen to list, so that many added queries cannot share one
+    rare value. Cost: for each query, a look-up of each of its values in each block listed by values.
     """
 
     def __init__(self, blocks: Sequence[ListedBlock]) -> None:
@@ -162,8 +170,8 @@ class IndexChoice:
         self._taken: Counter[tuple[PAttribute, Key]] = Counter()
 
     def taken(self, predicate: Predicate) -> PAttribute | None:
-        """Return the p-attribute under whose values a query is listed, and count the query. Return None if it is not
-        listed by values.
+        """Return the p-attribute under whose values the query with a predicate is to be listed, and count the query.
+        Return None if the query stays in bitmaps.
         """
         if not self._blocks or any(own.like is not None for own in predicate.p_attributes):
             return None
@@ -180,8 +188,8 @@ class IndexChoice:
 
 
 def _asked(predicate: Predicate, attribute: PAttribute) -> Iterator[list[Key] | None]:
-    """Yield for each conjunct the values of a p-attribute of which it requires one. Yield None if the conjunct does not
-    require one of a few values.
+    """Yield for each conjunct of a predicate the list of values of which it requires one. ``attribute``: the
+    p-attribute of the values. Yield None for a conjunct that does not require one of a few values.
     """
     for conjunct in predicate.conjuncts:
         yield next((_points(constraint) for own, constraint in conjunct if own == attribute), None)

@@ -1,4 +1,6 @@
-"""The layout of a block, for display: its constructs with their regions, its sequence and its micro-arrows."""
+"""The layout of a block, which the console draws: the constructs of the block with their regions, its sequence and its
+micro-arrows.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,9 @@ class RegionLayout:
     """A region of a construct: its index from 0 on (the NULL region is after the last), and its values as SQL.
 
     ``satisfied``: the number of conjuncts of the block that the region does not exclude (the ones of its qrb).
-    ``constrained``: the number of these that constrain the p-attribute (qrb and qub). ``next_constructs``: the number
-    of constructs that can still exclude a conjunct after the region (the ones of its cab). ``arrow``: the construct
-    that the region's micro-arrow leads to, or None.
+    ``constrained``: the number of these conjuncts that constrain the p-attribute (the ones of both the qrb and the
+    qub). ``next_constructs``: the number of constructs that can still exclude a conjunct after the region (the ones of
+    its cab). ``arrow``: the construct that the region's micro-arrow leads to, or None.
     """
 
     region: int
@@ -85,7 +87,7 @@ def laid_out(plan: Plan, number: int) -> BlockLayout:
     """Return the layout of a block of a plan.
 
     Raise PlanError if the plan has no block of that number, or if the block is a listed one, which has no regions.
-    Cost: each region in the layout costs a row of the block's matrix, and the qubs of all constructs for its cab.
+    Cost: for each region in the layout, the function reads the region's bitmap and the qubs of all constructs.
     """
     if not 0 <= number < len(plan.blocks):
         known = f"0 to {len(plan.blocks) - 1}" if plan.blocks else "none, for no query has a conjunct"

@@ -21,8 +21,8 @@ class Order:
     that the micro-arrow of the row's region leads to, or -1. The array is empty if the block has no micro-arrow.
 
     Invariant: ``sequence`` is a permutation of the constructs. Arrows lead from regions (also NULL regions) to
-    constructs. An order is valid for all blocks of one layout, whatever their conjuncts; :meth:`of` checks it once.
-    Arrays are never written. Cost: 4 bytes per construct, and with micro-arrows 4 bytes per row.
+    constructs. An order is valid for all blocks with the same constructs and rows, whatever their conjuncts; :meth:`of`
+    checks it once. Arrays are never written. Cost: 4 bytes per construct, and with micro-arrows 4 bytes per row.
     """
 
     sequence: Integers

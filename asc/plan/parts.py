@@ -1,4 +1,6 @@
-"""Parts: the pieces of a plan, which several plans share. After a change, only the new parts are sent and stored."""
+"""Parts: the pieces of a plan, which several plans share. After a change, the daemon ships and stores only the new
+parts.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,14 @@ from asc.plan.verification_masks import VerificationMasks
 from asc.spatial.index import ShapeIndex
 
 PAGE = 16_384
-"""The number of entries in a new page of a plan's tables of queries and of topic names. A page of queries that grows to
-more than twice as many is split.
+"""The number of entries in a new page. A page is a section of a plan's table of queries, or of its table of topic
+names. A page of queries that grows to more than twice as many entries is split.
 """
 
 _DESTINATIONS_PAGE = 1_024
-"""The number of destinations in a page of a plan's table of destinations. A destination has some hundred bytes."""
+"""The number of destinations in a page, which is a section of a plan's table of destinations. A destination has some
+hundred bytes.
+"""
 
 _BLOCK = ("slots", "bases", "matrix", "groups")
 _OTHERS = {
@@ -48,8 +52,9 @@ _OTHERS = {
     "doubts": ("verification_masks", VerificationMasks),
     "members": ("pattern_postings", PatternPostings),
 }
-"""The fields of a block that are dataclasses of arrays. A block may lack some of these fields. The key is the prefix
-under which a field is stored, which never changes. The value is the field's name and its type.
+"""The fields of a block that are dataclasses of arrays. In a block, such a field may be None. The key is the prefix of
+the names under which the arrays are stored. It never changes, so that stored plans stay readable. The value is the
+field's name and its type.
 """
 
 _TABLE = ("first", "code", "low", "high", "owner")
@@ -63,7 +68,8 @@ _FIRST = {
     "listed": "index.starts",
     "values": "index.spread",
 }
-"""For some kinds of part, the array whose identity shows that two plans share the part."""
+"""For some kinds of part, the name of an array. Two plans share such a part if this array is the same object in both.
+"""
 
 
 _KINDS = ("head", "slot", "patterns", "shapes", "boxes", "block", "listed", "values", "ids", "topics", "destinations")
@@ -73,15 +79,15 @@ _KINDS = ("head", "slot", "patterns", "shapes", "boxes", "block", "listed", "val
 class Part:
     """A piece of a plan: its arrays, and a header ``says``, which includes the ``kind``.
 
-    ``head``: version, options, p-attributes, the orders of all blocks, the handles without conjuncts. ``slot``: the
-    grid of a p-attribute and its dictionary. ``patterns``: a set of patterns of a p-attribute. ``shapes``, ``boxes``:
-    the shapes that points, or boxes, are matched with. ``block``: a block without its order. ``listed``: a block that
-    is listed by shapes; ``values``: a block that is listed by values. ``ids``: a page of queries in the order of
-    ordinals, with id, handle, topic and destination. ``topics``: a page of topic names. ``destinations``: a page of
-    destinations.
+    ``head``: version, options, p-attributes, the orders of all blocks, the handles of the queries without conjuncts.
+    ``slot``: the grid of a p-attribute and its dictionary. ``patterns``: a set of patterns of a p-attribute.
+    ``shapes``, ``boxes``: the shapes with which the points, or boxes, of a p-attribute are matched. ``block``: a block
+    without its order. ``listed``: a block that is listed by shapes; ``values``: a block that is listed by values.
+    ``ids``: a page of queries in the order of ordinals, with id, handle, topic and destination. ``topics``: a page of
+    topic names. ``destinations``: a page of destinations.
 
-    Invariant: a part object has the same content in all plans that share it. Cost: only the pages are copies; to_bytes
-    copies the arrays.
+    Invariant: a part object has the same content in all plans that share it. Cost: a page is a copy of a section of the
+    plan's tables, and all other parts use the arrays of the plan. ``to_bytes`` copies the arrays.
     """
 
     says: Mapping[str, Any]
@@ -101,8 +107,8 @@ class Part:
 
     @staticmethod
     def from_bytes(buffer: bytes | memoryview, *, is_checked: bool = False) -> Part:
-        """Return the part that some bytes encode. Its arrays are views of ``buffer``. Raise PlanError if the bytes are
-        not those of a part.
+        """Return the part that :meth:`to_bytes` wrote as bytes. Its arrays are views of ``buffer``. Raise PlanError if
+        the bytes are not those of a part. ``is_checked``: the caller has already verified the checksum.
         """
         says, arrays = from_bytes(buffer, is_checked=is_checked)
         if "kind" not in says:
@@ -113,11 +119,11 @@ class Part:
 def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
     """Return the parts of a plan, the head first. If a part is equal to a part in ``before``, it is the same object.
 
-    ``before`` are the parts of the plan that this plan was changed from. Blocks, grids and dictionaries that both plans
+    ``before``: the parts of the plan from which a change made this plan. Blocks, grids and dictionaries that both plans
     share are recognised by their arrays, and pages by their content. Cost: a copy of the tables of ids, which have for
     each query 24 bytes and the id.
     """
-    # A part holds its arrays, so no other one can have the address of one of them.
+    # A part keeps its arrays alive, so no other array can have the id (the address) of one of them.
     of_arrays = {id(part.arrays[_FIRST[part.kind]]): part for part in before if part.kind in _FIRST}
     slots = (_slot(plan, slot, of_arrays) for slot in range(len(plan.grids)))
     patterns = (_patterns(slot, one, of_arrays) for slot, own in plan.patterns.items() for one in own.sets)
@@ -213,7 +219,7 @@ def _listed(block: ListedBlock, known: Mapping[int, Part]) -> Part:
     if stored is not None and stored.arrays["owner"] is block.table.owner:
         return stored
     arrays = {name: getattr(block.table, name) for name in _TABLE}
-    # Positions share one dictionary, which travels once.
+    # All positions share one dictionary, which the part contains only once.
     heads = {id(own): slot for slot, own in reversed(list(block.dictionaries.items()))}
     for slot in heads.values():
         dictionary = block.dictionaries[slot]
@@ -278,8 +284,9 @@ def _pages(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
 
 
 def _cuts(firsts: Sequence[int], count: int) -> list[int]:
-    """Return the index of the first query of each page, and then ``count``. ``firsts``: the same for the present pages.
-    These stay, except for pages that became too long or too short.
+    """Return the index of the first query of each page, and then ``count``, the number of queries. ``firsts``: the
+    indices at which the present pages begin. A present page keeps its beginning, unless a page became too long or too
+    short.
     """
     if not count:
         return []
@@ -296,7 +303,7 @@ def _cuts(firsts: Sequence[int], count: int) -> list[int]:
 
 
 def _topics(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
-    # Names are only added at the end, so all pages but the last stay.
+    # New topic names are only added at the end, so all pages except the last one stay the same.
     for number, low in enumerate(range(0, len(plan.topic_names), PAGE)):
         arrays = {"names": message(plan.topic_names.slice(low, PAGE))}
         yield _same_or_new(before[number] if number < len(before) else None, {"kind": "topics"}, arrays)

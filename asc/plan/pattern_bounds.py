@@ -1,4 +1,4 @@
-"""The patterns of a plan, and the bound on their total length."""
+"""The LIKE patterns and the shapes of a plan, and the bound on the total length of the patterns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from asc.plan.plan import CompileOptions, Matched, Plan
 def patterns_of(
     attributes: Sequence[PAttribute], dictionaries: Mapping[int, Dictionary], options: CompileOptions
 ) -> dict[int, Matched]:
-    """Return the patterns, or shapes, of each matched p-attribute, by slot.
+    """Return the patterns, or the shapes, with which the values of p-attributes are matched, by the slot of the
+    p-attribute.
 
     Raise PlanError if the patterns have more than ``options.pattern_bytes`` bytes.
     """
@@ -28,18 +29,22 @@ def patterns_of(
 
 
 def found_in(attribute: PAttribute, dictionary: Dictionary) -> Matched:
-    """Return the patterns or shapes in a dictionary, with which the values of a p-attribute are matched."""
+    """Return the constants of a dictionary in the form in which the values of a p-attribute are matched with them. They
+    are patterns for texts, and shapes for points and boxes.
+    """
     if not attribute.parts:
         return Patterns.of(dictionary)
     return ShapeSet.of(dictionary) if attribute.is_point else ShapesOfBoxes.of(dictionary)
 
 
 def fit_beside(plan: Plan, dictionaries: Mapping[int, Dictionary], slots: Iterable[int]) -> bool:
-    """Return whether the patterns of a plan stay within the bound after its dictionaries were extended.
-    ``dictionaries``: the extended dictionaries, by slot. ``slots``: the slots that are matched with patterns or shapes.
+    """Return True if the patterns of a plan stay within the bound on their total length after its dictionaries were
+    extended. ``dictionaries``: the extended dictionaries, by slot. ``slots``: the slots that are matched with patterns
+    or shapes.
 
-    The patterns of removed queries count too; a plan compiled anew does not have them. Raise PlanError if the patterns
-    of that plan would also exceed the bound. Cost: a sum; beyond the bound, a look at the patterns of every block.
+    The patterns of removed queries count too; a plan compiled anew does not have them. Return False if only a plan
+    compiled anew stays within the bound. Raise PlanError if the patterns of that plan would also exceed the bound.
+    Cost: the sum of a few numbers; beyond the bound, a pass over the patterns of every block.
     """
     texts = [slot for slot in slots if not _is_of_shapes(plan, slot)]
     size_bytes = _size_bytes(dictionaries, texts)

@@ -1,4 +1,6 @@
-"""Pattern postings of a block: the conjuncts that a tuple starts with, by the patterns that its values match."""
+"""Pattern postings of a block: the conjuncts that LIKE patterns constrain, by pattern. They give the conjuncts with
+which the evaluation of a tuple begins.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from asc.plan.construct import Words
 Integers = npt.NDArray[np.int32]
 
 SET, CLEAR = -1, -2
-"""The entries of ``more`` in :class:`PatternPostings` if no other pattern has to match too: a match sets, or clears,
-the conjunct's bit.
+"""The entries of ``more`` in :class:`PatternPostings` for a conjunct that depends on one pattern only. If a value
+matches the pattern, SET sets the conjunct's bit, and CLEAR clears it.
 """
 
 
@@ -34,8 +36,8 @@ class PatternPostings(OfArrays):
 
     Invariant: the postings are equivalent to the table's constraints on these slots, for values that are not NULL. A
     conjunct that requires several patterns of a slot is posted under the pattern that the fewest conjuncts require.
-    Cost: 12 bytes a posting, 8 a pattern. A tuple costs as much as two constructs, if a pattern of the block matches or
-    nothing else decides.
+    Cost: 12 bytes a posting, 8 a pattern. The initial bitmap of a tuple that matches a pattern of the block takes as
+    long as the evaluation of two constructs.
     """
 
     slots: Integers

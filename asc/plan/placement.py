@@ -1,4 +1,4 @@
-"""Placement: the choice of a block and of free bits for each added query."""
+"""Placement: the choice of a block of the plan, and of free bits in this block, for each added query."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from asc.plan.plan import CompileOptions
 Bits = npt.NDArray[np.int64]
 
 _BITS = LINE * WORD
-"""The number of bits of a line."""
+"""The number of bits of a line, which is the number of conjuncts that share the line."""
 
 
 def words_of(bits: int) -> int:
-    """Return the number of words that hold ``bits`` bits, at least one."""
+    """Return the number of 64-bit words that are needed for ``bits`` bits; at least 1."""
     return max(1, -(-bits // WORD))
 
 
 def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], options: CompileOptions) -> list[Block]:
-    """Return the blocks with the queries of a table added. The conjuncts of a query get adjacent free bits.
+    """Return the blocks of a plan with the queries of a table added. The conjuncts of a query get adjacent free bits.
 
-    A query goes to the nearest line of the same home, otherwise to the first line whose home is NOWHERE. In a line of
-    another home it would make tuples read a line that they could skip. If no bits are free, the last block grows by a
-    line, or a new block begins. A block is copied once, however many queries it receives. Cost: for each number of
-    conjuncts a query may have, a look at the free bits of all lines and blocks. For each query, a look at the free bits
-    of a line. For each changed block, the copy.
+    A query gets bits in a line of its home, namely the line whose key is nearest to the key of the query's home. If
+    there are none, it gets bits in the first line whose home is NOWHERE. In a line of another home, the query would
+    make tuples read a line that they could otherwise skip. If no bits are free, the last block grows by a line, or a
+    new block begins. A block is copied once, however many queries it receives. Cost: for each query, a search of the
+    free bits of a line, and for each changed block, a copy. For all queries with the same number of conjuncts together:
+    one search of the free bits of all lines.
     """
     blocks = list(blocks)
     free_bits = _FreeBits(blocks, len(grids), words_of(options.block_conjuncts))
@@ -56,12 +57,13 @@ def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], opt
 
 
 class _FreeBits:
-    """The free bits of blocks, which are assigned to queries. New blocks are included.
+    """The free bits of the blocks of a plan, and of the new blocks that begin when no bits are free. The methods assign
+    these bits to queries.
 
     ``free`` bool[bits] by block. ``lines`` int64[slots]: the number of lines of each home. Invariant: no bit becomes
-    free. So a line without a free run of some length never has one later, and is not searched again for that length.
-    For lines of NOWHERE, ``_tried`` has by length the last block with such a run: earlier blocks are skipped. The
-    ``_Lines`` of a home drops each line without such a run.
+    free again. So a line without a run of a certain number of adjacent free bits never has one later, and is not
+    searched again for that number. ``_tried`` is for lines of NOWHERE: for each such number, the last block with a run.
+    Earlier blocks are skipped. For lines of a home, ``_Lines`` drops each line without a run.
     """
 
     def __init__(self, blocks: Sequence[Block], slots: int, limit: int) -> None:
@@ -79,8 +81,8 @@ class _FreeBits:
         self._at: dict[tuple[int, int], _Lines] = {}
 
     def take(self, length: int, slot: int, key: int) -> tuple[int, int]:
-        """Assign ``length`` adjacent bits to a query whose home is ``slot`` with ``key``. Return the number of the
-        block and the first bit.
+        """Assign ``length`` adjacent bits to a query. ``slot``, ``key``: the p-attribute and the key of the query's
+        home. Return the number of the block and the first bit.
         """
         number, at = self._near(length, slot, key) if slot != NOWHERE else (-1, -1)
         if at < 0:
@@ -89,8 +91,8 @@ class _FreeBits:
         return number, at
 
     def _near(self, length: int, slot: int, key: int) -> tuple[int, int]:
-        """Find free bits in the lines of a home, the lines nearest to a key first. Return (-1, -1) if there
-        are none.
+        """Find ``length`` adjacent free bits in the lines of a home. Search lines whose key is near to ``key`` first.
+        Return the number of the block and the first bit, or (-1, -1) if there are no such bits.
         """
         if (slot, length) not in self._at:
             own = np.flatnonzero(self._slots == slot)
@@ -107,7 +109,9 @@ class _FreeBits:
         return -1, -1
 
     def _anywhere(self, length: int) -> tuple[int, int]:
-        """Find free bits in the lines whose home is NOWHERE. If there are none, extend a block."""
+        """Find ``length`` adjacent free bits in the lines whose home is NOWHERE. If there are none, extend a block.
+        Return the number of the block and the first bit.
+        """
         for number in range(self._tried.get(length, 0), len(self.free)):
             at = _free_run(self.free[number] & self._nowhere[number], length)
             if at >= 0:
@@ -137,13 +141,15 @@ class _FreeBits:
 
 
 class _Lines:
-    """The lines of one home that may have free bits for queries of one length, with their ``keys``, ascending."""
+    """The lines of one home that may have enough adjacent free bits for a query with a certain number of conjuncts.
+    They are in ascending order of their ``keys``.
+    """
 
     def __init__(self, numbers: list[int], keys: list[int]) -> None:
         self.numbers, self._keys = numbers, keys
 
     def nearest(self, key: int) -> int:
-        """Return the index of the line whose first key is nearest to a key."""
+        """Return the index of the line whose key is nearest to ``key``."""
         after = bisect_right(self._keys, key)
         if after in (0, len(self._keys)):
             return min(after, len(self._keys) - 1)
@@ -154,7 +160,9 @@ class _Lines:
 
 
 def _free_run(free: npt.NDArray[np.bool_], length: int) -> int:
-    """Return the first of ``length`` adjacent free bits; -1 if there are none."""
+    """Return the first of ``length`` adjacent bits that are all free; -1 if there are no such bits. ``free``: True for
+    each free bit.
+    """
     if length == 1:
         first = int(free.argmax()) if len(free) else 0
         return first if len(free) and free[first] else -1

@@ -1,4 +1,4 @@
-"""Plans: sets of queries compiled into flat arrays; a plan is immutable and has a version."""
+"""Plans: the queries of a stream, compiled into flat arrays. A plan is immutable and has a version."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ from asc.plan.posting_block import ListedBlock
 from asc.predicate.normal_form.disjunctive_form import Predicate
 
 Matched = Patterns | ShapeSet | ShapesOfBoxes
-"""The constants that values of one p-attribute are matched with: patterns for texts, shapes for points and boxes."""
+"""All LIKE patterns with which a plan matches the texts of one p-attribute, or all shapes with which it matches points
+or boxes.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A standing query: its id, its predicate, its topic, and the operator that receives its matches instead of the
-    topic, if any.
+    """A standing query: its id, its predicate, and its topic. ``destination``: the operator that receives the accepted
+    records instead of the topic, or None.
     """
 
     id: str
@@ -43,23 +45,25 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """The limits that decide the layout of a set of queries.
+    """The limits by which the compiler divides the queries of a plan into blocks, regions and listed blocks.
 
     - ``exact_bytes``: the most bytes of a plan that is one block of exact regions, the unchanged design of the paper. A
       larger plan is divided by the following limits.
     - ``always_exact``: every plan is one block of exact regions, whatever its size, for experiments.
-    - ``block_conjuncts``: the most conjuncts of a block. Wide rows are read at the speed of memory, but a tuple is done
-      with narrow rows sooner.
+    - ``block_conjuncts``: the most conjuncts of a block. With more conjuncts, a block has longer bitmaps, which a
+      processor reads at the full speed of memory. With fewer conjuncts, a tuple more often excludes all conjuncts of
+      the block before it reaches the last construct.
     - ``exact_regions``: a p-attribute with fewer boundaries than this number keeps all its boundaries.
     - ``bounded_regions``, ``bounded_rows``: a p-attribute with more boundaries gets ``bounded_rows`` divided by the
       number of all p-attributes as its number of regions, but at least ``bounded_regions``. So all p-attributes
       together have about ``bounded_rows`` regions, which is the number of bits of a conjunct.
-    - ``pattern_bytes``: the most bytes of the distinct LIKE patterns that the engine finds.
-    - ``listed_conjuncts``: the fewest conjuncts requiring rare values of one p-attribute that are listed by these
-      values (:mod:`asc.plan.index_choice`). Fewer conjuncts are as fast in bitmaps.
-    - ``spark_attributes``: the most distinct p-attributes that Spark has to compute.
-    - ``rebuild_share``: everything is compiled anew once this share of the queries has changed since everything was
-      last compiled.
+    - ``pattern_bytes``: the most bytes of all distinct LIKE patterns of a plan.
+    - ``listed_conjuncts``: the fewest conjuncts of a block listed by values. If fewer conjuncts require rare values of
+      one p-attribute (:mod:`asc.plan.index_choice`), bitmaps evaluate them as fast.
+    - ``spark_attributes``: the most distinct p-attributes of a plan that are not plain columns, so that Spark computes
+      them.
+    - ``rebuild_share``: the share of changed queries at which the compiler compiles the whole plan anew. It counts the
+      changes since the whole plan was last compiled.
     """
 
     exact_bytes: int = 1 << 20
@@ -79,13 +83,14 @@ class Plan:
     """A compiled set of queries.
 
     ``p_attributes``: the columns that the executor needs, in this order; the index of a p-attribute is its slot.
-    ``grids`` are by slot; ``dictionaries`` (of byte strings) and ``patterns`` (of matched p-attributes) are by slot
-    too. Every query has an ordinal, its index in the sorted ``query_ids``. It also has a handle, which stays the same
-    from plan to plan so that blocks can be shared. ``ranks`` int32[handles] gives the ordinal of a handle, -1 if the
-    query was removed. ``topic_of`` int32[queries] points into ``topic_names``. ``destinations``: the operators of the
-    queries that have one. ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds.
-    ``changes`` counts the queries added and removed since everything was last compiled. ``listed``: the listed blocks;
-    their numbers come after those of the other blocks.
+    ``grids``, by slot: the boundaries between the regions of the p-attribute. ``dictionaries``, by slot: the
+    byte-string constants. ``patterns``, by slot: the patterns or shapes of a p-attribute that is matched with them.
+    Every query has an ordinal, its index in the sorted ``query_ids``. It also has a handle, which stays the same from
+    plan to plan so that blocks can be shared. ``ranks`` int32[handles] gives the ordinal of a handle, -1 if the query
+    was removed. ``topic_of`` int32[queries] points into ``topic_names``. ``destinations``: the operators of the queries
+    that have one. ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds. ``changes``
+    counts the queries added and removed since the whole plan was last compiled. ``listed``: the listed blocks; their
+    numbers come after those of the other blocks.
 
     Invariant: immutable, including the arrays. The conjuncts of a query are in one block, listed or not. Cost: see
     :class:`Block`. Besides its blocks a plan has its grids, and for each query 12 bytes and the id.
@@ -122,8 +127,8 @@ class Plan:
 
     @property
     def computed(self) -> set[PAttribute]:
-        """The p-attributes in use that Spark computes. (A plan may still have p-attributes that only removed queries
-        used.)
+        """The p-attributes that Spark computes, because they are not plain columns, and that some query uses. (A plan
+        may also have p-attributes that only removed queries used.)
         """
         used = {self.p_attributes[slot] for slot in used_slots(self.blocks)}
         return {own for own in used.union(*(block.attributes for block in self.listed)) if own.is_computed}
@@ -177,8 +182,8 @@ class Plan:
         return int(np.flatnonzero(self.ranks == ordinal)[0])
 
     def conjuncts_of(self, query_id: str) -> list[tuple[int, list[int]]]:
-        """Return the number of a query's block, with the bits of the query's conjuncts. Return an empty list for a
-        match-all query or a contradiction.
+        """Return a list of one pair: the number of the block that contains a query, and the bits of the query's
+        conjuncts in that block. The list is empty for a query without conjuncts, which accepts all tuples or none.
         """
         handle = self.handle(query_id)
         tables = [*(block.table for block in self.blocks), *(block.table for block in self.listed)]
@@ -192,7 +197,9 @@ class Plan:
         return decoded(self.blocks[block].table, bit, self.dictionaries, self.p_attributes)
 
     def constructs(self, number: int) -> tuple[Construct, ...]:
-        """Return the constructs of a block, as views of its memory."""
+        """Return the constructs of a block as the paper defines them. They are views of the block's memory, not copies.
+        ``number``: the number of the block.
+        """
         block = self.blocks[number]
         qubs, constructs = block.qubs, []
         for place, (slot, base) in enumerate(zip(block.slots.tolist(), block.bases.tolist(), strict=True)):
@@ -219,11 +226,13 @@ class Plan:
         return replace(self, blocks=tuple(blocks))
 
     def with_orders_of(self, other: Plan, orders: Mapping[int, Order]) -> Plan:
-        """Return the plan with orders that were found for another plan. ``orders``: the orders, by the number of the
-        block in ``other``. Only blocks that both plans have get their order.
+        """Return this plan with the orders that the monitor found for the blocks of another plan, ``other``.
+        ``orders``: the orders, by the number of the block in ``other``. Only blocks that both plans have get their
+        order.
 
-        A block may have another number in this plan. Return this plan if no block is shared. Cost: the number of
-        blocks. A block is identified by its ``matrix``, which stays the same array as long as the conjuncts do.
+        A block may have another number in this plan. Return this plan unchanged if the two plans share no block. Cost:
+        the number of blocks. Two blocks are the same if they have the same array as ``matrix``: a change of the
+        conjuncts creates a new array.
         """
         places = {id(block.matrix): number for number, block in enumerate(self.blocks)}
         found = {places.get(id(other.blocks[number].matrix)): order for number, order in orders.items()}
@@ -231,17 +240,19 @@ class Plan:
         return self.with_orders(still) if still else self
 
     def cuts(self, slot: int) -> tuple[Cut, ...]:
-        """Return the points between the regions of a p-attribute, as keys."""
+        """Return the points between the regions of the p-attribute with the index ``slot``, as keys."""
         return tuple(self.cut(slot, place) for place in range(self.cut_count(slot)))
 
     def cut_count(self, slot: int) -> int:
-        """Return the number of points between the regions of a p-attribute."""
+        """Return the number of points between the regions of the p-attribute with the index ``slot``."""
         grid = self.grids[slot]
         exact = grid.exact and slot not in self.dictionaries
         return 2 * len(grid.constants()) if exact else len(grid.boundaries)
 
     def cut(self, slot: int, place: int) -> Cut:
-        """Return the point between region ``place`` of a p-attribute and the next region."""
+        """Return the point between region ``place`` of a p-attribute and the next region. ``slot``: the index of the
+        p-attribute.
+        """
         grid = self.grids[slot]
         dictionary = self.dictionaries.get(slot)
         if dictionary is not None:
@@ -253,7 +264,9 @@ class Plan:
 
 
 def insertion_point(ids: pa.StringArray, query_id: str) -> int:
-    """Return the first index in sorted ids at which the id is not less than ``query_id``."""
+    """Return the index of ``query_id`` in sorted ids. If the id is not there, return the index at which it would be
+    inserted.
+    """
     low, high = 0, len(ids)
     while low < high:
         middle = (low + high) // 2

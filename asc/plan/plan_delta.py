@@ -14,10 +14,12 @@ from asc.predicate.normal_form.disjunctive_form import Conjunct
 
 @dataclass(frozen=True, slots=True)
 class PlanDelta:
-    """Queries that are added to a plan. Their handles continue the handles of the plan.
+    """Queries that are added to a plan. Their handles (numbers that stay the same from plan to plan) follow those of
+    the plan's queries.
 
-    ``in_bitmaps``: the queries that are in no listed block, with or without conjuncts. ``listed``: one block for each
-    p-attribute. Cost: the listed blocks.
+    ``in_bitmaps``: the queries that are in no listed block, each with its handle; some may have no conjunct.
+    ``listed``: one listed block for each p-attribute by which added queries are listed. Cost: building the listed
+    blocks.
     """
 
     queries: Sequence[Query]
@@ -26,8 +28,8 @@ class PlanDelta:
 
     @staticmethod
     def of(queries: Sequence[Query], start: int, choice: IndexChoice | None = None) -> PlanDelta:
-        """Return the delta of queries, whose handles count from ``start``. Without a ``choice`` no query is listed by
-        values.
+        """Return the delta that adds queries to a plan. ``start``: the handle of the first query. ``choice``: it
+        chooses the queries to list by values; without it, no query is listed by values.
         """
         by_attribute: dict[PAttribute, list[tuple[int, Conjunct]]] = {}
         others = []
@@ -48,7 +50,7 @@ class PlanDelta:
         return ((handle, conjunct) for handle, query in self.in_bitmaps for conjunct in query.predicate.conjuncts)
 
     def byte_constants(self, slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
-        """Return the byte-string constants of the conjuncts in bitmaps, by the slot of the p-attribute."""
+        """Return the byte-string constants of the queries in ``in_bitmaps``, by the slot of the p-attribute."""
         by_attribute: dict[PAttribute, set[bytes]] = {own: set() for own in slots if own.space.labelled}
         for _, conjunct in self.conjuncts:
             for attribute, constraint in conjunct:

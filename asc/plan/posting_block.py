@@ -1,10 +1,10 @@
-"""Listed blocks: conjuncts found by posting lists, for p-attributes of which a value satisfies few of very many
-conjuncts.
+"""Listed blocks: conjuncts found by posting lists. They are for p-attributes of which each value satisfies only few of
+very many conjuncts.
 
 A construct of the paper's Definition 1 has a bitmap for each region. But nearly every conjunct may require a different
-value of a p-attribute, or a different shape, which contains few positions. Then most words of a bitmap are read for
-nothing. A listed block instead lists the conjuncts that a value may satisfy. The other constraints of these conjuncts
-are then evaluated for the tuple, exactly.
+value of a p-attribute, or a different shape, which contains few positions. Most words of such a bitmap are 0, and
+reading them takes time without a result. A listed block instead lists, for each value or shape, the conjuncts that
+require it. The other constraints of these conjuncts are then evaluated exactly for the tuple.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ from asc.spatial.index import ShapeIndex, Shapes
 Array = npt.NDArray[Any]
 
 _SMALL = 1_024
-"""The greatest weight at which a listed block is always merged with others (:attr:`ListedBlock.weight`)."""
+"""The greatest weight (:attr:`ListedBlock.weight`) at which a listed block of a plan is always merged with an added
+listed block of the same p-attribute.
+"""
 
 _BYTES_A_CONJUNCT = 512
 
@@ -59,22 +61,22 @@ class ListedArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ListedBlock:
-    """Conjuncts that each require a shape around the position of one p-attribute, or one of a few values of that
-    p-attribute.
+    """Conjuncts that are listed by shapes or by values of one p-attribute. Each of them requires that a shape contains
+    the position that is this p-attribute, or it requires one of a few values of this p-attribute.
 
     ``attributes``: the p-attributes of the conjuncts; their indices are the slots of this block. ``slot``: the slot by
-    which conjuncts are listed. ``dictionaries``: the byte-string constants by slot; one dictionary has the shapes of
-    all positions. ``table``: the exact constraints of each conjunct, whose owner is a handle of the plan. ``index``:
-    the shapes or values under which conjuncts are listed. ``first`` int32[shapes + 1]: the conjuncts listed under shape
-    s are ``first[s]`` to ``first[s + 1]``. It is empty for values, whose lists are in the index. ``repeats``: whether a
+    which conjuncts are listed. ``dictionaries``: the byte-string constants by slot; all positions share one dictionary
+    of shapes. ``table``: the exact constraints of each conjunct, whose owner is a handle of the plan. ``index``: the
+    shapes or values under which conjuncts are listed. ``first`` int32[shapes + 1]: the conjuncts listed under shape s
+    are ``first[s]`` to ``first[s + 1]``. It is empty for values, whose lists are in the index. ``repeats``: whether a
     query has several conjuncts.
 
     Invariant: the block does not depend on other parts of the plan, so a change of other parts does not change the
     block. By shapes, a conjunct is listed under one required shape, the conjunct's first constraint in the table. By
     values, it is listed under each value that its first constraint requires. Conjuncts of removed queries stay until
-    the block is built again; their handles have no rank. Cost: the keys of the shapes and the index
-    (:class:`asc.spatial.index.ShapeIndex`, :class:`asc.plan.value_index.ValueIndex`), 10 or 18 bytes an interval, 8 a
-    conjunct.
+    the block is built again. The plan's table ``ranks``, from handles to ordinals, has -1 for their handles. Cost: the
+    keys of the shapes and the index (:class:`asc.spatial.index.ShapeIndex`, :class:`asc.plan.value_index.ValueIndex`),
+    10 or 18 bytes an interval, 8 a conjunct.
     """
 
     attributes: tuple[PAttribute, ...]
@@ -87,8 +89,8 @@ class ListedBlock:
 
     @staticmethod
     def of(conjuncts: Iterable[tuple[int, Conjunct]], listed: PAttribute) -> ListedBlock:
-        """Return the block of some (handle, conjunct) pairs. ``listed``: the p-attribute of which each conjunct
-        requires a shape, or one of a few values.
+        """Return the listed block of some conjuncts, each with the handle of its query. ``listed``: the p-attribute of
+        which each conjunct requires a shape, or one of a few values.
         """
         pairs = list(conjuncts)
         read = {attribute.read for _, conjunct in pairs for attribute, _ in conjunct}
@@ -141,16 +143,20 @@ class ListedBlock:
 
     @property
     def under(self) -> int:
-        """The number of distinct shapes, or values, under which conjuncts are listed."""
+        """The number of distinct shapes, or of distinct values, under which conjuncts are listed."""
         return len(self.index) if isinstance(self.index, ValueIndex) else len(self.shapes)
 
     @property
     def finds_twice(self) -> bool:
-        """True if a query may be found several times for a tuple."""
+        """True if the index may find the same query several times for one tuple, so that the evaluation has to remove
+        duplicates.
+        """
         return self.repeats or (isinstance(self.index, ShapeIndex) and self.index.has_turns)
 
     def count_for(self, key: Key) -> int:
-        """Return the number of conjuncts that are listed under a value."""
+        """Return the number of conjuncts that are listed under the value with the key ``key``; 0 if the block is listed
+        by shapes.
+        """
         if not isinstance(self.index, ValueIndex):
             return 0
         known = self.dictionaries.get(self.slot)
@@ -162,7 +168,9 @@ class ListedBlock:
         return self.table.nbytes + self.first.nbytes + self.index.nbytes + sum(own.values())
 
     def conjuncts_of(self, handle: int) -> list[int]:
-        """Return the conjuncts of a query. Cost: a pass over the owners."""
+        """Return the indices of the conjuncts of a query. ``handle``: the handle of the query in the plan. Cost: a pass
+        over the owners of all conjuncts.
+        """
         return np.flatnonzero(self.table.owner == handle).tolist()  # type: ignore[no-any-return]
 
     def constraints(self, conjunct: int) -> Iterator[tuple[PAttribute, Constraint]]:
@@ -176,8 +184,8 @@ class ListedBlock:
 
 
 def listed_under(predicate: Predicate) -> PAttribute | None:
-    """Return the position by whose shapes all conjuncts of a predicate can be listed. Return None if that is
-    impossible.
+    """Return the position (a p-attribute that is a point) by whose shapes all conjuncts of a predicate can be listed.
+    Return None if there is no such position.
 
     A conjunct that has only negated shapes, or no shape, cannot be listed. Nearly every position may satisfy such a
     conjunct, so it stays in a bitmap.
@@ -198,9 +206,10 @@ def listed_under(predicate: Predicate) -> PAttribute | None:
 def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
     """Return the blocks of a plan and the added blocks, merged so that each p-attribute has few blocks.
 
-    A block is merged with others if its weight is at most twice the weight of these, or at most _SMALL. ``ranks``: the
-    ranks of all handles; merged blocks omit conjuncts without a rank. Cost: the blocks that are built again. If k
-    queries are added one by one, each query is in log2(k) of them.
+    An added block is merged with blocks of the plan for the same p-attribute whose weight is at most _SMALL, or at most
+    twice its own weight. ``ranks``: the ordinal of each handle, -1 if the query was removed. Merged blocks omit the
+    conjuncts of removed queries. Cost: the blocks that are built again. If k queries are added one by one, each query
+    is in log2(k) of these blocks.
     """
     kept = list(blocks)
     for block in added:
@@ -220,8 +229,8 @@ def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: 
 
 
 def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None:
-    """Return one block with the conjuncts of several blocks of the same p-attribute. Conjuncts of removed queries,
-    whose handles have no rank, are omitted.
+    """Return one block with the conjuncts of several listed blocks of the same p-attribute. ``ranks``: the ordinal of
+    each handle, -1 if the query was removed. Conjuncts of removed queries are omitted.
 
     Return None if no conjunct is left.
     """
@@ -255,13 +264,14 @@ def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None
 def by_values(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """Return the block of the conjuncts of a table, listed by values. Each conjunct requires one of a few values of
-    ``slot``. The conjuncts keep their order.
+    """Return the block of the conjuncts of a table, listed by values. ``slot``: the index of the p-attribute of which
+    each conjunct requires one of a few values. The conjuncts keep their order.
     """
     wide = table.wide()
     conjuncts, asks = wide.conjuncts, wide.slots == slot
     index = ValueIndex.of(wide.low[asks], conjuncts[asks])
-    # The constraint by which a conjunct is listed comes first: a hit satisfies it, so the evaluation skips it.
+    # The constraint by which a conjunct is listed comes first. A tuple for which the index finds the conjunct satisfies
+    # this constraint, so the evaluation skips it.
     order = np.argsort(conjuncts * 2 + ~asks, kind="stable")
     ordered = ConjunctTable(wide.first, wide.code[order], wide.low[order], wide.high[order], wide.owner)
     repeats = len(np.unique(wide.owner)) < len(wide.owner)
@@ -272,8 +282,8 @@ def by_values(
 def _listed(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """Return the block of the conjuncts of a table, listed by the shapes or by the values of ``slot``. The conjuncts
-    may be in any order.
+    """Return the block of the conjuncts of a table, listed by the shapes or by the values of one p-attribute. ``slot``:
+    the index of that p-attribute. The conjuncts may be in any order.
     """
     made = _by_shapes if attributes[slot].is_matched else by_values
     return made(attributes, slot, dictionaries, table)
@@ -289,14 +299,15 @@ def _by_shapes(
     dictionary = dictionaries[slot]
     asks = np.flatnonzero((wide.slots == slot) & (wide.low == wide.high))
     conjuncts = wide.conjuncts
-    # If a conjunct requires several shapes, the first one drives it: nothing is known that would make another one
-    # better.
+    # If a conjunct requires several shapes, it is listed under the first one (its driving shape): nothing shows that
+    # another shape would be better.
     _, places = np.unique(conjuncts[asks], return_index=True)
     driving = asks[places]
     shape = np.searchsorted(dictionary.labels, wide.low[driving])
     is_driving = np.zeros(len(conjuncts), dtype=np.bool_)
     is_driving[driving] = True
-    # The driving constraint comes first: a hit satisfies it, so the evaluation skips it.
+    # The constraint on the driving shape comes first. A tuple for which the index finds the conjunct satisfies this
+    # constraint, so the evaluation skips it.
     order = np.argsort(conjuncts * 2 + ~is_driving, kind="stable")
     ordered = ConjunctTable(wide.first, wide.code[order], wide.low[order], wide.high[order], wide.owner)
     by_shape = np.lexsort((wide.owner, shape))
@@ -328,12 +339,14 @@ def _dictionaries(
 
 
 def _shared(attributes: Sequence[PAttribute], slot: int) -> int:
-    """Return the slot whose dictionary a slot uses. All positions share the dictionary of the first position."""
+    """Return the slot under which the dictionary of a p-attribute is created. For a position this is the slot of the
+    first position, because all positions share one dictionary.
+    """
     if not attributes[slot].parts:
         return slot
     return next(place for place, attribute in enumerate(attributes) if attribute.parts)
 
 
 def _asks(constraint: Constraint) -> bool:
-    """Return whether a constraint on the match with a pattern or shape admits only values that match."""
+    """Return True if a constraint on the match with a pattern or shape admits only values that match."""
     return constraint.admits(1) and not constraint.admits(0) and not constraint.null

@@ -26,10 +26,10 @@ def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> Non
 
 @compiled
 def find_groups(matrix: Array, span: int, groups: Array) -> None:
-    """Write for each row of ``matrix`` uint64[rows, words] the groups of ``span`` words in which the row and row 0 have
-    a common 1.
+    """Find, for each row of ``matrix`` uint64[rows, words], the groups of ``span`` words in which the row and row 0
+    have a common 1. So the evaluation can skip the other groups.
 
-    ``groups`` uint64[rows] has one bit for each group.
+    Write the result to ``groups`` uint64[rows]: bit g is 1 if group g has a common 1.
     """
     words = matrix.shape[1]
     for row in range(matrix.shape[0]):

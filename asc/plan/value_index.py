@@ -1,4 +1,4 @@
-"""The index of a block listed by values: it finds the conjuncts that require the value of a tuple."""
+"""The index of a block that is listed by values. It finds the conjuncts that require the value of a tuple."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from asc.plan.conjuncts import SLOT_MASK, Integers
 Array = npt.NDArray[Any]
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
-"""An odd multiplier: keys multiplied by it are all different. Its bits are those of the golden ratio, which spreads
-neighbouring keys apart.
+"""The multiplier of keys. It is odd, so that distinct keys have distinct products. Its bits are those of the golden
+ratio, so that the products of neighbouring keys are far apart.
 """
 
 _BITS = 64
@@ -42,10 +42,9 @@ class ValueIndex(OfArrays):
     require key i are ``first[i]`` to ``first[i + 1]`` of ``conjuncts``, ascending.
 
     Invariant: a conjunct is listed once under each key that it requires. Cost: 16 to 20 bytes a key, and 4 bytes for
-    each pair of conjunct and key. A look-up takes at most log2(n) steps, whatever the keys, and usually one or two.
-
-    Rejected: a binary search in sorted keys, whose 17 steps among 100,000 keys take 95 ns instead of 6. Also rejected:
-    open addressing, where chosen keys can make a look-up visit all keys.
+    each pair of conjunct and key. A look-up takes at most log2(n) steps, whatever the keys, and usually one or two. A
+    binary search in sorted keys was rejected: its 17 steps among 100,000 keys take 95 ns instead of 6. A hash table
+    with open addressing was rejected too: keys that a user chooses on purpose can make a look-up visit all keys.
     """
 
     spread: npt.NDArray[np.uint64]
@@ -91,7 +90,9 @@ class ValueIndex(OfArrays):
 
 @inlined
 def shift_of(heads: Array) -> int:
-    """Return the number of low bits of spread keys that ``heads`` ignores."""
+    """Return the number of low bits of a spread key that are not part of its index in ``heads`` (see
+    :class:`ValueIndex`).
+    """
     shift, cells = _BITS, heads.size - 1
     while cells > 1:
         cells >>= 1
@@ -101,7 +102,7 @@ def shift_of(heads: Array) -> int:
 
 @inlined
 def place_of(spread: Array, heads: Array, shift: int, key: int) -> int:
-    """Return the position of a key in an index; -1 if no conjunct requires the key."""
+    """Return the index of a key among the spread keys of a :class:`ValueIndex`; -1 if no conjunct requires the key."""
     spread_key = np.uint64(key) * _FACTOR
     cell = np.int64(spread_key >> np.uint64(shift))
     low, end = np.int64(heads[cell]), np.int64(heads[cell + 1])
@@ -117,8 +118,8 @@ def place_of(spread: Array, heads: Array, shift: int, key: int) -> int:
 
 @inlined
 def begin_of_others(code: Array, begin: int, end: int, slot: int) -> int:
-    """Return the first interval of a conjunct after the values of ``slot`` under which the conjunct is listed. These
-    values are its first intervals.
+    """Return the first interval of a conjunct that remains to be evaluated. The intervals before it are the values of
+    ``slot`` under which the conjunct is listed. ``begin``, ``end``: the intervals of the conjunct.
     """
     i: int = np.int64(begin) + 1
     while i < end and np.int64(code[i]) & SLOT_MASK == slot:

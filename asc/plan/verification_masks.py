@@ -1,4 +1,6 @@
-"""Verification masks: for each region of a block, the conjuncts that have to be verified."""
+"""Verification masks: for each region of a block, the conjuncts of which the region does not decide whether they accept
+a tuple.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ class VerificationMasks:
 
     ``places`` int32[rows]: the index of the row's mask in ``words`` uint64[doubtful rows, words]; -1 if the row has no
     such conjunct. Invariant: bit j is 1 if and only if the constraint of conjunct j admits a part of the region and not
-    all of it. So a conjunct needs no verification if no region that the tuple visited has its bit. Rows with sharp
-    regions, as of a column with few values, have no mask. Cost: 4 bytes per row, and a row of the matrix for each mask.
+    all of it. So a conjunct needs no verification if no region that the tuple visited has its bit. A region with no
+    such conjunct has no mask, such as each region of a column with few values. Cost: 4 bytes per row, and a row of the
+    matrix for each mask.
     """
 
     places: Integers
