@@ -4,8 +4,8 @@
 The results go to the caller's scratch (:class:`asc.evaluation.chunk_arrays.Scratch`). The arguments are those of
 :func:`asc.evaluation.block_kernels.sweep`.
 
-Functions that run for every tuple have one return, and no arrays that only one branch uses. So the compiler can omit
-the reference counts of arrays. With few queries, counting would take as long as all the rest.
+Functions that run for every tuple have one return, and no arrays that only one branch uses. So numba's compiler can
+omit the reference counts of arrays. With few queries, the counting would take as long as the rest of the evaluation.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from asc.plan.block_arrays import BlockArrays, SequenceArrays
 Array = npt.NDArray[Any]
 
 NARROW = 4 * LINE
-"""The most words of a row for which all lines are ANDed, without first excluding groups of lines. In such rows,
-excluding groups would take longer than reading all lines. In rows of eight lines (measured with the workload of
-alerts), excluding groups first is far faster.
+"""The most words of a row of the block's matrix for which all lines (of eight words) are ANDed, without first excluding
+groups of lines. In such rows, excluding groups would take longer than reading all lines. In rows of eight lines
+(measured with the workload of alerts), excluding groups first is far faster.
 """
 _AT_ONCE = 8
 """For a line of a row of more than NARROW words: the number of constructs that are ANDed before the result is tested
@@ -50,13 +50,13 @@ def and_short(
     """Write the AND of a tuple's bitmap rows to ``scratch.grb``, four constructs at a time. The rows are shorter than a
     line.
 
-    ``start``: the row of the initial bitmap. Return the number of constructs after which the result was known, negated
-    if no conjunct is left.
+    ``start``: the row of ``bitmaps`` with the tuple's initial bitmap. Return the number of constructs that were ANDed,
+    negated if no conjunct is left.
     """
     regions, slots, bases = chunk.regions, sequence.slots, sequence.bases
     matrix, grb = block.matrix, scratch.grb
     words = matrix.shape[1]
-    # Signed indices would each be tested for being negative.
+    # The indices are unsigned, because numba would test each signed index for being negative.
     at, first = np.uint64(row), np.uint64(start)
     i = 0
     left = _ONE
@@ -85,8 +85,8 @@ def and_narrow(
     block: BlockArrays,
     scratch: Scratch,
 ) -> int:
-    """Write the AND of a tuple's bitmap rows as :func:`and_short` does, for rows of one to four lines (at most NARROW
-    words). Also write the byte offsets of the rows to ``scratch.offsets[0]``.
+    """Write the AND of a tuple's bitmap rows to ``scratch.grb``, for rows of one to four lines (at most NARROW words).
+    Also write the byte offsets of the rows to ``scratch.offsets[0]``. The result is that of :func:`and_short`.
     """
     regions, slots, bases = chunk.regions, sequence.slots, sequence.bases
     matrix, grb, offsets = block.matrix, scratch.grb, scratch.offsets
@@ -107,7 +107,8 @@ def and_narrow(
         these = rows_at + np.uint64(i * 8)
         for line in range(lines):
             if left >> line & 1:
-                # If a row is no whole number of lines, its last line overlaps the line before it.
+                # If the length of a row is no multiple of a line, its last line overlaps the line before it. byte =
+                # np.uint64(min(line
                 byte = np.uint64(min(line * LINE, words - LINE) * 8)
                 line_at = grb_at + byte
                 union: Any = and_lines(line_at, line_at, matrix_at + byte, these, _FOUR)  # type: ignore[call-arg]
@@ -118,8 +119,8 @@ def and_narrow(
 
 @inlined
 def keep_narrow(chunk: ChunkArrays, row: int, sequence: SequenceArrays, block: BlockArrays, scratch: Scratch) -> int:
-    """Move the non-zero words of ``scratch.grb``, a row of at most NARROW words, to the front. Return the number of
-    these words.
+    """Move the non-zero words of ``scratch.grb``, a row of at most NARROW words, to the front, and determine their bits
+    that need verification. Return the number of these words.
     """
     masks, offsets, unverified = block.masks, scratch.offsets, scratch.unverified
     words = block.matrix.shape[1]
@@ -143,11 +144,12 @@ def write_wide(
     block: BlockArrays,
     scratch: Scratch,
 ) -> tuple[int, int]:
-    """Write the non-zero words of the AND of a tuple's rows, which have more than NARROW words. Return the number of
-    these words, and the number of constructs after which all other words were known to be zero.
+    """Write the non-zero words of the AND of a tuple's bitmap rows to ``scratch.grb``, for rows of more than NARROW
+    words. Return the number of these words, and the number of constructs after which all other words were known to be
+    zero.
 
-    First the groups of all constructs are ANDed. Then each line of the remaining groups is ANDed, _AT_ONCE constructs
-    at a time.
+    First the function finds the groups of words (:class:`asc.plan.block.Block`) that may be non-zero. Then it ANDs each
+    line of these groups, _AT_ONCE constructs at a time.
     """
     constructs, span, offsets = sequence.slots.size, block.group_words, scratch.offsets
     words = block.matrix.shape[1]
@@ -223,8 +225,8 @@ def _and_groups(
 def _write_mask_offsets(
     chunk: ChunkArrays, row: int, sequence: SequenceArrays, block: BlockArrays, size: int, offsets: Array
 ) -> int:
-    """Write the offsets of the masks of a tuple's regions to ``offsets[1]``. ``size``: the bytes of a mask; with 1, the
-    offsets count masks. Return the number of regions with a mask.
+    """Write the offsets of the verification masks of the regions that a tuple visits to ``offsets[1]``. ``size``: the
+    number of bytes of a mask; with 1, an offset is the index of the mask. Return the number of regions with a mask.
     """
     regions, slots, bases, mask_places = chunk.regions, sequence.slots, sequence.bases, block.mask_places
     mask_count = 0
@@ -237,10 +239,11 @@ def _write_mask_offsets(
 
 @inlined
 def _keep(at: int, first: int, count: int, number: int, any_mask: bool, all_unverified: bool, scratch: Scratch) -> int:
-    """Retain the non-zero words, without gaps, of the ``count`` words that begin at ``grb[number]``. Return the number
-    of words retained so far.
+    """Move the non-zero words among ``grb[number:number + count]`` together, so that they follow the ``number`` words
+    retained before. Return the number of words retained so far.
 
-    The first of these words is word ``at`` of a row; words before word ``first`` are already retained.
+    Word ``grb[number]`` is word ``at`` of the tuple's GRB. Words of the GRB before word ``first`` have been handled
+    before, and are omitted.
     """
     grb, unverified, places = scratch.grb, scratch.unverified, scratch.places
     base = number

@@ -36,8 +36,8 @@ _LOW_OPEN_BIT, _HIGH_OPEN_BIT = LOW_OPEN.bit_length() - 1, HIGH_OPEN.bit_length(
 
 @inlined
 def _holds(conjunct: int, row: int, chunk: ChunkArrays, table: TableArrays) -> bool:
-    """Return whether the inexact constraints of a conjunct admit the values of a row. The NULL region needs no
-    verification.
+    """Return True if the inexact constraints of a conjunct admit the values of a row. NULL counts as admitted, because
+    the NULL region has already decided about it.
     """
     first, code, low, high = table.first, table.code, table.low, table.high
     keys, regions, null_regions = chunk.keys, chunk.regions, chunk.null_regions
@@ -47,7 +47,8 @@ def _holds(conjunct: int, row: int, chunk: ChunkArrays, table: TableArrays) -> b
     inside = False
     while bits & INEXACT:
         slot = bits & SLOT_MASK
-        # A key beyond the type of the table lies beyond all constants in it, as the end of the type does.
+        # A key outside of the table's integer type is less, or greater, than all constants of the table. The same is
+        # true of the least, or greatest, number of the type, which replaces the key.
         key = min(max(keys[slot, row], table.least), table.greatest)
         start = np.int64(low[i]) + ((bits >> _LOW_OPEN_BIT) & 1)
         stop = np.int64(high[i]) - ((bits >> _HIGH_OPEN_BIT) & 1)
@@ -55,8 +56,8 @@ def _holds(conjunct: int, row: int, chunk: ChunkArrays, table: TableArrays) -> b
         if chunk.has_null:
             inside |= regions[slot, row] == null_regions[slot]
         i += 1
-        # The next entry shows both the end of a constraint and the end of all constraints: twice as fast as a nested
-        # loop.
+        # The code of the next interval shows both whether this constraint ends, and whether the last inexact constraint
+        # ends. This is twice as fast as a nested loop.
         bits = np.int64(code[i]) if i < end else 0
         if bits & (INEXACT | SLOT_MASK) != INEXACT | slot:
             if not inside:
@@ -70,9 +71,10 @@ def _settle(pairs: Array, begin: int, end: int, chunk: ChunkArrays, table: Table
     """Convert the pairs ``row << 32 | conjunct`` of ``pairs[begin:end]`` to pairs ``row of the batch << 32 | ordinal``.
     Return the index after the last converted pair.
 
-    A conjunct with IN_DOUBT is verified, and its pair is removed if it fails. Each query occurs once for a row, even if
-    the row satisfies several of its conjuncts. Many rows are converted at once. So the constraints of one conjunct are
-    fetched while another is verified, and the bitmaps do not evict the constraints from the cache in between.
+    A pair with the bit IN_DOUBT is verified, and removed if the row does not satisfy the conjunct. Each query occurs
+    once for a row, even if the row satisfies several of its conjuncts. The function converts the pairs of many rows at
+    once. So the processor loads the constraints of one conjunct while another is verified, and bitmaps do not evict the
+    constraints from the cache in between.
     """
     offset, owner = chunk.offset, table.owner
     count = begin
@@ -95,7 +97,8 @@ def _write_pairs(places: Array, grb: Array, unverified: Array, words: int, row: 
     """Write a pair ``row << 32 | conjunct`` for each 1 in some words of a GRB. ``count``: the number of pairs written
     before. Return the number of pairs so far.
 
-    A pair has IN_DOUBT if ``unverified`` also has a 1. ``places``: the index of each word in the GRB.
+    A pair has the bit IN_DOUBT if ``unverified`` also has a 1 at its place. ``places``: the index of each word in the
+    GRB.
 
     ``pairs`` has capacity for SPARE_PAIRS more pairs: for each word, the positions of SPARE_PAIRS ones are written,
     whether it has so many or not. The number of ones is nearly random, and a branch misprediction would take longer.
@@ -146,7 +149,8 @@ def sweep(
     Return the next row, the number of pairs so far, the number of constructs evaluated, and the number of rows whose
     GRB became all zeros.
     """
-    # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
+    # Rows are indexed rather than sliced: numba would count the references to a slice, which takes longer than the
+    # evaluation of a row.
     words = block.matrix.shape[1]
     evaluated = 0
     dropped = 0
@@ -193,7 +197,8 @@ def walk(
     """Evaluate rows ``begin`` to ``end`` of a chunk along a hybrid-sequence, one construct at a time (sections 4.3 and
     5.1 of the paper).
 
-    The other arguments are those of :func:`sweep`. The returned number of constructs evaluated is the exact cost.
+    The other arguments and the result are those of :func:`sweep`. The number of constructs evaluated is exact, as the
+    paper defines the cost.
     """
     regions, matrix = chunk.regions, block.matrix
     slots, bases, sequence, arrows = order.slots, order.bases, order.sequence, order.arrows

@@ -17,8 +17,9 @@ def and_lines(typing_context: Any, out: Any, start: Any, base: Any, offsets: Any
     """Write the AND of the eight words at address ``start`` and those at ``base + offsets[i]``, for i < ``count``, to
     address ``out``. Return the OR of the result's words, as uint64.
 
-    ``offsets``: the address of an int64[count] array of offsets in bytes. ``count`` is at least 1. The compiler does
-    not generate such instructions from a loop, because it has to assume that ``out`` is one of the lines.
+    ``offsets``: the address of an int64[count] array of offsets in bytes. ``count`` is at least 1. The function
+    generates the instructions itself. From a loop, numba's compiler would not generate instructions for eight words,
+    because it has to assume that ``out`` is one of the inputs.
     """
     return _over_lines(ands=True)
 

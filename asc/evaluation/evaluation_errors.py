@@ -1,5 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
-"""The queries affected by an evaluation error: their result depends on a value that could not be computed."""
+"""The queries that an evaluation error affects: queries whose verdict on a tuple depends on a value that could not be
+computed.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,9 @@ Array = npt.NDArray[Any]
 class ErrorArrays(NamedTuple):
     """The tuples with evaluation errors, and the constructs of the block in which they are evaluated.
 
-    ``regions`` uint16[slots, tuples]. ``masks`` bool[constructs, tuples]: the unknown values. ``slots``
-    int64[constructs]: the slot of each construct. ``bases`` int64[constructs]: the row of the qub of each construct.
-    ``owner`` int64[conjuncts]: the handle of the query of each conjunct.
+    ``regions`` uint16[slots, tuples]. ``masks`` bool[constructs, tuples]: True for each value that could not be
+    computed. ``slots`` int64[constructs]: the slot of each construct. ``bases`` int64[constructs]: the row of the qub
+    of each construct. ``owner`` int64[conjuncts]: the handle of the query of each conjunct.
     """
 
     regions: Array
@@ -49,7 +51,7 @@ def queries_with_errors(plan: Plan, columns: Sequence[pa.Array], errors: Mapping
     (``b <> 0 AND a / b > 1``) does not count. A conjunct whose p-attributes have bounded regions is assumed to admit
     the whole of a region.
 
-    Cost: as much as evaluating the tuples along a macro-sequence, word by word, and a step for each affected query.
+    Cost: the same as evaluating the tuples with errors along a macro-sequence, and a step for each affected query.
     """
     tuples = len(next(iter(errors.values())))
     counts = np.zeros(len(plan.ranks), dtype=np.int64)

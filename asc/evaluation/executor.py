@@ -23,13 +23,14 @@ from asc.plan.conjuncts import Integers
 from asc.plan.plan import Plan
 
 CHUNK_ROWS = 8_192
-"""The number of tuples that are evaluated together: their region ids stay in the cache while all blocks are
-evaluated.
+"""The number of tuples that are evaluated together. It is so small that the numbers of the regions of these tuples stay
+in the processor's cache while all blocks are evaluated.
 """
 
 _FITTED_SHARE = 0.9
-"""The number of rows to try next, as a share of the rows whose pairs stayed within the bound. The share is below 1
-because the first rows of a batch may have fewer pairs than the others.
+"""The share by which :func:`match_within` reduces a batch that has too many pairs. The next attempt has this share of
+the rows whose pairs stayed within the bound. The share is below 1 because the first rows of a batch may have fewer
+pairs than the others.
 """
 
 _PAD = 32
@@ -41,11 +42,12 @@ class Matches:
 
     ``rows`` int32[n], ascending; ``queries`` int32[n], the ordinals in the plan, ascending within a row, so that the
     ids are sorted. ``tuples``: the number of rows of the batch. ``dropped``: the number of rows that no query of any
-    block accepts (a match-all query accepts them nevertheless). By block, int64[blocks]: ``block_dropped``, the tuples
-    whose GRB became all zeros in the block, and ``block_evaluated``, the constructs evaluated in the block, summed over
-    the tuples. The latter is exact if ``count_cost`` was set. Otherwise the fast path counts until it finds that
-    nothing else is left, in steps of four constructs, in large blocks of eight (:mod:`asc.evaluation.bitmap_and`). So
-    the number is never less than the exact count.
+    block accepts. (A query without conjuncts that accepts every tuple is in no block, and accepts these rows
+    nevertheless.) By block, int64[blocks]: ``block_dropped``, the tuples whose GRB became all zeros in the block, and
+    ``block_evaluated``, the constructs evaluated in the block, summed over the tuples. The latter is exact if
+    :func:`match` was called with ``count_cost``. Otherwise the kernels evaluate four constructs at a time, or eight in
+    large blocks (:mod:`asc.evaluation.bitmap_and`), and count all of them. So the number is never less than the exact
+    count.
     """
 
     rows: Integers
@@ -59,10 +61,10 @@ class Matches:
         return len(self.rows)
 
     def without(self, rows: Mask) -> Matches:
-        """Return the matches without the rows for which ``rows`` bool[tuples] is true. The other rows keep their
-        numbers.
+        """Return the matches without the pairs of some rows. ``rows`` bool[tuples]: True for each row whose pairs are
+        omitted. The other rows keep their numbers.
 
-        ``dropped`` and ``evaluated`` do not change.
+        The statistics ``dropped`` and ``evaluated`` do not change.
         """
         kept = ~rows[self.rows]
         return replace(self, rows=self.rows[kept], queries=self.queries[kept])
@@ -78,23 +80,24 @@ class Matches:
 
 
 def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, *, count_cost: bool = False) -> Matches:
-    """Evaluate a batch of ``rows`` tuples. ``columns``: the values of the p-attributes, in the order of
-    ``plan.p_attributes``.
+    """Evaluate a batch of ``rows`` tuples, and return the accepted pairs of row and query. ``columns``: the values of
+    the p-attributes, in the order of ``plan.p_attributes``.
 
-    With ``count_cost`` constructs are evaluated one at a time, so that ``evaluated`` is exactly the cost of the paper.
-    Blocks with micro-arrows are always evaluated one construct at a time. Raise PlanError for a column of the wrong
-    type or length.
+    With ``count_cost``, constructs are evaluated one at a time. So ``evaluated`` of the result is exactly the number of
+    evaluated constructs that the paper defines as the cost. Blocks with micro-arrows are always evaluated one construct
+    at a time. Raise PlanError for a column of the wrong type or length.
     """
     return _matched(plan, columns, rows, count_cost=count_cost)
 
 
 def match_within(plan: Plan, columns: Sequence[pa.Array], rows: int, pairs: int) -> Matches:
-    """Evaluate the first rows of a batch as :func:`match` does: all rows, or as many as need at most ``pairs`` pairs.
+    """Evaluate the first rows of a batch as :func:`match` does: all rows, or only so many that they have at most
+    ``pairs`` accepted pairs.
 
-    If the rows need more than ``pairs`` pairs, the evaluation begins again with fewer rows. These are at most half of
-    the rows, and about as many as had been evaluated within the bound. At least one row is evaluated. ``tuples`` of the
-    result is the number of rows evaluated. Cost: if the bound is exceeded, also the time of finding ``pairs`` pairs,
-    usually once. Memory: 8 bytes for each of twice as many pairs, and for a few pairs per row.
+    If the rows have more pairs, the evaluation begins again with fewer rows. These are at most half of the rows, and
+    about as many as had been evaluated within the bound. At least one row is evaluated. ``tuples`` of the result is the
+    number of rows evaluated. Cost: if the bound is exceeded, also the time of finding ``pairs`` pairs, usually once.
+    Memory: 8 bytes for each of twice as many pairs, and for a few pairs per row.
     """
     while True:
         try:
@@ -141,12 +144,13 @@ def _matched(
 
 
 class Sweeps:
-    """The state of the sweeps of one batch: keys and regions of a chunk, and the pairs of the whole batch.
+    """The state of the evaluation of one batch in the blocks of a plan. A sweep is the evaluation of a chunk of tuples
+    in one block. The state has the keys and regions of the tuples of a chunk, and the pairs of the whole batch.
 
     Invariant: ``pairs[:count]`` are the pairs of the chunks so far, block by block within each chunk. ``dropped`` and
     ``evaluated`` int64[blocks] are summed over the chunks (see Matches). A chunk is loaded before it is swept.
     ``pairs`` is doubled when it is full; TooManyPairsError is raised if it already has a capacity of ``most`` pairs.
-    Cost: 8 bytes for each entry of ``pairs``, at most twice the number of pairs.
+    Cost: 8 bytes for each entry of ``pairs``, whose capacity is at most about twice the number of pairs.
     """
 
     def __init__(self, plan: Plan, rows: int, most: int = sys.maxsize, *, count_cost: bool = False) -> None:
@@ -157,7 +161,7 @@ class Sweeps:
         # Only the verification reads keys again. Without it, all p-attributes share one column, which each of them
         # overwrites.
         self.keeps_keys = any(block.table.has_inexact for block in plan.blocks)
-        # Padded rows: columns a power of two apart would fall into the same sets of the cache.
+        # The rows are padded: rows whose addresses differ by a power of two would share the same sets of the cache.
         self.keys = np.empty((slots if self.keeps_keys else 1, rows + _PAD), dtype=np.int64)
         self.regions = np.empty((slots + 1, rows + _PAD), dtype=np.uint16)
         self.regions[slots] = 0
@@ -173,7 +177,7 @@ class Sweeps:
         self.evaluated = np.zeros(len(plan.blocks), dtype=np.int64)
 
     def load(self, columns: Sequence[Column], start: int, stop: int) -> None:
-        """Compute the keys and regions of rows ``start`` to ``stop``, which do not depend on the blocks."""
+        """Compute the keys and regions of rows ``start`` to ``stop`` of the batch, once for all blocks."""
         self.start, self.size = start, stop - start
         has_null = False
         for slot in self.slots:
@@ -185,8 +189,8 @@ class Sweeps:
         self.initial_bitmaps.look(columns, start, stop)
 
     def sweep(self) -> int:
-        """Find the pairs ``row << 32 | ordinal`` of the rows that were loaded last. Return the number of pairs found so
-        far.
+        """Find the pairs ``row << 32 | ordinal`` of the rows that were loaded last, in all blocks. Return the number of
+        pairs of the batch found so far.
         """
         for number in range(len(self.paths)):
             self.sweep_block(number)
@@ -201,7 +205,7 @@ class Sweeps:
         self.count = count
 
     def sweep_block(self, number: int) -> None:
-        """Find the pairs of the rows that were loaded last, in one block."""
+        """Find the pairs of the rows that were loaded last, in the block with a number."""
         block, path = self.plan.blocks[number], self.paths[number]
         arrays = block.arguments
         row = ready = 0
@@ -224,7 +228,9 @@ class Sweeps:
 
 
 def _with_match_all(rows: Integers, ordinals: Integers, match_all: Integers, tuples: int) -> tuple[Integers, Integers]:
-    """Add a pair for every row and every match-all query. Return all pairs, sorted by row and then by ordinal."""
+    """Add a pair for every row and every query that accepts every tuple. ``match_all``: the ordinals of these queries.
+    ``tuples``: the number of rows. Return the rows and the ordinals of all pairs, sorted by row and then by ordinal.
+    """
     if not len(match_all):
         return rows, ordinals
     places = np.arange(tuples, dtype=np.int64) << 32

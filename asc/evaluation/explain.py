@@ -21,7 +21,9 @@ from asc.predicate.normal_form.describe import constraint_text
 
 @dataclass(frozen=True, slots=True)
 class PlacedTerm:
-    """A constraint of a query's conjunct, and the p-attribute of the construct that has the constraint."""
+    """A constraint of a query's conjunct as SQL, and the p-attribute of the construct that evaluates the
+    constraint.
+    """
 
     constraint: str
     attribute: str
@@ -29,11 +31,12 @@ class PlacedTerm:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """An explanation, as a text of several lines. ``accepted``: whether the query accepts the tuple; None if there is
-    no tuple.
+    """An explanation of a query, as a text of several lines. ``accepted``: whether the query accepts the tuple; None if
+    the explanation is not about a tuple.
 
-    An explanation of constructs has the terms of the query's ``conjuncts``. It also has the number of the ``block``
-    with the query's constructs, from 0 on. The number is None if the query has no construct, or is in a listed block.
+    If the explanation describes the constructs of the query, ``conjuncts`` has the constraints of each conjunct.
+    ``block``: the number, from 0 on, of the block with the query's constructs. It is None if the query has no
+    construct, or is in a listed block.
     """
 
     text: str
@@ -69,7 +72,9 @@ def explain(
 
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
-    """Yield the verdict, then the terms of each conjunct with their results."""
+    """Yield lines of text: the reason of the verdict, then for each term of each conjunct whether it holds for the
+    tuple.
+    """
     yield verdict.reason
     several = len(verdict.conjuncts) > 1
     for number, conjunct in enumerate(verdict.conjuncts, 1):

@@ -24,13 +24,15 @@ Array = npt.NDArray[Any]
 Places = npt.NDArray[np.int32]
 
 _ROWS_BYTES = 1 << 19
-"""The size in bytes of the GRBs that are computed together, small enough to stay in the cache until they are read."""
+"""The size in bytes of the initial bitmaps that are computed together, small enough to stay in the cache until the
+kernels read them.
+"""
 
 _FEWEST_ROWS = 16
 
 _LABELS = 1 << 24
-"""The largest product of the number of tuples of a chunk and the number of all patterns. If there are many patterns, a
-chunk gets fewer tuples, so that its matches stay within this bound.
+"""The largest product of the number of tuples of a chunk and the number of all patterns of the plan. If there are many
+patterns, a chunk gets fewer tuples, so that this number bounds the matches of texts with patterns.
 """
 
 _FEWEST_CHUNK_ROWS = 64
@@ -42,8 +44,9 @@ class InitialBitmaps:
 
     ``bitmap_rows`` int32[rows]: for each tuple a row of ``bitmaps`` uint64[n, words]; -1 if the tuple starts without
     any conjunct. In a block without patterns the row is the block's ``live`` for all tuples. Invariant: both arrays are
-    valid for the block of the last call of :meth:`of`, up to the tuple that it returned. Cost: the texts of a chunk are
-    searched once for all blocks; for a block, see :class:`asc.plan.pattern_postings.PatternPostings`.
+    valid for the block of the last call of :meth:`of`, up to the tuple that it returned. Cost: one search of the texts
+    of a chunk for patterns, for all blocks together; for each block, see
+    :class:`asc.plan.pattern_postings.PatternPostings`.
     """
 
     def __init__(self, plan: Plan, rows: int) -> None:
@@ -64,7 +67,9 @@ class InitialBitmaps:
         self._scratch: dict[int, Words] = {}
 
     def look(self, columns: Sequence[Column], start: int, stop: int) -> None:
-        """Search the texts of rows ``start`` to ``stop`` for patterns."""
+        """Find the patterns of the plan that the texts of rows ``start`` to ``stop`` match. Later, :meth:`of` uses the
+        result for each block.
+        """
         firsts, hits, labels = [self._first[:1]], [self._hits[:0]], [self._labels[:0]]
         values, number = 0, 0
         self._starts = [0]
@@ -144,8 +149,8 @@ class InitialBitmaps:
 
 
 def chunk_rows(plan: Plan, most: int) -> int:
-    """Return the number of tuples in a chunk: ``most``, or fewer if there are many patterns, so that the matches of the
-    chunk stay within a bound.
+    """Return the number of tuples in a chunk: ``most``, or fewer if the plan has many patterns. So the number of
+    matches of texts with patterns stays within a bound.
     """
     patterns = sum(len(own) for own in plan.patterns.values())
     return min(most, max(_FEWEST_CHUNK_ROWS, _LABELS // max(1, patterns)))
@@ -176,7 +181,9 @@ def _texts(column: Column, start: int, stop: int) -> tuple[Places, pa.Array]:
 
 @compiled
 def _is_among(hits: Array, labels: Array, begin: int, end: int, label: int) -> bool:
-    """Return whether a label is the label of one of ``hits[begin:end]``, which are sorted by label."""
+    """Return True if ``label`` is the label of one of the matched patterns ``hits[begin:end]``, which are sorted by
+    label. ``labels``: the label of each pattern.
+    """
     high = end
     while begin < high:
         middle = (begin + high) >> 1
@@ -191,8 +198,8 @@ def _is_among(hits: Array, labels: Array, begin: int, end: int, label: int) -> b
 def _match(
     begin: int, end: int, hits: Array, labels: Array, posted: Array, postings: Any, clears: bool, grb: Array
 ) -> None:
-    """Set the bits in ``grb`` of the conjuncts that the matched patterns ``hits[begin:end]`` satisfy. With ``clears``,
-    clear the bits of the conjuncts that forbid one of these patterns.
+    """Set in ``grb`` the bits of the conjuncts whose required patterns are all among the matched patterns
+    ``hits[begin:end]``. With ``clears``, instead clear the bits of the conjuncts that forbid one of these patterns.
     """
     first_bit, bits, more, first_other, others = postings
     for hit in range(begin, end):
@@ -273,7 +280,7 @@ def write_initial(
         for slot in range(places.size):
             value = values[places[slot], tuple_]
             if value < 0:
-                # The construct excludes conjuncts for NULL.
+                # For NULL, the construct of the p-attribute excludes conjuncts, not the patterns.
                 continue
             begin, end = first_hit[value], first_hit[value + 1]
             for word in range(words):

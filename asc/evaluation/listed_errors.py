@@ -30,9 +30,10 @@ def count_listed(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, M
     """Add to ``counts`` int64[handles], for each query of the listed blocks, the number of tuples that affect the
     query.
 
-    See :func:`asc.evaluation.evaluation_errors.queries_with_errors`. If the listed value of a tuple is unknown, a text
-    is assumed to match its pattern. Cost: a tuple whose listed value is unknown costs a look at the other constraints
-    of all conjuncts. Another tuple costs as much as matching it.
+    The function :func:`asc.evaluation.evaluation_errors.queries_with_errors` defines the arguments. The listed value of
+    a tuple is its value of the p-attribute by which a block lists conjuncts. If the listed value could not be computed,
+    texts are assumed to match the patterns of other constraints. Cost: for a tuple whose listed value could not be
+    computed, the evaluation of the other constraints of all conjuncts. For another tuple, its evaluation in the block.
     """
     if not plan.listed:
         return
@@ -80,8 +81,9 @@ def count_unknown(
     last: Array,
     counts: Array,
 ) -> None:
-    """Count the tuples ``rows``, whose listed value is unknown, for each query that they affect. A tuple affects a
-    query if it may satisfy all constraints of a conjunct except the constraint on the listed value.
+    """Count tuples for each query that they affect. ``rows``: the tuples whose listed value (:func:`count_listed`)
+    could not be computed. A tuple affects a query if it may satisfy all constraints of a conjunct except the constraint
+    on the listed value.
 
     A tuple counts once for a query. ``last`` int64[handles], initially -1: the tuple last counted for each query.
     """

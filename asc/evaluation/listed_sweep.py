@@ -56,10 +56,11 @@ CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
 
 
 class PositionArrays(NamedTuple):
-    """The positions of some tuples, for which a block lists conjuncts.
+    """The positions of some tuples, by which a listed block finds conjuncts.
 
     ``order`` int64[n]: the tuples, sorted by cell. ``cells`` int64[n]: the cell of each tuple in that order; -1 for a
-    position outside of the square. ``x``, ``y``: the coordinates of each tuple, in the order of the batch.
+    position outside of the square that the quadtree divides. ``x``, ``y``: the coordinates of each tuple, in the order
+    of the batch.
     """
 
     cells: Array
@@ -72,9 +73,10 @@ def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) ->
     """Return the pairs ``row << 32 | ordinal`` that the listed blocks of a plan find in a batch. Each pair occurs once.
     The order is arbitrary.
 
-    ``columns`` are in the order of the plan's slots, ready to become keys. Raise TooManyPairsError, before pairs are
-    verified, if there may be more than ``most`` pairs. Cost: a tuple costs a search in the index of each block, and the
-    other constraints of each conjunct that its value may satisfy.
+    ``columns``: the values of the plan's p-attributes, as :func:`asc.evaluation.regions.columns_of` returns them. Raise
+    TooManyPairsError, before pairs are verified, if there may be more than ``most`` pairs. Cost: for each tuple, a
+    search in the index of each listed block. For each conjunct that the search finds, the evaluation of the conjunct's
+    other constraints.
     """
     slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
     parts = [np.empty(0, dtype=np.int64)]
@@ -90,8 +92,8 @@ def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) ->
 
 
 def own_columns(block: ListedBlock, columns: Sequence[Column]) -> list[Column]:
-    """Return the columns of a block's p-attributes, prepared so that labels come from the block's dictionaries instead
-    of the plan's.
+    """Return the columns of a block's p-attributes in the form in which the block reads them: their byte strings get
+    the labels of the block's dictionaries instead of the plan's.
     """
     ready = []
     for slot, (attribute, values) in enumerate(zip(block.attributes, columns, strict=True)):
@@ -107,9 +109,9 @@ class ListedTuples:
 
     ``columns``: as :func:`own_columns` returns them. ``kinds`` uint8[slots]. ``keys`` int64[slots, n]: the keys of
     plain slots. ``x`` and ``y`` float64[slots, n]: the coordinates of positions. If no slot of a kind is filled, n is 0
-    for the arrays of that kind. ``nulls`` bool[slots, n]. Only the listed slot is filled if the block's conjuncts have
-    no other constraints. ``errors`` bool[slots, n]: the unknown values, which are assumed to be admitted; n is 0 if
-    there are none.
+    for the arrays of that kind. ``nulls`` bool[slots, n]. If the block's conjuncts have no constraints except those
+    under which they are listed, only the row of the listed p-attribute is filled. ``errors`` bool[slots, n]: True for
+    each value that could not be computed, which every constraint is assumed to admit; n is 0 if there are none.
     """
 
     block: ListedBlock
@@ -150,8 +152,8 @@ class ListedTuples:
         return ListedTuples(block, columns, start, kinds, keys, x, y, nulls, np.zeros((slots, 0), dtype=np.bool_))
 
     def conjuncts(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
-        """Return a pair ``row << 32 | conjunct`` for each conjunct that a tuple satisfies, without conjuncts of removed
-        queries (rank -1). A few pairs may occur twice.
+        """Return a pair ``row << 32 | conjunct`` for each conjunct that a tuple satisfies. ``ranks``: the ordinal of
+        each handle, -1 if the query was removed. Conjuncts of removed queries are omitted. A few pairs may occur twice.
 
         Raise TooManyPairsError if the buffer of pairs is full and already has a capacity of ``most`` pairs.
         """
@@ -163,8 +165,8 @@ class ListedTuples:
         return TupleArrays(kinds=self.kinds, keys=self.keys, x=self.x, y=self.y, nulls=self.nulls, errors=self.errors)
 
     def candidates(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
-        """Return the pairs as :meth:`conjuncts` does, but before the exact constraints are evaluated. Undecided pairs
-        are marked by IN_DOUBT.
+        """Return the pairs that :meth:`conjuncts` returns, and also pairs that are still undecided, because the kernels
+        cannot evaluate all constraints exactly. Undecided pairs have the bit IN_DOUBT.
         """
         index = self.block.index
         if isinstance(index, ValueIndex):
@@ -205,14 +207,17 @@ class ListedTuples:
             buffer = doubled(buffer, most, self.start + row)
 
     def _settled(self, pairs: Pairs) -> Pairs:
-        """Return the pairs whose tuple satisfies the conjunct. Pairs in doubt are decided by the exact constraints."""
+        """Return the pairs whose tuple satisfies the conjunct. The exact constraints decide the pairs that have the bit
+        IN_DOUBT.
+        """
         doubtful = np.flatnonzero(pairs & IN_DOUBT)
         if not len(doubtful):
             return pairs
         table = self.block.table
         rows, conjuncts = pairs[doubtful] >> 32, pairs[doubtful] & CONJUNCT
         keep = np.ones(len(pairs), dtype=np.bool_)
-        # The tuple has a position: a tuple without one has no list.
+        # These conjuncts have only the constraint on the shape. Each tuple has a position, because the index finds
+        # nothing for a tuple without one.
         alone = np.diff(table.first)[conjuncts] == 1
         if alone.any():
             numbers = np.searchsorted(self.block.first, conjuncts[alone], side="right") - 1
@@ -227,8 +232,8 @@ class ListedTuples:
         return settled
 
     def _holds(self, row: int, conjunct: int) -> bool:
-        """Return whether a tuple satisfies the exact constraints of a conjunct. A constraint on an unknown value is
-        assumed to hold.
+        """Return True if a tuple satisfies the exact constraints of a conjunct. A constraint on a value that could not
+        be computed is assumed to hold.
         """
         of = dict(zip(self.block.attributes, self.columns, strict=True))
         terms = list(self.block.constraints(conjunct))
@@ -246,8 +251,9 @@ def _kind(attribute: Any) -> int:
 
 @inlined
 def others_hold(shapes: ShapeArrays, block: ListedArrays, tuples: TupleArrays, begin: int, end: int, row: int) -> int:
-    """Return whether a tuple satisfies the constraints from interval ``begin`` to ``end`` of one conjunct: NO, YES or
-    UNSURE.
+    """Return NO, YES or UNSURE: whether a tuple satisfies the constraints of one conjunct that are in the intervals
+    ``begin`` to ``end`` of the block's table. UNSURE: only the exact constraints can decide. ``row``: the index of the
+    tuple.
     """
     code, low, high = block.table.code, block.table.low, block.table.high
     least, greatest = block.table.least, block.table.greatest
@@ -309,12 +315,14 @@ def sweep_listed(
     pairs: Array,
     count: int,
 ) -> tuple[int, int, bool]:
-    """Find the conjuncts that the tuples from ``place`` on satisfy, in the order of the tuples' cells.
+    """Find the conjuncts of a block listed by shapes that tuples satisfy. ``place``: the first tuple, in the order of
+    the tuples' cells.
 
     - ``ranks`` int32[handles]: the ordinal of each query, -1 if the query was removed. Conjuncts of removed queries are
       skipped if any conjunct of the block has a constraint beside its shape.
     - ``entries`` int64[m]: scratch for the entries that are evaluated together.
-    - ``pairs``: receives ``tuple << 32 | conjunct``, with IN_DOUBT if the conjunct is in doubt, from ``count`` on.
+    - ``pairs``: receives ``tuple << 32 | conjunct`` from ``count`` on, with the bit IN_DOUBT if only the exact
+      constraints can decide whether the tuple satisfies the conjunct.
 
     A shape is evaluated once for all of its conjuncts, after the other constraints of these conjuncts. The function
     ends when all tuples are done, or a capacity is reached. It returns the next tuple, the number of pairs, and whether

@@ -33,8 +33,9 @@ _NO_LOSSES = Eliminations(0, 0, ())
 class ListedTrace:
     """The trace of one tuple through one listed block. The numbers of listed blocks follow those of the other blocks.
 
-    ``near``: the conjuncts listed for the tuple's value, which require that value, or shapes in the cells around it.
-    ``satisfied``: the conjuncts of ``near`` that the tuple satisfies.
+    ``keys``: the tuple's keys. ``living``: the conjuncts of the block whose queries have not been removed. ``near``:
+    those of ``living`` that the index lists for the tuple's value. They require that value, or a shape in the cells
+    around the tuple's position. ``satisfied``: the conjuncts of ``near`` that the tuple satisfies.
     """
 
     plan: Plan
@@ -60,12 +61,12 @@ class ListedTrace:
 
     @property
     def evaluated(self) -> int:
-        """The number of constructs visited: 1, the listed construct."""
+        """The number of constructs visited. It is 1: the look-up in the index of the block counts as one construct."""
         return 1
 
     @property
     def dropped(self) -> bool:
-        """True if no conjunct is listed for the value."""
+        """True if the index lists no conjunct for the tuple's value."""
         return not len(self.near)
 
     @property

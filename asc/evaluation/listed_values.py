@@ -29,10 +29,10 @@ class TupleArrays(NamedTuple):
 
 @inlined
 def _plain_hold(table: TableArrays, tuples: TupleArrays, begin: int, end: int, row: int) -> bool:
-    """Return whether a tuple satisfies the constraints from interval ``begin`` to ``end`` of one conjunct. All these
-    constraints are on keys.
+    """Return True if a tuple satisfies the constraints of one conjunct that are in the intervals ``begin`` to ``end``
+    of the table. The caller ensures that these constraints concern neither patterns nor shapes.
 
-    This is :func:`asc.evaluation.listed_sweep.others_hold` without shapes.
+    The function :func:`asc.evaluation.listed_sweep.others_hold` does the same with shapes.
     """
     code, low, high = table.code, table.low, table.high
     keys, nulls, errors = tuples.keys, tuples.nulls, tuples.errors
@@ -65,7 +65,8 @@ def sweep_values(
     pairs: Array,
     count: int,
 ) -> tuple[int, int]:
-    """Find the conjuncts that the tuples from ``row`` on satisfy, in a block that is listed by the values of ``slot``.
+    """Find the conjuncts that the tuples from ``row`` on satisfy, in a block that is listed by values. ``slot``: the
+    p-attribute of these values.
 
     The other arguments are as in :func:`asc.evaluation.listed_sweep.sweep_listed`. The function ends when the capacity
     of ``pairs`` is reached or all tuples are done. It returns the next tuple and the number of pairs so far.

@@ -1,5 +1,6 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Pairs of row and ordinal: their buffers, and the compiled loop that sorts them.
+"""Accepted pairs of a row of a batch and the ordinal of a query: the buffers of pairs, and the compiled loop that sorts
+pairs.
 
 Callers guarantee the shapes and dtypes of the arrays.
 """
@@ -22,7 +23,8 @@ _WORDS_A_PAIR = 8
 
 
 class TooManyPairsError(Exception):
-    """An error: the rows of a batch may have more pairs than allowed. The caller may try again with fewer rows.
+    """An error: the rows of a batch may have more accepted pairs of row and query than the caller allowed. The caller
+    may try again with fewer rows.
 
     ``rows``: the approximate number of rows whose pairs were within the bound.
     """
@@ -48,16 +50,16 @@ def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array, 
     """Write pairs ``row << 32 | ordinal``, with rows in any order, to two arrays sorted by row and then by ordinal.
 
     Return the number of rows without a pair. ``begin``: the least row. ``ends`` int64[rows + 1]: scratch. ``marks``
-    uint64[words]: scratch, one bit for each ordinal; all zeros before and after the call. Cost: three passes, and a
-    sort of the rows whose ordinals are not ascending, as from blocks of different homes. Rows with many ordinals are
-    sorted with the bits of ``marks``.
+    uint64[words]: scratch, one bit for each ordinal; all zeros before and after the call. Cost: three passes over the
+    pairs. If the ordinals of a row are not ascending, because several blocks found them, also a sort of these ordinals.
+    Many ordinals are sorted with the bits of ``marks``.
     """
     ends[:] = 0
     for i in range(pairs.size):
         ends[(pairs[i] >> 32) - begin + 1] += 1
     for row in range(1, ends.size):
         ends[row] += ends[row - 1]
-    # At first the place of each row's next pair, at last the end of each row's pairs.
+    # In this loop, ``ends`` has the place of each row's next pair. After the loop, it has the end of each row's pairs.
     for i in range(pairs.size):
         row = (pairs[i] >> 32) - begin
         place = ends[row]

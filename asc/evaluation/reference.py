@@ -21,7 +21,9 @@ last.
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One construct evaluated: the construct, the region visited, and the GRB afterwards."""
+    """The evaluation of one construct for a tuple: the number of the construct, the region visited, and the GRB
+    afterwards.
+    """
 
     construct: int
     region: int
@@ -32,8 +34,9 @@ class Step:
 class Evaluation:
     """The path of one tuple through the constructs of a block.
 
-    ``start``: the initial conjuncts. ``grb``: the conjuncts left at the end; with bounded regions some of these may
-    still be false. ``cost``: the number of constructs evaluated. ``dropped``: whether the GRB became all zeros.
+    ``start``: the GRB at the beginning. ``grb``: the GRB at the end. With bounded regions, it may have conjuncts that
+    the tuple does not satisfy. ``cost``: the number of constructs evaluated. ``dropped``: whether the GRB became all
+    zeros.
     """
 
     steps: tuple[Step, ...]
@@ -84,8 +87,8 @@ def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Eva
     """Evaluate a tuple in a block of a plan, along the sequence of the block. ``values``: the tuple's keys in slot
     order.
 
-    The tuple starts with the conjuncts whose patterns it matches. If a matched value is NULL, no conjunct is excluded
-    by its patterns, and the construct's NULL region decides.
+    The initial GRB has the conjuncts whose patterns the tuple matches. If the value of a p-attribute with patterns is
+    NULL, these patterns exclude no conjunct, and the NULL region of the p-attribute's construct decides.
     """
     block = plan.blocks[number]
     live = bitarray(bits_of(block.live))

@@ -21,8 +21,8 @@ def region_ids(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray | None],
     """Return the region of every tuple in the construct of every p-attribute, uint16[slots, rows]. The NULL region is
     the last.
 
-    ``columns`` are in the order of ``plan.p_attributes``. If a column is None, its values are unknown, and its row is
-    all zeros. Raise PlanError for a column of the wrong type or length.
+    ``columns`` are in the order of ``plan.p_attributes``. If a column is None, its values are unknown, and its row of
+    the result is all zeros. Raise PlanError for a column of the wrong type or length.
     """
     _check_number(plan, columns)
     found = np.zeros((len(plan.p_attributes), rows), dtype=np.uint16)
@@ -34,8 +34,8 @@ def region_ids(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray | None],
 
 
 def columns_of(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int) -> list[Column]:
-    """Return the columns of a batch, in slot order, ready to become keys. Raise PlanError if they do not
-    fit the plan.
+    """Return the columns of a batch in the form from which the evaluation computes keys, in the order of
+    ``plan.p_attributes``. Raise PlanError if the columns do not fit the plan.
     """
     _check_number(plan, columns)
     return [_column(plan, slot, values, rows) for slot, values in enumerate(columns)]
@@ -44,7 +44,7 @@ def columns_of(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: 
 def write_regions(grid: Grid, values: Column, start: int, keys: Keys, regions: RegionIds) -> bool:
     """Write the keys and the regions of the rows from ``start`` on into two arrays, until the arrays are full.
 
-    Return whether any of the values may be NULL.
+    ``grid``: the regions of the p-attribute with these values. Return False if none of the values is NULL.
     """
     if grid.is_matched:
         nulls = values.nulls(start, start + len(keys))

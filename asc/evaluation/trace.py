@@ -16,15 +16,15 @@ TEXT_CHARS = 300
 """The most characters of the text of a value, a constraint or a region; longer texts are cut."""
 
 EliminatedBy = Literal["patterns", "construct", "verification"]
-"""The causes of the elimination of a conjunct: the patterns that the tuple matches or does not match, a region of a
-construct, or the exact constraints.
+"""The causes of the elimination of a conjunct. ``patterns``: the patterns that the tuple matches or does not match.
+``construct``: a region of a construct. ``verification``: the exact constraints.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A constraint of a conjunct, and whether the tuple satisfies it. ``value``: the tuple's value, as
-    ``delay = 75``.
+    """A constraint of a conjunct as SQL, and the tuple's value, such as ``delay = 75``. ``holds``: whether the tuple
+    satisfies the constraint.
     """
 
     constraint: str
@@ -48,7 +48,7 @@ class JudgedConjunct:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of evaluating one query for a tuple, by the exact constraints.
+    """The result of evaluating one query for one tuple, by the exact constraints of the query.
 
     ``reason``: the reason in one line. ``conjuncts``: in the order of the predicate's normal form; empty if the query
     accepts every tuple or no tuple. ``block``: the number, from 0 on, of the block that has the conjuncts.
@@ -74,8 +74,8 @@ class EliminatedConjunct:
 class Eliminations:
     """The conjuncts eliminated at one step, and the queries that have no conjunct left afterwards.
 
-    ``examples``: some of the eliminated conjuncts, first those of queries that have no conjunct left; all of them if
-    they are few enough.
+    ``conjuncts``, ``queries``: the numbers of both. ``examples``: some of the eliminated conjuncts, first those of
+    queries that have no conjunct left; all of them if they are few enough.
     """
 
     conjuncts: int
@@ -108,9 +108,10 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """The queries that have a conjunct in a GRB: their number, and the first of them by id.
+    """The queries that still have a conjunct in the GRB of a tuple. ``queries``: the number of these queries.
 
-    ``query_ids``: the ids, with the requested query first; all ids if their number is small.
+    ``query_ids``: the first of their ids, sorted, but with the requested query before the others; all ids if their
+    number is small.
     """
 
     queries: int
@@ -130,13 +131,15 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True)
 class BlockTrace:
-    """The path through one block, which is numbered from 0.
+    """The path of a tuple through one block. ``number``: the number of the block, from 0 on. ``conjuncts``: the number
+    of its conjuncts.
 
     ``sequence``: the p-attributes of its constructs, in macro-sequence. ``initial_conjuncts``: the number of conjuncts
-    that the tuple started with. ``patterns``: the conjuncts that patterns had eliminated before. ``remaining``: the
-    queries left by the last construct. ``verification``: the conjuncts that the regions left and the exact constraints
-    eliminated. ``satisfied_conjuncts``: the number of conjuncts that hold, and ``matching_queries`` the number of their
-    queries. ``dropped``: whether no conjunct was left in the GRB.
+    in the initial bitmap of the tuple. ``patterns``: the conjuncts that this bitmap excludes because of patterns.
+    ``visits``: the constructs visited. ``remaining``: the queries that still have a conjunct after the last construct
+    visited. ``verification``: the conjuncts that no region excluded, but that the exact constraints eliminated.
+    ``satisfied_conjuncts``: the number of conjuncts that hold, and ``matching_queries`` the number of their queries.
+    ``dropped``: whether no conjunct was left in the GRB.
     """
 
     number: int
@@ -154,12 +157,13 @@ class BlockTrace:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The path of one tuple through a plan of a ``version``.
+    """The path of one tuple through a plan. ``version``, ``queries``, ``conjuncts``: the version of the plan, and the
+    numbers of its queries and conjuncts.
 
     ``accepted``: the first ids, sorted, of the ``accepted_count`` queries that accept the tuple. ``match_all``: the
     number of these queries that accept every tuple. ``evaluated``: the number of constructs visited in all ``blocks``
     blocks. ``dropped_blocks``: the number of blocks in which the GRB became all zeros. ``blocks_shown``: some blocks in
-    detail. ``verdict``: the verdict on the requested query.
+    detail. ``verdict``: the verdict on the requested query, or None.
 
     Invariant: the lengths of lists are bounded as the caller requested, whatever the plan. All counts are exact.
     """

@@ -1,4 +1,4 @@
-"""The trace of one tuple: its evaluation by a plan, with the reasons why the tuple reaches a query or not."""
+"""The trace of one tuple: its evaluation by a plan, with the reasons why queries accept the tuple or not."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ LISTED = 10
 
 @dataclass(frozen=True)
 class _Tuple:
-    """One tuple as a plan reads it. It has the keys by p-attribute, the int64 key, region and NULL flag of each slot,
-    and the initial bitmaps.
+    """One tuple in the form in which a plan evaluates it. It has the key of each p-attribute, and by slot the int64
+    key, the region and the NULL flag. It also has the initial bitmaps of the blocks.
     """
 
     plan: Plan
@@ -86,7 +86,9 @@ class _Step:
 
 @dataclass(frozen=True, eq=False)
 class _BlockWalk:
-    """The path through one block: the initial bitmap, the steps, and the bits that hold after verification."""
+    """The path of a tuple through one block: the initial bitmap, the constructs visited, and the bits of the conjuncts
+    that hold after verification.
+    """
 
     number: int
     block: Block
@@ -125,12 +127,11 @@ def traced(
     ``plan.p_attributes``.
 
     The trace has the matches of each block. At most ``blocks`` blocks are in detail: first the block of the query
-    ``query_id``, then blocks that accept something, then the others in their order. ``listed``: the most ids at each
-    step. Raise PlanError for an unknown query and for values that do not fit the plan.
+    ``query_id``, then blocks that accept something, then the others in their order. ``listed``: the most query ids that
+    the trace names at each step. Raise PlanError for an unknown query and for values that do not fit the plan.
 
-    Cost: every block is evaluated along its own sequence, which reads a row of its matrix for each construct, and the
-    conjuncts left are verified. A block in detail also costs a pass over its bits at each step, to find the conjuncts
-    eliminated there.
+    Cost: the evaluation of every block along its own sequence, and the verification of the conjuncts left. For a block
+    in detail, also a pass over its bits at each step, to find the conjuncts eliminated there.
     """
     verdict, tuple_ = None, _Tuple.of(plan, values)
     if query_id is not None:
@@ -185,8 +186,8 @@ def _walked(tuple_: _Tuple, number: int) -> _BlockWalk:
 
 
 def _verified(tuple_: _Tuple, block: Block, bits: Bits) -> Bits:
-    """Return the bits whose conjuncts hold by their exact constraints. Patterns are not checked again: the GRB includes
-    their result.
+    """Return those of ``bits`` whose conjuncts the tuple satisfies by their exact constraints. Patterns are not checked
+    again: they have already set or cleared the bits of the GRB.
     """
     if not len(bits) or not block.table.has_inexact:
         return bits
@@ -257,7 +258,9 @@ def _block_trace(tuple_: _Tuple, walk: _BlockWalk | ListedTrace, focus: int, lis
 
 @dataclass(frozen=True)
 class _Eliminating:
-    """The search for the conjuncts eliminated between two states of a GRB, with the conjuncts of ``focus`` first."""
+    """The search for the conjuncts eliminated between two states of a tuple's GRB in a block. ``focus``: the handle of
+    the query whose conjuncts come first, or -1. ``listed``: the most conjuncts to name.
+    """
 
     traced: _Tuple
     walk: _BlockWalk
@@ -297,7 +300,9 @@ class _Eliminating:
 
 
 def _with_walk(verdict: Verdict, walk: _BlockWalk | ListedTrace, handle: int) -> Verdict:
-    """Return the verdict, with the cause of elimination added to each conjunct that does not hold."""
+    """Return the verdict on a query, with the cause of elimination added to each conjunct that does not hold.
+    ``handle``: the handle of the query.
+    """
     bits = np.flatnonzero(walk.block.table.owner == handle).tolist()
     judged_bits = zip(verdict.conjuncts, bits, strict=True)
     eliminated = (

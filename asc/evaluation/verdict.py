@@ -1,4 +1,6 @@
-"""The verdict whether one query accepts a tuple, term by term, by the exact constraints."""
+"""The verdict whether one query accepts a tuple. It evaluates each term of the query's conjuncts by the exact
+constraint.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,15 @@ from asc.predicate.normal_form.describe import constraint_text
 Keys = Mapping[PAttribute, "Key | None"]
 
 _FAILURES_SHOWN = 3
-"""The most conjuncts for which the verdict shows the failing term."""
+"""The most conjuncts for which the reason of a verdict names a failing term."""
 
 
 def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
-    """Return the verdict of a query on a tuple: the result of each term, computed from the tuple's keys without
-    regions.
+    """Return the verdict whether a query accepts a tuple, with the result of each term. It is computed from the tuple's
+    keys, without the regions of constructs.
 
-    Only the keys of the p-attributes that the query constrains are read. Raise PlanError for an unknown id. Cost: the
-    terms of the query, and a pass over the owners of each block to find them.
+    ``keys``: the tuple's key of each p-attribute that the query constrains; other keys are ignored. Raise PlanError for
+    an unknown id. Cost: the terms of the query, and a pass over all conjuncts of the plan to find those of the query.
     """
     places = plan.conjuncts_of(query_id)
     conjuncts = tuple(_conjunct(list(plan.constraints(number, bit)), keys) for number, bits in places for bit in bits)
@@ -39,8 +41,8 @@ def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
 
 
 def failing_term(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys, read: PAttribute | None = None) -> str:
-    """Return the first term that a tuple fails. If ``read`` is set, consider only terms that read the values of that
-    p-attribute. Return an empty text if there is no such term.
+    """Return the first of some terms that a tuple does not satisfy, as SQL. ``read``: consider only the terms on this
+    p-attribute; None for all terms. Return an empty text if the tuple satisfies all of these terms.
     """
     for attribute, constraint in terms:
         if (read is None or attribute.read == read) and not constraint.admits(attribute.key_among(keys)):
