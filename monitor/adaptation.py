@@ -12,24 +12,25 @@ from monitor.errors import MonitorError
 
 
 class Trigger(enum.Enum):
-    """A reason for a rearrangement."""
+    """A reason for a rearrangement, which is the search for another sequence of a block."""
 
     DROPPING_RATIO = "dropping ratio"
     COST = "cost"
     UNMEASURED = "unmeasured"
-    """The trigger of a block whose current sequence was never measured, so that there are no initial figures for a
-    comparison.
+    """The reason for a block whose current sequence was never measured, so that a check has no initial figures with
+    which it can compare the current figures.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The thresholds that decide when a sequence is checked and when it is rearranged.
+    """The thresholds that decide when a block's sequence is checked, and when another sequence is searched (a
+    rearrangement).
 
-    ``recompute_tuples``: lambda, the number of tuples between two checks. ``rearrangement``: mu, the relative change
-    that causes a rearrangement; with 0 every check rearranges. ``dropping_trigger`` and ``cost_trigger``: the figures
-    that a check compares. If both are off, nothing is ever rearranged. Raise MonitorError if lambda is below 1 or mu is
-    not a number >= 0.
+    ``recompute_tuples``: lambda, the number of tuples between two checks. ``rearrangement``: mu, the relative change of
+    a figure that causes a rearrangement; with 0, every check causes one. ``dropping_trigger`` and ``cost_trigger``:
+    whether a check compares the dropping ratio, and the cost, with their initial values. If both are False, there is
+    never a rearrangement. Raise MonitorError if lambda is below 1 or mu is not a number >= 0.
     """
 
     recompute_tuples: int
@@ -56,8 +57,8 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The cause of a rearrangement. ``trigger``: the reason. ``now``: the figures of the sequence on the last
-    ``tuples`` tuples.
+    """The cause of a rearrangement: the reason ``trigger``, and the figures that were compared. ``now``: the figures of
+    the current sequence on the last ``tuples`` tuples.
 
     ``before``: the initial figures of the sequence; None if the sequence was never measured.
     """
@@ -71,10 +72,11 @@ class Cause:
 class Adaptation:
     """The state of one block's sequence between two checks.
 
-    The state has the initial figures of the current sequence (d_init and its cost), and the counts since the last
-    check. A check takes place as soon as at least lambda tuples are counted. It uses all counted tuples, because a
-    batch is not divided. Then counting starts again. ``thresholds`` may be replaced at any time and apply from the next
-    count on. Cost: six numbers.
+    The state has the initial figures of the current sequence (the dropping ratio, d_init in the paper, and the cost),
+    and the counts of tuples since the last check. A check takes place as soon as at least lambda tuples are counted. It
+    uses all counted tuples, which may be more than lambda, because a batch is not divided. After a check, the counts
+    start again from 0. The attribute ``thresholds`` may be replaced at any time; the new thresholds apply from the next
+    call of :meth:`count` on. Cost: six numbers.
 
     >>> state = Adaptation(Thresholds(recompute_tuples=100, rearrangement=0.5))
     >>> state.put_in_place(Figures(dropping_ratio=0.4, cost=3.0))
@@ -95,17 +97,18 @@ class Adaptation:
         return self._before
 
     def put_in_place(self, figures: Figures | None) -> None:
-        """Start again with another current sequence. ``figures``: the sequence's initial figures, measured on the
-        sample from which the sequence was found.
+        """Set the initial figures of a sequence that has become the current one, and start the counts again from 0.
+        ``figures``: the figures of the sequence on the sample from which it was found.
 
-        The figures must be counted in the same way as the arguments of :meth:`count`. With None, the next check causes
-        a rearrangement.
+        The caller ensures that the figures are counted in the same way as the arguments of :meth:`count`. With None,
+        the next check causes a rearrangement.
         """
         self._before = figures
         self._begin()
 
     def count(self, tuples: int, dropped: int, evaluated: int) -> Cause | None:
-        """Add the counts of a batch. Return the cause if a rearrangement is now due, otherwise None.
+        """Add the counts of a batch: its tuples, the dropped tuples, and the constructs evaluated. Return the cause if
+        a rearrangement is now due, otherwise None.
 
         Raise MonitorError if the counts are impossible.
         """
@@ -125,8 +128,8 @@ class Adaptation:
         return None if trigger is None else Cause(trigger, counted, self._before, now)
 
     def _fired(self, now: Figures) -> Trigger | None:
-        """Return the first trigger that fires; the dropping ratio is checked first, then the cost. Return None if no
-        trigger fires.
+        """Compare the figures of the current sequence with its initial figures. Return the reason for a rearrangement,
+        or None if there is none. The dropping ratio is checked first, and the cost after it.
         """
         thresholds, before = self.thresholds, self._before
         if not (thresholds.dropping_trigger or thresholds.cost_trigger):

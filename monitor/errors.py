@@ -1,4 +1,4 @@
-"""The error for input that makes a measurement impossible."""
+"""The error for a sample, a sequence or a threshold with which the monitor cannot measure."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ class MicroArrow:
     """A micro-arrow from a region of a construct to the construct ``target``, with its measurements.
 
     ``level``: the number of constructs that the measured tuples had evaluated, including ``construct``. ``visitors``:
-    the number of tuples measured. ``value``: the measure of the target. ``macro_value``: the measure of the macro
-    successors of these tuples.
+    the number of tuples measured. ``value``: the value of ``measure`` for the target. ``macro_value``: its value for
+    the next constructs of these tuples along the macro-sequence.
     """
 
     construct: int
@@ -64,15 +64,17 @@ def hybrid_sequence(
     """Find micro-arrows for a macro-sequence of the block, and return the resulting hybrid-sequence. One sample is used
     for all levels.
 
-    The tuples are evaluated level by level. A level evaluates one construct for every live tuple. It then groups the
-    remaining live tuples by the region just visited. The NULL region is treated like any other region. These rules
-    apply to a group of at least ``min_visitors`` tuples whose region has no micro-arrow yet:
+    The tuples of the sample are evaluated level by level. A tuple is live as long as its GRB is not zero. A level
+    evaluates one construct for every live tuple. It then groups the tuples that are still live by the region just
+    visited. The NULL region is treated like any other region. These rules apply to a group of at least ``min_visitors``
+    tuples whose region has no micro-arrow yet:
 
     - Candidates are the constructs in the region's cab that no tuple of the group has evaluated and whose values were
       sampled. The cab does not depend on the GRB.
     - If every tuple of the group has evaluated a cover set, dropping ratios are compared, otherwise conditional
-      selectivities. A conditional selectivity is the conjuncts left divided by the conjuncts targeted, both summed over
-      the tuples of the group. So a tuple with more targeted conjuncts has a larger weight.
+      selectivities. A conditional selectivity is the number of conjuncts left after the construct, divided by the
+      number before it. Both numbers are summed over the tuples of the group. So a tuple with more conjuncts before the
+      construct has a larger weight.
     - The macro successor of a tuple is the first construct of the macro-sequence that the tuple has not evaluated. One
       value is computed for the macro successors of a group: each tuple is counted at its macro successor.
     - The best candidate (among equals, the first in the macro-sequence) becomes the target of the region's micro-arrow
@@ -100,8 +102,8 @@ def hybrid_sequence(
 
 
 class _Descent:
-    """The state of a search at one level: the next construct and the GRB of each tuple of the sample, and the
-    micro-arrows found so far.
+    """The state of a search for micro-arrows at one level (:func:`hybrid_sequence`): the next construct and the GRB of
+    each tuple of the sample, and the micro-arrows found so far.
     """
 
     def __init__(self, block: Block, sample: Sample, sequence: Sequence[int]) -> None:
@@ -123,7 +125,9 @@ class _Descent:
         self.arrows = np.full(len(block.matrix), -1, dtype=np.int32)
 
     def visit(self) -> bool:
-        """Evaluate the next construct of each live tuple. Return True if any tuple is still live."""
+        """Evaluate the next construct of each live tuple. Return True if the GRB of at least one tuple is not zero
+        afterwards.
+        """
         self._keep(visit(self.sample, self.qubs, self.states))
         return len(self.states.live) > 0
 
@@ -135,7 +139,7 @@ class _Descent:
         if not len(regions):
             return
         groups = self._measured(regions)
-        # In macro order, so that of equal constructs the first one of the macro-sequence wins.
+        # The columns are in the order of the macro-sequence, so that among equal constructs its first one wins.
         worst = np.iinfo(np.int64).max
         in_order = np.where(groups.candidates, groups.left, worst)[:, self.sequence]
         best = in_order.argmin(axis=1)

@@ -15,8 +15,8 @@ from monitor.statistics import Measure, covered, dropped_by_each, passed
 
 @dataclass(frozen=True, slots=True)
 class MacroStep:
-    """A step of the search: the appended construct, the measure used, and the measure's value for this construct.
-    ``others``: the other candidates, each with its value.
+    """A step of the search for a macro-sequence: the appended construct, the measure that was compared, and its value
+    for this construct. ``others``: the other constructs that could have been appended, each with its value.
 
     ``measure`` is None if no candidates were compared: for the last remaining construct, and for constructs whose
     values were not sampled.
@@ -44,16 +44,19 @@ class MacroSearch:
     passed to this step.
 
     While the appended constructs do not cover all conjuncts, the construct of lowest conditional selectivity is
-    appended. Ties go to the construct that covers more uncovered conjuncts, then to the first in the order of
-    p-attributes. After that, the construct of highest dropping ratio is appended. Ties go to the construct with the
-    lowest selectivity in the first step, then to the first in the order of p-attributes.
+    appended. Among equals, it is the construct that constrains the most conjuncts not yet covered, then the first in
+    the order of p-attributes. As soon as the appended constructs cover all conjuncts, the construct of highest dropping
+    ratio is appended. Among equals, it is the construct that had the lowest selectivity in the first step, then the
+    first in the order of p-attributes.
 
     A construct whose values were not sampled in some step is no longer measured, and comes at the end, in static order.
     "All conjuncts" are then the conjuncts that the other constructs together cover, because these constructs cover no
-    more in any order. The last measured construct needs no step. So n constructs take n - 1 steps.
+    more in any order. The last remaining construct needs no step, because there is no choice. So n constructs take n -
+    1 steps.
 
-    Invariant: every construct of the block is appended, open, or no longer measured. Cost: a step measures each open
-    construct once; O(n^2) measurements in all for n constructs (equation 4 of the paper).
+    Invariant: every construct of the block is appended, open (a candidate for the next step), or no longer measured.
+    Cost: a step measures each open construct once; O(n^2) measurements in all for n constructs (equation 4 of the
+    paper).
     """
 
     def __init__(self, block: Block) -> None:
@@ -121,7 +124,7 @@ class MacroSearch:
 
 
 def macro_sequence(block: Block, sample: Sample) -> MacroSequence:
-    """Search for the macro-sequence with one sample for all steps (sampled mode), and return the macro-sequence."""
+    """Search for the macro-sequence of a block, and return it. All steps of the search use the same sample."""
     search = MacroSearch(block)
     while not search.done:
         search.step(sample)

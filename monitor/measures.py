@@ -1,4 +1,6 @@
-"""The measures of each construct at its position in a sequence, on a sample."""
+"""The conditional selectivity and the dropping ratio of each construct at its position in a sequence, measured on a
+sample of tuples.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ from monitor.statistics import check_distinct, covered, dropping_ratio, passed
 class ConstructMeasure:
     """A construct at its position in a sequence, with its measures.
 
-    ``conditional_selectivity`` (Definition 3 of the paper): among the conjuncts that no earlier construct covers, the
-    share that passes the construct. It is None if the earlier constructs cover all conjuncts, or if the construct's
-    values were not sampled. ``dropping_ratio`` (Definition 4 of the paper): the share of tuples whose GRB is all zeros
-    after the construct.
+    ``conditional_selectivity`` (Definition 3 of the paper): among the conjuncts that no earlier construct constrains,
+    the share that the construct does not exclude, averaged over the tuples. It is None if the earlier constructs
+    constrain all conjuncts, or if the construct's values were not sampled. ``dropping_ratio`` (Definition 4 of the
+    paper): the share of tuples whose GRB is all zeros after the construct.
     """
 
     construct: int
@@ -30,8 +32,8 @@ class ConstructMeasure:
 def measures(block: Block, sample: Sample, sequence: Sequence[int]) -> tuple[ConstructMeasure, ...]:
     """Return the measures of each construct of a block's sequence.
 
-    Raise MonitorError for an empty sample and for an invalid sequence. Cost: for each construct, one count of the
-    sample at this construct, and one evaluation of the sample from the first construct to this one.
+    Raise MonitorError for an empty sample and for an invalid sequence. Cost: for each construct, a pass over the tuples
+    at this construct, and an evaluation of the tuples from the first construct to this one.
     """
     check_distinct(block, sequence)
     return tuple(_measure(block, sample, sequence, place) for place in range(len(sequence)))

@@ -1,5 +1,5 @@
-"""Local search for a cheaper sequence: each step moves one construct to the position with the lowest cost on the
-sample.
+"""Local search for a sequence with a lower cost: each step moves one construct to the position at which the tuples of a
+sample evaluate the fewest constructs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def moved(
     block: Block, sample: Sample, start: Sequence[int], *, raises: bool = False, work: int | None = WORK
 ) -> tuple[int, ...]:
     """Move single constructs of the sequence ``start`` until no move makes the sequence cheaper on the sample. Return
-    the resulting sequence. With ``raises``, each move makes the sequence more expensive.
+    the resulting sequence. With ``raises``, each move instead makes the sequence more expensive.
 
     The greedy search of the paper's section 4.2 never revises a choice. This search removes about half of the cost that
     the greedy sequence has beyond the best fixed sequence. A pass tries, for each construct in turn, every position,

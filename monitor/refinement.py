@@ -1,4 +1,6 @@
-"""Refinement of a hybrid-sequence: only the micro-arrows that lower the cost are retained."""
+"""Refinement of a hybrid-sequence: only the micro-arrows that lower the number of constructs evaluated are
+retained.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +18,22 @@ Places = npt.NDArray[np.intp]
 
 
 def refined(block: Block, sample: Sample, hybrid: HybridSequence) -> HybridSequence:
-    """Return the hybrid-sequence with only the micro-arrows that lower the cost of the sample.
+    """Return the hybrid-sequence with only the micro-arrows that lower its cost: the number of constructs that the
+    tuples of the sample evaluate.
 
     The measures of the paper's section 4.3 consider only the next step, on the tuples of one level. But the effect of a
     micro-arrow on the cost depends on all later steps, and on the tuples that reach its region along other paths. So
     each micro-arrow is tried, in the order found, together with the micro-arrows retained so far. A micro-arrow is
     retained if it lowers the cost of the tuples that visit its region.
 
-    The result costs the sample at most as much as the macro-sequence does. Cost: a micro-arrow changes only the cost of
+    So the cost of the result is at most the cost of the macro-sequence. Cost: a micro-arrow changes only the cost of
     tuples in its region, so all tries together evaluate the sample once for each construct. Raise MonitorError for a
     sample without tuples.
     """
     macro = block.order_of(hybrid.order.sequence.tolist())
     arguments = sample.arguments(block)
     table = np.full(len(block.matrix), -1, dtype=np.int32)
-    # Read-only like every other table of micro-arrows, so that no second kernel is compiled for it.
+    # Read-only like every other table of micro-arrows: numba would compile the kernels again for a writable array.
     arrows = table.view()
     arrows.flags.writeable = False
     geb = np.empty(len(block.slots), dtype=np.int64)

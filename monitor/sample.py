@@ -39,7 +39,7 @@ class Sample:
         """Return the sample of a block. ``region_ids``: the result of ``asc.evaluation.regions.region_ids`` for the
         plan of the block.
 
-        ``known_slots``: the p-attributes whose values were sampled; None for all.
+        ``known_slots``: the slots of the p-attributes whose values were sampled; None for all.
         """
         slots = block.slots.tolist()
         if region_ids.ndim != 2 or len(region_ids) <= max(slots, default=-1):
@@ -60,7 +60,7 @@ class Sample:
         """Return a sample of the first ``tuples`` tuples. Return this sample itself if it has no more tuples."""
         if tuples >= len(self):
             return self
-        # Laid out as every sample is, so that no second kernel is compiled for it.
+        # The copy has the memory layout of every other sample, so that numba compiles the kernels only once.
         return Sample(frozen(np.ascontiguousarray(self.regions[:, :tuples])), self.known, self.region_counts)
 
     def __len__(self) -> int:

@@ -51,9 +51,10 @@ class GroupArrays(NamedTuple):
 
     ``of_row`` int64[rows of the matrix]: the group of the tuples that visited a row, -1 if the row has no group.
     ``candidates`` bool[g, c]: the constructs that a micro-arrow may lead to. ``covered`` bool[g]: True if every tuple
-    of the group has evaluated a cover set. ``left`` int64[g, c]: the count left after each candidate. ``macro_left``
-    int64[g]: the count left after the macro successors. ``targeted`` int64[g]: the count before. All three count tuples
-    if the group is covered, otherwise conjuncts.
+    of the group has evaluated a cover set. The last three arrays count tuples if the group is covered, otherwise
+    conjuncts, summed over the tuples of the group. ``left`` int64[g, c]: the number left after each candidate.
+    ``macro_left`` int64[g]: the number left after the macro successors, which are the next constructs along the
+    macro-sequence. ``targeted`` int64[g]: the number before.
     """
 
     of_row: Array
@@ -68,8 +69,8 @@ class GroupArrays(NamedTuple):
 def walk_sample(
     sample: SampleArrays, sequence: Array, arrows: Array, geb: Array, grb: Array, costs: Array
 ) -> tuple[int, int]:
-    """Evaluate every tuple along a hybrid-sequence (section 5.1 of the paper), as ``asc.evaluation.block_kernels.walk``
-    does, but without emitting pairs.
+    """Evaluate every tuple of a sample along a hybrid-sequence (section 5.1 of the paper), to measure its cost. The
+    function ``asc.evaluation.block_kernels.walk`` does the same and also writes the accepted pairs.
 
     ``sequence`` int32[c]: the macro-sequence. ``arrows`` int32[rows of the matrix]: the micro-arrows; empty if there
     are none. ``geb`` int64[c] and ``grb`` uint64[words]: scratch memory. ``costs`` uint16[tuples] receives the number
@@ -117,8 +118,8 @@ def walk_sample(
 
 @compiled
 def drop_by_each(sample: SampleArrays, prefix: Array, candidates: Array, grb: Array, dropped: Array) -> int:
-    """Return the number of tuples that the constructs ``prefix`` drop. For each candidate, add to ``dropped`` the
-    number of tuples that the prefix and this candidate together drop.
+    """Return the number of tuples that the constructs ``prefix`` drop, which means that the GRB is all zeros after
+    them. For each candidate, add to ``dropped`` the number of tuples that the prefix and this candidate together drop.
 
     ``dropped`` int64[n] has one entry for each of ``candidates``. The caller passes zeros.
     """
@@ -156,8 +157,8 @@ def drop_by_each(sample: SampleArrays, prefix: Array, candidates: Array, grb: Ar
 
 @compiled
 def visit(sample: SampleArrays, qubs: Array, level: LevelArrays) -> int:
-    """Evaluate the next construct of every live tuple. Move the tuples whose GRB is still not zero to the front of
-    ``live``, and return the number of these tuples.
+    """Evaluate the next construct of every live tuple, which is a tuple whose GRB is not zero. Move the tuples that are
+    still live to the front of ``level.live``, and return the number of these tuples.
     """
     regions, matrix, rows = sample.regions, sample.matrix, sample.rows
     live, targets, places = level.live, level.targets, level.places
@@ -205,7 +206,9 @@ def narrow(level: LevelArrays, groups: GroupArrays) -> None:
 
 @compiled
 def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
-    """Return 1 if the AND of a tuple's GRB and a matrix row is not zero, otherwise 0."""
+    """Return 1 if the AND of a tuple's GRB and row ``place`` of the matrix is not zero, otherwise 0. ``number``: the
+    index of the tuple.
+    """
     for word in range(matrix.shape[1]):
         if grb[number, word] & matrix[place, word] != 0:
             return 1
@@ -214,7 +217,9 @@ def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
 
 @compiled
 def _left(grb: Array, number: int, matrix: Array, place: int) -> Any:
-    """Return the number of ones in the AND of a tuple's GRB and a matrix row."""
+    """Return the number of ones in the AND of a tuple's GRB and row ``place`` of the matrix. ``number``: the index of
+    the tuple.
+    """
     left = np.uint64(0)
     for word in range(matrix.shape[1]):
         left += ones(grb[number, word] & matrix[place, word])  # type: ignore[call-arg]
@@ -263,7 +268,7 @@ def follow(level: LevelArrays, arrows: Array, sequence: Array) -> int:
     The next construct is the target of the region's micro-arrow, if there is one and the tuple has not evaluated the
     target. Otherwise, it is the first construct of the macro-sequence that the tuple has not evaluated. ``arrows``
     int32[rows of the matrix]: the micro-arrows. The tuples that have a next construct are moved to the front of
-    ``live``.
+    ``level.live``.
     """
     live, places, geb, targets = level.live, level.places, level.geb, level.targets
     kept = 0

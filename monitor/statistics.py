@@ -21,7 +21,7 @@ Counts = npt.NDArray[np.int64]
 
 
 class Measure(enum.Enum):
-    """A measure by which constructs are compared."""
+    """A measure by which the search for a sequence compares constructs."""
 
     CONDITIONAL_SELECTIVITY = "conditional selectivity"
     DROPPING_RATIO = "dropping ratio"
@@ -31,9 +31,9 @@ class Measure(enum.Enum):
 class Walk:
     """The counts that result from evaluating the tuples of a sample along a sequence.
 
-    ``evaluated``: the number of constructs evaluated, summed over the tuples. ``micro_arrows`` and ``macro_arrows``:
-    the numbers of arrows followed. A tuple follows one arrow to each construct that it evaluates after its first
-    construct.
+    ``tuples``: the number of tuples. ``dropped``: the number of tuples whose GRB became all zeros. ``evaluated``: the
+    number of constructs evaluated, summed over the tuples. ``micro_arrows`` and ``macro_arrows``: the numbers of arrows
+    followed. A tuple follows one arrow to each construct that it evaluates after its first construct.
     """
 
     tuples: int
@@ -62,10 +62,10 @@ def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int],
     """Return the conditional selectivity of the construct ``candidate`` after the constructs ``prefix`` (Definition 3
     and equations 1 and 2 of the paper). It is the share of evaluation instances that pass the candidate.
 
-    An evaluation instance is a pair of a tuple and a live conjunct that no construct of the prefix covers. Its GRB bit
-    is still 1 when the candidate is evaluated. Raise MonitorError if the prefix covers every conjunct, or if the
-    candidate's values were not sampled. This is the reference for the selectivities that
-    :class:`monitor.macro.MacroSearch` compares.
+    An evaluation instance is a pair of a tuple and a conjunct that no construct of the prefix constrains. So the GRB of
+    the tuple still has the bit of the conjunct before the candidate is evaluated. The instance passes if the bit is
+    still 1 afterwards. Raise MonitorError if the prefix covers every conjunct, or if the candidate's values were not
+    sampled. This is the reference for the selectivities that :class:`monitor.macro.MacroSearch` compares.
     """
     check_distinct(block, [*prefix, candidate])
     if candidate not in sample.known:
@@ -89,10 +89,12 @@ def dropping_ratio(block: Block, sample: Sample, sequence: Sequence[int]) -> flo
 
 
 def walked(block: Block, sample: Sample, order: Order) -> Walk:
-    """Evaluate the sample along ``order``, and return the counts. The block's current order does not matter.
+    """Evaluate the tuples of a sample in a block along ``order``, and return the counts. The block's current order does
+    not matter.
 
-    A construct whose values were not sampled is visited and excludes nothing. With such constructs ``evaluated`` may be
-    too high and ``dropped`` too low, but never the reverse. Raise PlanError if the order does not fit the block.
+    A construct whose values were not sampled is counted as evaluated, but excludes nothing. With such constructs,
+    ``evaluated`` of the result may be too high and ``dropped`` too low, but never the reverse. Raise PlanError if the
+    order does not fit the block.
     """
     costs, dropped, micro_arrows = _walked(block, sample, order)
     evaluated = int(costs.sum(dtype=np.int64))
@@ -108,13 +110,15 @@ def costs_of(block: Block, sample: Sample, order: Order) -> Costs:
 
 
 def covered(block: Block, constructs: Sequence[int]) -> Words:
-    """Return the conjuncts that at least one of the constructs covers, as a bitmap uint64[words]."""
+    """Return the conjuncts that at least one of the constructs constrains, as a bitmap uint64[words]."""
     words: Words = np.bitwise_or.reduce(block.qubs[list(constructs)], axis=0)
     return words
 
 
 def passed(block: Block, sample: Sample, conjuncts: Words, construct: int) -> int:
-    """Return the number of evaluation instances, pairs of a tuple and one of ``conjuncts``, that pass one construct."""
+    """Return the number of evaluation instances that pass one construct. An instance is a pair of a tuple and one of
+    ``conjuncts``. It passes if the construct's region of the tuple does not exclude the conjunct.
+    """
     row = int(sample.rows(block)[construct])
     visitors = np.bincount(sample.regions[construct])
     visited = np.flatnonzero(visitors)
@@ -125,8 +129,8 @@ def passed(block: Block, sample: Sample, conjuncts: Words, construct: int) -> in
 def dropped_by_each(
     block: Block, sample: Sample, prefix: Sequence[int], candidates: Sequence[int]
 ) -> tuple[int, Counts]:
-    """Return the number of tuples that the constructs ``prefix`` drop. Also return, for each candidate, the number of
-    tuples that the prefix and this candidate together drop.
+    """Return the number of tuples that the constructs ``prefix`` drop, which means that the GRB is all zeros after
+    them. Also return, for each candidate, the number of tuples that the prefix and this candidate together drop.
     """
     dropped = np.zeros(len(candidates), dtype=np.int64)
     places = np.array(prefix, dtype=np.int64), np.array(candidates, dtype=np.int64)

@@ -13,8 +13,8 @@ from asc.plan.plan import Plan
 
 Regions = tuple[bool, bytes | tuple[Cut, ...]]
 """The regions of a p-attribute in a form that can be compared between plans. The first element is True if the regions
-are exact. The second element has their boundaries as bytes. If the keys are labels, it has cuts instead, because the
-label of the same string may differ between dictionaries, but its cut does not.
+are exact. The second element has the boundaries of the regions as bytes. If the keys of the p-attribute are labels, it
+has the cuts (constants as byte strings) instead, because two dictionaries may have different labels for a string.
 """
 
 
@@ -23,7 +23,8 @@ class OrderByAttribute:
     """The order of a block, expressed by p-attributes, which remain valid in other plans.
 
     ``sequence``: the p-attributes in the order of the macro-sequence. ``micro_arrows``: (p-attribute, region, target
-    p-attribute) of each micro-arrow. ``regions``: the regions of each p-attribute from which a micro-arrow leads.
+    p-attribute) of each micro-arrow. ``regions``: for each p-attribute from which a micro-arrow leads, the division of
+    its values into regions.
     """
 
     sequence: tuple[PAttribute, ...]
@@ -48,12 +49,13 @@ class OrderByAttribute:
 
 
 def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
-    """Return the order for block ``number`` of another plan.
+    """Return an order in the form that block ``number`` of a plan needs. ``order``: the order of a block of another
+    plan.
 
-    Constructs that the block does not have are dropped. Constructs that the order does not have come last, in static
-    sequence. A micro-arrow is dropped if the block lacks one of its constructs, or if the regions of its p-attribute
-    have changed (other boundaries, other constants). It is also dropped if its target is no longer in the region's cab,
-    and so can exclude nothing. A change of the target's regions does not matter.
+    Constructs of the order that the block does not have are omitted. Constructs that the order does not have come last,
+    in static sequence. A micro-arrow is omitted if the block lacks one of its constructs, or if the regions of its
+    p-attribute have changed (other boundaries, other constants). It is also omitted if its target is no longer in the
+    region's cab, and so can exclude nothing. A change of the target's regions does not matter.
     """
     block = plan.blocks[number]
     slots = block.slots.tolist()
@@ -77,9 +79,9 @@ def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
 def carried(old: Plan, new: Plan) -> Plan:
     """Return the new plan with the orders of the old plan.
 
-    If the new plan was compiled from all queries, each of its blocks receives the parts of the old order that are still
-    valid. A new plan that results from changes shares blocks with the old plan, and so has their orders. It is returned
-    unchanged.
+    If the new plan was compiled as a whole, each of its blocks receives the parts of the old order that are still
+    valid. If a change made the new plan from the old one, the two plans share blocks with their orders. The function
+    returns such a plan unchanged.
     """
     return new if new.changes else with_orders_from(old, new)
 
