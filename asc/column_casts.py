@@ -1,5 +1,5 @@
-"""Casts of columns whose type differs from the type in the schema. A cast is accepted if the schema's type holds every
-value exactly.
+"""Casts of columns of a table whose type differs from the type in the schema of the predicates. A cast is accepted if
+the schema's type represents every value exactly.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row:
 
     Exact casts are: integers and decimals of another width, integers to floats and back, floats of another width,
     timestamps of another unit, a column of nothing but NULLs. Run-end encoded values are decoded. A column whose type
-    cannot be cast to the p-attribute's is returned unchanged. Raise PlanError for the first value that the type cannot
-    hold. A column that already has the type costs nothing; a cast costs a copy.
+    cannot be cast to the p-attribute's type is returned unchanged. Raise PlanError for the first value that the
+    p-attribute's type cannot represent. Cost: a copy of the values, or nothing if the column already has the type.
 
     >>> fitted(PAttribute("delay", pa.int32()), pa.array([45, None], pa.int64())).type
     DataType(int32)
@@ -42,9 +42,11 @@ def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row:
 
 
 def column_at(batch: pa.RecordBatch | pa.Table, path: tuple[str, ...], name: str) -> pa.Array | pa.ChunkedArray:
-    """Return a column of a batch by its path. A field of a struct is NULL if the struct is NULL.
+    """Return a column of a batch, or a field of a struct in it, by its path. A field of a struct is NULL if the struct
+    is NULL. ``name``: the name of the whole column, for errors.
 
-    A name with the same spelling is preferred, else any name that Spark treats as equal.
+    Each part of the path selects the column or field with the same spelling. If there is none, it selects the one whose
+    name Spark treats as equal.
     """
     column = batch.column(_place(batch.schema.names, path[0], name))
     for part in path[1:]:
@@ -58,7 +60,9 @@ def column_at(batch: pa.RecordBatch | pa.Table, path: tuple[str, ...], name: str
 
 
 def _place(names: list[str], wanted: str, name: str) -> int:
-    """Return the index of ``wanted`` among some names. ``name``: the name of the whole column, for errors."""
+    """Return the index of the name ``wanted`` among ``names``. Raise PlanError if it is missing, or occurs several
+    times. ``name``: the name of the whole column, for errors.
+    """
     places = [i for i, own in enumerate(names) if own == wanted]
     places = places or [i for i, own in enumerate(names) if folded(own) == folded(wanted)]
     if len(places) > 1:
@@ -69,8 +73,8 @@ def _place(names: list[str], wanted: str, name: str) -> int:
 
 
 def position_of(attribute: PAttribute, parts: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
-    """Return the positions, or boxes, whose parts are columns of numbers. Each number becomes the double that Spark
-    casts it to.
+    """Return the positions, or boxes, whose coordinates are in ``parts``, columns of numbers. ``attribute``: the
+    p-attribute of the positions. Each number becomes the double to which Spark casts it.
     """
     return pa.StructArray.from_arrays([as_doubles(part) for part in parts], fields=list(attribute.type))
 
@@ -103,26 +107,27 @@ def _goes_with(given_type: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def _exact(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray | None:
-    """Return the values cast to a type. Return None if the type cannot hold one of the values."""
+    """Return the values cast to a type. Return None if the type cannot represent one of the values exactly."""
     if pa.types.is_float16(values.type):
-        # Every value is a float32; Arrow compares none of these.
+        # A float32 represents every float16 exactly. Arrow cannot compare values of type float16.
         values = values.cast(pa.float32())
     try:
         if pa.types.is_decimal(wanted) and pa.types.is_integer(values.type):
-            # Arrow asks whether all values of an integer's width fit, not whether these do.
+            # Arrow refuses the cast unless the decimal type represents every integer of this width, whatever the values
+            # are.
             values = values.cast(pa.decimal128(20, 0))
         cast = values.cast(wanted)
     except pa.ArrowInvalid:
         return None
     if pa.types.is_floating(wanted) and pa.types.is_floating(values.type):
-        # Arrow rounds.
+        # Arrow rounds without an error, so the values are compared with the originals.
         same = pc.or_kleene(pc.equal(cast.cast(values.type), values), pc.is_nan(values))
         return cast if pc.all(same).as_py() in (True, None) else None
     return cast
 
 
 def _shown(value: pa.Scalar) -> object:
-    # Nanoseconds are no datetime.
+    # A timestamp in nanoseconds has no exact Python datetime.
     return value.cast(pa.string()).as_py() if pa.types.is_timestamp(value.type) else value.as_py()
 
 

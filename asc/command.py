@@ -13,8 +13,8 @@ from types import ModuleType
 
 
 def run() -> None:
-    """Run the command line. Exit with 1 and a one-line message if Python finds another project's package instead of one
-    of ours.
+    """Run the command line. Exit with 1 and a one-line message if Python finds another project's package instead of a
+    package of asc-broker with the same name.
     """
     packages = _packages()
     try:

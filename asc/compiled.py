@@ -1,4 +1,6 @@
-"""Decorators that compile functions with numba: every kernel of the project uses one of them."""
+"""Decorators that compile functions with numba. Every kernel (a compiled loop over arrays) of the project uses one of
+them.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,15 @@ def compiled(function: F) -> F:
     """Compile a function on its first use. The compiled code is stored, so that later processes of the machine do not
     compile the function again. The function releases the GIL while it runs.
 
-    The function must not create an array: it is compiled without reference counts. Counting, for each function that
-    receives an array, took half of the time of many loops, and prevented reading several words at once. The function
-    must not return an array either, except to another compiled function.
+    The function must not create an array: it is compiled without reference counts. With reference counts, each function
+    that receives an array counts a reference. This took half of the time of many loops, and prevented the processor
+    from reading several words at once. The function must not return an array either, except to another compiled
+    function.
 
     Arrays that belong together are one argument, a NamedTuple: arrays of one dtype in a list of arguments are easily
-    exchanged. The class of the NamedTuple must be an attribute of a module, or the compiled code cannot be stored.
-    Cost: 0.1 microseconds a field for each call from Python, none for a call from a compiled function.
+    exchanged. The class of the NamedTuple must be an attribute of a module, or the compiled code cannot be stored. Cost
+    of a NamedTuple: 0.1 microseconds for each of its fields in a call from Python; none in a call from a compiled
+    function.
 
     numba stores the compiled code beside the package, or in the user's cache folder if the package is not writable. If
     neither is writable, the function is compiled for the process alone.
@@ -59,10 +63,12 @@ def _compiled(function: F, **options: Any) -> F:
 
 
 class _Index(IndexDataCacheFile):
-    """The index of the stored code of one function; empty if it names classes that another version of asc had.
+    """The index of numba's stored code for one function. It counts as empty if it names classes that only another
+    version of asc had.
 
     numba reads the whole index, with the classes of NamedTuples, before it compares the time of the source file. If a
-    class was renamed since then, each call raises AttributeError there until the file is removed.
+    class has been renamed since the index was written, numba itself would raise AttributeError in each call, until the
+    file is removed.
     """
 
     def _load_index(self) -> dict[Any, Any]:
@@ -96,7 +102,9 @@ def ones(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, place: Any) -> Any:
-    """Load the element at an int64 index of an array into the cache, without waiting. The index may be invalid."""
+    """Load the element at an int64 index of an array into the processor's cache, without waiting for it. An index
+    outside of the array is allowed.
+    """
     from llvmlite import ir
     from numba.core import types
 

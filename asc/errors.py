@@ -53,7 +53,7 @@ class SchemaError(AscError):
 
 
 class ShapeError(AscError):
-    """A refused shape: the fault, its position, and the remedy."""
+    """A refused shape, or a refused file of shapes: the fault, its position, and the remedy."""
 
 
 class PlanError(AscError):
@@ -118,8 +118,10 @@ class CubeError(OperatorError):
 
 
 class DbscanError(OperatorError):
-    """A refused definition of clusters."""
+    """A refused definition of a DBSCAN query (an operator that forms clusters)."""
 
 
 class FeedFormError(AscError):
-    """A message or a state of a feed that another version wrote, in a form that this version cannot read."""
+    """A message of a feed, or the state of an operator of a feed, that another version of asc-broker wrote in a form
+    that this version cannot read.
+    """

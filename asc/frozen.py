@@ -16,11 +16,13 @@ S = TypeVar("S", bound=np.generic)
 D = TypeVar("D", bound="DataclassInstance")
 
 STORED = "stored"
-"""The metadata key of a field for its stored name, if files of earlier versions have another name."""
+"""The key in the metadata of a dataclass field for the field's stored name. A field has this entry if files of earlier
+versions use another name than the code.
+"""
 
 
 def frozen(array: npt.NDArray[S]) -> npt.NDArray[S]:
-    """Return an array after making it read-only."""
+    """Make an array read-only, and return the same array."""
     array.setflags(write=False)
     return array
 
@@ -31,7 +33,7 @@ def arrays_of(instance: DataclassInstance) -> dict[str, npt.NDArray[Any]]:
 
 
 def of_stored(kind: type[D], arrays: Mapping[str, npt.NDArray[Any]]) -> D:
-    """Return an instance of a dataclass with the arrays that :func:`arrays_of` returned.
+    """Return an instance of the dataclass ``kind`` from its arrays, by the names that :func:`arrays_of` uses.
 
     Raise TypeError if an array is missing, and KeyError if no field has the name of an array.
     """
@@ -55,7 +57,7 @@ class OfArrays:
         return tuple(self.arrays().values())
 
     def arrays(self, prefix: str = "") -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays by their names, each with a prefix."""
+        """Return the arrays by their stored names, with ``prefix`` before each name."""
         return {f"{prefix}{name}": array for name, array in arrays_of(self).items()}  # type: ignore[arg-type]
 
 

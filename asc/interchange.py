@@ -18,8 +18,8 @@ PART_ROWS = 1 << 20
 """The most rows of a table that are matched together. This bounds the copy that makes a column contiguous."""
 
 _FEWEST_ROWS = 1 << 16
-"""The least number of rows of a part, unless the table ends. Streams have batches of some thousand rows, and each call
-has a cost.
+"""The least number of rows of a part, except the last part of a table. Streams of Arrow batches often have batches of
+only some thousand rows. Such batches are combined, because matching a part has a fixed cost.
 """
 
 _TAKEN = "pyarrow, Polars, pandas or DuckDB table, or any object with __arrow_c_stream__"
@@ -31,8 +31,8 @@ Part: TypeAlias = pa.RecordBatch | pa.Table
 class Incoming:
     """A table that is being read: its Arrow schema, and its rows in parts of bounded size, which can be iterated once.
 
-    Invariant: each part has the schema. Cost: one part at a time is in memory; rows already in Arrow memory are not
-    copied.
+    Invariant: each part has the schema ``schema``. Cost: one part at a time is in memory; rows already in Arrow memory
+    are not copied.
     """
 
     schema: pa.Schema
@@ -60,14 +60,14 @@ class Incoming:
 
 
 def is_table(value: object) -> bool:
-    """Return whether :meth:`Incoming.of` accepts a value."""
+    """Return True if a value is a table that :meth:`Incoming.of` accepts."""
     is_arrow = isinstance(value, (pa.Table, pa.RecordBatch, pa.RecordBatchReader))
     return is_arrow or hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
 
 
 def predicates_schema(schema: pa.Schema) -> Schema:
-    """Return the attributes of a table that predicates may name. ``excluded`` of the result has the other columns, with
-    reasons.
+    """Return the schema of the columns of a table that predicates may name. ``schema``: the Arrow schema of the table.
+    ``excluded`` of the result has the other columns, each with the reason.
 
     A type that Spark does not have becomes the narrowest type that holds its values: ``uint8`` becomes SMALLINT,
     ``uint64`` DECIMAL(20,0), ``float16`` FLOAT, and a timestamp of any unit TIMESTAMP. Raise SchemaError if no
@@ -105,7 +105,7 @@ def _known_fields(fields: Iterable[pa.Field], prefix: str, others: dict[str, str
 
 
 def _widened(data_type: pa.DataType) -> pa.DataType:
-    """Return the narrowest type with a counterpart in Spark that holds the values.
+    """Return the narrowest type that Spark also has and that represents every value of an Arrow type.
 
     Return the type itself if there is no such type.
     """

@@ -65,10 +65,11 @@ def read_layer(
     with a column of WKT; also with ``.gz``.
 
     ``id``: the property, or column, that identifies a shape; by default a Feature's ``id`` member, else its property
-    ``id``. ``repair``: whether shapes that GEOS finds invalid are mended. ``allow_edges_over_180_deg``: whether edges
-    may be longer than half a turn. ``properties``: the properties that joins can name, as Spark DDL. Raise ShapeError,
-    with the position, for a refused row and for an id that occurs twice. Raise SchemaError if the properties are not
-    DDL, and OSError if the file cannot be read.
+    ``id``. ``crs``: the meaning of the coordinates, ``wgs84`` (degrees) or ``planar``. ``repair``: whether shapes that
+    GEOS finds invalid are repaired; otherwise they are refused. ``allow_edges_over_180_deg``: whether edges may be
+    longer than half a turn. ``properties``: the properties that joins can name, as Spark DDL. Raise ShapeError, with
+    the position, for a refused row and for an id that occurs twice. Raise SchemaError if the properties are not DDL,
+    and OSError if the file cannot be read.
     """
     if crs not in CRSS:
         raise ShapeError("crs", crs, f"write {' or '.join(CRSS)}")
@@ -84,8 +85,8 @@ def read_layer(
 
 
 def layers_of(sources: Mapping[str, Layer | str | Path], crs: str) -> dict[str, Layer]:
-    """Return layers by name. A source that is a path is read as a file whose positions have the given crs
-    (:func:`read_layer`).
+    """Return layers by name. ``sources``: for each name a layer, or the path of a file of shapes, which is read with
+    :func:`read_layer`. ``crs``: the crs of the coordinates in such files.
 
     Raise SchemaError for a source that is neither a layer nor a path, and if the sources are not a mapping.
     """
@@ -130,7 +131,9 @@ def _row(document: Mapping[str, Any], rules: Rules) -> Feature | ShapeError:
 
 
 def _documents(path: Path, rules: Rules) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the Features of a file with their positions. A Feature from CSV has WKT instead of a geometry."""
+    """Yield the Features of a file, each with its position in the file, such as ``line 3``. A Feature from CSV has WKT
+    instead of a geometry.
+    """
     name = path.name.lower().removesuffix(".gz")
     with _opened(path) as file, _reading(path):
         if name.endswith(_GEOJSON):
@@ -188,7 +191,9 @@ def _next_row(reader: csv.DictReader[str]) -> dict[str, str] | None:
 
 @contextmanager
 def _long_fields() -> Iterator[None]:
-    """Allow CSV fields as long as shapes, and restore the limit for other readers of the process afterwards."""
+    """Allow CSV fields of up to _FIELD_BYTES_MAX characters, so that a field can contain a shape. Afterwards restore
+    the limit for other readers of the process.
+    """
     with _FIELD_LIMIT:
         before = csv.field_size_limit(_FIELD_BYTES_MAX)
         try:
@@ -214,7 +219,7 @@ def _opened(path: Path) -> IO[str]:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Raise ShapeError if a file is not text, or if its archive is damaged."""
+    """Convert errors of reading to ShapeError: the file is not text in UTF-8, or its compressed data is damaged."""
     try:
         yield
     except UnicodeDecodeError as error:

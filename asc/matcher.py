@@ -25,15 +25,16 @@ from asc.spark_types import folded
 from asc.spatial.layer import Layer
 
 QUERIES_COLUMN = "queries"
-"""The column that :meth:`Matcher.filter` adds."""
+"""The name of the column that :meth:`Matcher.filter` adds: the ids of the queries that accept the row."""
 
 
 class Matcher:
     """A changing set of standing predicates, matched against tables of pyarrow, Polars, pandas, DuckDB, or any library
     that exports Arrow.
 
-    Represents a mapping id -> predicate over one schema. Invariant: ``plan`` is compiled from exactly that mapping.
-    Changes from several threads at once are not safe. A plan is immutable, so any number of threads may match it.
+    A matcher represents a mapping of ids to predicates over one schema. Invariant: ``plan`` is compiled from exactly
+    that mapping. Several threads must not change a matcher at the same time. But any number of threads may match tables
+    at the same time, because a plan is immutable.
 
     >>> matcher = Matcher("delay INT, city STRING", {"late": "delay > 30", "oslo": "city = 'Oslo' OR delay IS NULL"})
     >>> table = pa.table({"delay": [45, 10, None], "city": ["Oslo", "Bergen", "Bodø"]})
@@ -55,11 +56,11 @@ class Matcher:
         """Compile the first queries over a schema. Raise SchemaError if the schema is invalid.
 
         ``schema``: the schema of the tables, as :meth:`Schema.of` accepts it; or one of these tables, or its Arrow
-        schema (:func:`asc.interchange.predicates_schema`). ``queries``: id -> predicate, with the errors of
-        :meth:`add`. ``options``: the layout of plans. ``limits``: the limits of predicates. ``time_zone``: the session
-        time zone of timestamps in predicates. ``crs``: the crs of positions, ``wgs84`` or ``planar``; by default the
-        crs of the schema. ``layers``: the layers of ``shape('layer', 'id')`` by name, as :func:`asc.read_layer` returns
-        them, or files of shapes with ids.
+        schema (:func:`asc.interchange.predicates_schema`). ``queries``: a mapping of ids to predicates; it raises the
+        errors of :meth:`add`. ``options``: the limits by which the compiler lays out plans. ``limits``: the limits of
+        predicates. ``time_zone``: the session time zone of timestamps in predicates. ``crs``: the crs of positions,
+        ``wgs84`` or ``planar``; by default the crs of the schema. ``layers``: the layers of ``shape('layer', 'id')`` by
+        name, as :func:`asc.read_layer` returns them, or files of shapes with ids.
         """
         found = _schema_of(schema)
         self.schema = found if crs is None else found.with_crs(crs)
@@ -117,7 +118,8 @@ class Matcher:
         """Count the rows of a table that each query accepts. The result has the columns ``query`` and ``count`` int64,
         and one row for every query, sorted by id.
 
-        Only one part of a stream is in memory at a time. Arguments and errors are those of :meth:`match`.
+        If the table is a stream of batches, only one part of it is in memory at a time. Arguments and errors are those
+        of :meth:`match`.
         """
         return count_table(self._plan, (matches for _, matches in self._matched_parts(table)))
 
@@ -144,7 +146,7 @@ class Matcher:
         return pa.concat_tables(kept)
 
     def _matched_parts(self, table: object) -> Iterator[tuple[Part, Matches]]:
-        """Yield the parts of a table with the matches in each."""
+        """Yield the consecutive parts of a table, each with its matches (the accepted pairs of row and query)."""
         return _matched(self._plan, Incoming.of(table))
 
     def _query(self, query_id: str, where: str) -> Query:
@@ -175,7 +177,9 @@ def _pairs(pairs: object) -> Iterator[tuple[Any, Any]]:
 
 
 def _schema_of(value: object) -> Schema:
-    """Return the schema of a value, which is a schema in any accepted form, or a table."""
+    """Return the schema for the argument ``schema`` of :class:`Matcher`, which is a schema in any accepted form, or a
+    table.
+    """
     if isinstance(value, pa.Schema):
         return predicates_schema(value)
     if is_table(value):

@@ -1,4 +1,6 @@
-"""The depth of nesting of a text, counted without recursion, before a recursive reader reads the text."""
+"""The depth of nesting of JSON or WKT. It is counted without recursion, before a recursive parser reads the text,
+because deep nesting would overflow the parser's stack.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import re
 from itertools import accumulate
 
 JSON_LEVELS_MAX = 100
-"""The greatest depth of nested arrays and objects in JSON that a recursive reader may read."""
+"""The greatest depth of nested arrays and objects in JSON that a recursive parser may read."""
 
 WKT_LEVELS_MAX = 10
 """The greatest depth of nested parentheses in WKT. A MULTIPOLYGON has a depth of three."""
@@ -15,8 +17,8 @@ _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 
 
 def json_levels(text: str) -> int:
-    """Return the greatest depth of nested arrays and objects in a JSON text. If the JSON is invalid, count at least the
-    part before the fault. Cost: some nanoseconds per character.
+    """Return the greatest depth of nested arrays and objects in a JSON text. If the text is invalid JSON, the result
+    counts at least the part before the fault. Cost: some nanoseconds per character.
 
     >>> json_levels('{"a": [1, {"b": "[[[["}]}')
     3

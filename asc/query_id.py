@@ -1,4 +1,4 @@
-"""Checks of query ids, and of mappings of ids to predicates, for the library and the daemon."""
+"""Checks of query ids, and of mappings of query ids to predicates. The library and the daemon use them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _SHOWN_CHARS = 250
 
 
 def checked_id(query_id: object, error: type[AscError]) -> str:
-    """Return the id of a query unchanged. Raise ``error`` if it has no legal form.
+    """Return the id of a query unchanged. Raise an exception of the type ``error`` if it does not have the form that
+    ID_REMEDY describes.
 
     >>> checked_id("late", AscError)
     'late'
@@ -28,7 +29,8 @@ def checked_id(query_id: object, error: type[AscError]) -> str:
 
 
 def checked_queries(queries: object, error: type[AscError]) -> Mapping[Any, Any]:
-    """Return a mapping of ids to predicates unchanged. Raise ``error`` if the value is not a mapping.
+    """Return a mapping of query ids to predicates unchanged. Raise an exception of the type ``error`` if the value is
+    not a mapping.
 
     >>> checked_queries(["delay > 60"], AscError)
     Traceback (most recent call last):

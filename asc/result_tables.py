@@ -26,7 +26,8 @@ _TEXT_BYTES = 2**31 - 1
 
 
 def result_table(plan: Plan, parts: Iterable[Matches], by: By) -> pa.Table:
-    """Return the matches in the consecutive parts of a table, in the form of :meth:`asc.Matcher.match`.
+    """Return the matches in the consecutive parts of a table as one Arrow table, whose columns
+    :meth:`asc.Matcher.match` describes.
 
     Raise PlanError for an unknown form, and for more rows than an int32 can number.
     """
@@ -45,8 +46,9 @@ def result_table(plan: Plan, parts: Iterable[Matches], by: By) -> pa.Table:
 
 
 def count_table(plan: Plan, parts: Iterable[Matches]) -> pa.Table:
-    """Return the number of rows that each query accepts. The table has the columns ``query`` and ``count`` int64, and
-    one row for every query, sorted by id.
+    """Return an Arrow table of the number of rows that each query accepts. It has the columns ``query`` and ``count``
+    int64, and one row for every query, sorted by id. ``parts``: the matches of the consecutive parts of the matched
+    table.
     """
     counts = np.zeros(len(plan), dtype=np.int64)
     for matches in parts:
@@ -68,10 +70,10 @@ def ids_by_row(plan: Plan, matches: Matches) -> pa.ListArray:
 
 
 def filtered(part: Part, mask: pa.BooleanArray) -> pa.Table:
-    """Return the rows of a part that a mask selects.
+    """Return the rows of a part of a table that a mask selects.
 
-    Arrow cannot filter view types, so these become the large types of the same values. Arrow cannot filter run-end
-    encoded columns either, so these are decoded. Raise PlanError for any other column that Arrow cannot filter.
+    Arrow cannot filter columns of view types, so these get the large types for the same values. Arrow cannot filter
+    run-end encoded columns either, so these are decoded. Raise PlanError for any other column that Arrow cannot filter.
     """
     fields: list[pa.Field] = []
     columns: list[pa.ChunkedArray] = []
@@ -105,7 +107,9 @@ def _without_views(data_type: pa.DataType) -> pa.DataType:
 
 
 def _joined(parts: Iterable[Matches]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the pairs of all parts, with rows numbered across the parts."""
+    """Return the rows and the queries of the accepted pairs of all parts. The rows are numbered from the first row of
+    the first part on.
+    """
     rows, queries, before = [np.empty(0, np.int32)], [np.empty(0, np.int32)], 0
     for matches in parts:
         if before + matches.tuples > _MOST_ROWS:
@@ -117,8 +121,8 @@ def _joined(parts: Iterable[Matches]) -> tuple[npt.NDArray[np.int32], npt.NDArra
 
 
 def _offsets(places: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
-    """Return offsets int64[count + 1]: in pairs that are sorted by row, or by query, those of row or query i are
-    ``offsets[i]`` to ``offsets[i + 1]``. ``places``: the row, or the query, of each pair.
+    """Return offsets int64[count + 1] into pairs that are sorted by row, or by query. The pairs of row i, or of query
+    i, are ``offsets[i]`` to ``offsets[i + 1]``. ``places``: the row, or the query, of each pair.
     """
     offsets = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(places, minlength=count), out=offsets[1:])

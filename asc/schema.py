@@ -28,17 +28,21 @@ from asc.spatial.layer import Layer
 from asc.spatial.properties import Properties, is_property_type
 
 GEOMETRY = "geometry"
-"""The name that predicates of joins use for the shape of a layer's row. Their other names for the row are names of
-properties.
+"""The name by which predicates of joins refer to the shape of a layer's feature. They refer to the feature's properties
+by the names of the properties.
 """
 
 WGS84, PLANAR = "wgs84", "planar"
 CRSS = (WGS84, PLANAR)
-"""The meanings of the numbers in a position: degrees of longitude and latitude, or x and y in a plane."""
+"""The meanings of the two numbers of a position: degrees of longitude and latitude (``wgs84``), or x and y in a plane
+(``planar``).
+"""
 
 
 class StructType(Protocol):
-    """The part of PySpark's StructType that the engine uses, which does not depend on Spark."""
+    """The method of PySpark's StructType that the engine calls. With this protocol, the engine does not import
+    PySpark.
+    """
 
     def json(self) -> str:
         """Return the JSON of the type."""
@@ -65,12 +69,12 @@ class Attribute:
 class Schema:
     """The attributes of a stream's tuples.
 
-    Represents Spark's StructType as an Arrow schema of canonical types: signed integers, float32/64, decimal128,
-    string, binary, bool, date32, ``timestamp('us', 'UTC')`` for TIMESTAMP, ``timestamp('us')`` for TIMESTAMP_NTZ,
-    struct, list, map. ``crs``: the meaning of numbers in positions, ``wgs84`` (degrees, longitude first) or ``planar``
-    (x and y in a plane). ``layers``: the layers that ``shape('layer', 'id')`` names. Invariant: there is at least one
-    field, and sibling names differ in more than case. Finding an attribute costs one dictionary access for each part of
-    its path.
+    ``arrow``: Spark's StructType as an Arrow schema. Each type of Spark has one Arrow type: signed integers,
+    float32/64, decimal128, string, binary, bool, date32, ``timestamp('us', 'UTC')`` for TIMESTAMP, ``timestamp('us')``
+    for TIMESTAMP_NTZ, struct, list, map. ``crs``: the meaning of numbers in positions, ``wgs84`` (degrees, longitude
+    first) or ``planar`` (x and y in a plane). ``layers``: by name, the layers whose shapes predicates can use with
+    ``shape('layer', 'id')``. Invariant: there is at least one field, and sibling names differ in more than case.
+    Finding an attribute costs one dictionary access for each part of its path.
 
     >>> schema = Schema.from_ddl("delay INT, place STRUCT<city: STRING, x: DOUBLE>")
     >>> [a.name for a in schema.attributes]
@@ -87,8 +91,8 @@ class Schema:
 
     @classmethod
     def of(cls, value: Schema | pa.Schema | StructType | str) -> Schema:
-        """Return the schema from a ``pyarrow.Schema``, a PySpark ``StructType``, or a text of Spark DDL or of a
-        StructType's JSON.
+        """Return the schema that a value represents: a ``pyarrow.Schema``, a PySpark ``StructType``, a text of Spark
+        DDL, or the JSON of a StructType as text. A Schema is returned unchanged.
 
         Raise SchemaError for any other value.
 
@@ -159,7 +163,9 @@ class Schema:
 
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:
-        """The attributes that can be p-attributes: the scalar leaves, depth first in schema order."""
+        """The attributes that can be p-attributes: those of a scalar type, in the order of the schema. A struct is
+        replaced by its fields.
+        """
         return tuple(a for a in _walk(self.arrow, (), False) if space_of(a.type) is not None)
 
     @cached_property
@@ -167,7 +173,7 @@ class Schema:
         return {tuple(map(folded, a.path)): a for a in _walk(self.arrow, (), False)}
 
     def resolve(self, path: Sequence[str]) -> Attribute:
-        """Return the attribute of a path, ignoring case, as Spark resolves it.
+        """Return the attribute with a path. As in Spark, upper and lower case are treated as equal.
 
         The attribute has the schema's spelling. If the path does not exist, raise SchemaError, which names the nearest
         attribute.
@@ -193,7 +199,9 @@ class Schema:
 
     @property
     def _dotted(self) -> dict[str, str]:
-        """The dotted paths in which the name of a field contains a dot, each with the spelling to use in predicates."""
+        """The attributes for which the name of a field in the path contains a dot: by the path, joined by dots, the
+        spelling to use in predicates.
+        """
         with_dots = (a for a in self._by_name.values() if any("." in part for part in a.path))
         return {a.name: ".".join(map(quoted_name, a.path)) for a in with_dots}
 
@@ -218,7 +226,7 @@ class Schema:
 def properties_of_ddl(text: str) -> Properties:
     """Return the properties of a layer from Spark DDL; no properties for an empty text.
 
-    Raise SchemaError if the text is not DDL, and for a type that has no plain value in JSON.
+    Raise SchemaError if the text is not DDL, and for a type that a property cannot have, such as an array.
 
     >>> list(properties_of_ddl("name STRING, ceiling INT").types)
     ['name', 'ceiling']

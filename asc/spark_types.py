@@ -1,4 +1,4 @@
-"""Spark's types in three representations: DDL, the JSON of a StructType, and the Arrow types of their values."""
+"""Spark's types in three representations: DDL, the JSON of a StructType, and the Arrow type of the values."""
 
 from __future__ import annotations
 
@@ -100,7 +100,9 @@ def simple_type(name: str) -> pa.DataType | None:
 
 
 def decimal_type(precision: int, scale: int) -> pa.DataType:
-    """Return DECIMAL(precision, scale). Raise SchemaError if the numbers are outside of Spark's bounds."""
+    """Return the Arrow type of DECIMAL(precision, scale). Raise SchemaError if the numbers are outside of Spark's
+    bounds.
+    """
     if not (1 <= precision <= 38 and 0 <= scale <= precision):
         raise SchemaError("decimal type", f"DECIMAL({precision},{scale})", "precision is 1..38, scale 0..precision")
     return pa.decimal128(precision, scale)
@@ -134,7 +136,8 @@ _NO_TYPE = ("", ",", ":", "<", ">", "(", ")")
 
 
 def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:
-    """Return the fields of ``name TYPE [NOT NULL] [COMMENT '...'], ...`` or of a ``STRUCT<...>`` around them.
+    """Return the fields that a text of Spark DDL declares. The text is ``name TYPE [NOT NULL] [COMMENT '...'], ...``,
+    or a ``STRUCT<...>`` around such fields.
 
     ``variants``: whether VARIANT is allowed as a type.
     """
@@ -149,7 +152,8 @@ def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:
 
 
 def type_of_ddl(text: str) -> pa.DataType:
-    """Return one type from DDL, which may be VARIANT. Raise SchemaError for other texts.
+    """Return the type that a text of Spark DDL names, such as ``array<int>`` or VARIANT. Raise SchemaError for a text
+    that is no type.
 
     >>> type_of_ddl("array<int>")
     ListType(list<item: int32>)
@@ -161,7 +165,7 @@ def type_of_ddl(text: str) -> pa.DataType:
 
 
 class _DdlReader:
-    """A recursive-descent parser over the tokens of a DDL text. The depth is bounded by MAX_TYPE_DEPTH."""
+    """A recursive-descent parser over the tokens of a DDL text. MAX_TYPE_DEPTH bounds the nesting of types."""
 
     def __init__(self, text: str, variants: bool) -> None:
         self._text = text
@@ -333,7 +337,7 @@ def fields_without_plain_text(metadata: Mapping[bytes, bytes] | None) -> dict[st
         except PlainTextError as error:
             reasons[str(field.get("name"))] = str(error)
         except SchemaError:
-            # Its Arrow type shows whether the engine has its type.
+            # Not a matter of texts: the field's Arrow type shows whether the engine supports its type.
             continue
     return reasons
 
@@ -345,8 +349,8 @@ def _name(value: object) -> str:
 
 
 def normalised_arrow_type(data_type: pa.DataType, where: str) -> pa.DataType:
-    """Return the canonical Arrow type for an Arrow type. If Spark has no such type, raise SchemaError, which names the
-    attribute ``where``.
+    """Return the Arrow type that the engine uses for the values of an Arrow type, such as string for large string. If
+    Spark has no such type, raise SchemaError with the name ``where`` of the attribute.
     """
     types = pa.types
     if types.is_dictionary(data_type):
