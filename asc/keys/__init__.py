@@ -1,1 +1,1 @@
-"""Keys: the totally ordered int64 or byte strings that represent the values of each type, and sets of keys."""
+"""Keys: the int64 or byte strings that represent the values of each type in the order of Spark, and sets of keys."""

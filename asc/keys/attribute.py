@@ -22,17 +22,19 @@ class PAttribute:
     p-attribute).
 
     ``sql`` is the canonical Spark SQL text of the p-attribute, and its identity. ``path`` is the path of the column, or
-    None if Spark computes an expression. ``type`` is the Arrow type of the values (boolean for a predicate that Spark
-    computes whole). ``error_condition`` is a Spark SQL condition, never NULL, under which the evaluation is an error.
-    It is None if no error can occur. With ANSI mode off, a value is NULL if its evaluation is an error. ``weight`` is
-    the number of nodes of the expression, the cost of computing it in Spark. ``steps`` is the greatest number of steps
-    that the patterns of the expression may take for each character of a string. Both numbers are 0 for a column.
+    None if Spark computes an expression. ``type`` is the Arrow type of the values. It is boolean for a condition that
+    Spark computes as a whole. ``error_condition`` is a Spark SQL condition, never NULL, under which the evaluation is
+    an error. It is None if no error can occur. With ANSI mode off, a value is NULL if its evaluation is an error.
+    ``weight`` is the number of nodes of the expression, the cost of computing it in Spark. ``steps`` is the greatest
+    number of steps that Spark may take to match the patterns in the expression, for each character of a string. Both
+    numbers are 0 for a column.
 
-    If ``like`` is set, the p-attribute is a boolean that the engine computes by matching the values of another
-    p-attribute, the subject. ``is_matched`` marks such a subject: a plan has it beside the p-attribute of the same SQL
-    that is compared with constants. ``written`` is the text of an expression in the predicate. ``elements`` is set if
-    the subject is an array that is matched as a text. ``parts`` holds the two numbers of a subject that is a position,
-    or the four numbers of a box. Positions and boxes are matched with shapes (:mod:`asc.spatial.shape`).
+    If ``like`` is set, the p-attribute is a boolean. The engine computes it by matching the values of another
+    p-attribute, the subject, with a pattern or shape. ``is_matched`` is True for a subject. If predicates also compare
+    the same SQL with constants, a plan has a second p-attribute for it. ``written`` is the text of the expression in
+    the predicate. ``elements`` is set if the subject is an array that is matched as a text. ``parts`` holds the two
+    numbers of a subject that is a position, or the four numbers of a box. Positions and boxes are matched with shapes
+    (:mod:`asc.spatial.shape`).
     """
 
     sql: str
@@ -56,7 +58,7 @@ class PAttribute:
 
     @property
     def is_point(self) -> bool:
-        """True if the p-attribute is a position of two numbers."""
+        """True if the p-attribute is a position of two numbers (a point, not a box)."""
         return len(self.parts) == 2
 
     @property
@@ -68,8 +70,8 @@ class PAttribute:
 
     @property
     def as_written(self) -> str:
-        """Return the text of the p-attribute in the predicate, for error messages. It may differ from the text for
-        Spark.
+        """Return the p-attribute as the user wrote it in the predicate, for error messages. The canonical text in
+        ``sql`` may differ.
         """
         return self.written or self.read.written or self.read.shown
 
@@ -80,7 +82,9 @@ class PAttribute:
 
     @property
     def is_computed(self) -> bool:
-        """True if Spark computes the values that are read (:attr:`read`)."""
+        """True if Spark computes the values, because they are not those of a plain column. For a match, the subject
+        counts.
+        """
         read = self.read
         return any(part.is_computed for part in read.parts) if read.parts else read.path is None
 
@@ -101,8 +105,8 @@ class PAttribute:
         return self.space.key_of(value) if value.is_valid else None
 
     def key_among(self, keys: Mapping[PAttribute, Key | None]) -> Key | None:
-        """Return the key of the p-attribute in a tuple. ``keys``: the tuple's keys, by p-attribute that is read. Return
-        None for NULL.
+        """Return the key of the p-attribute in a tuple. For a match, it is 1 if the subject matches, otherwise 0.
+        ``keys``: the tuple's key of each p-attribute whose values are read (:attr:`read`). Return None for NULL.
         """
         if self.like is None:
             return keys[self]
@@ -125,14 +129,15 @@ class PAttribute:
         return f"{self.sql} LIKE" if self.is_matched else self.sql
 
     def text_of(self, key: Key | None) -> str:
-        """Return "p-attribute = value" as SQL, for the value of a key. A key of None is NULL."""
+        """Return a text such as ``delay = 75``: the p-attribute, and the value with a key. A key of None is NULL."""
         if key is None:
             return f"{self.shown} = NULL"
         return f"{self.shown} = {self.space.text(key) if self.elements is None else self.elements.text(key)}"
 
 
 def matched(subject: PAttribute, key: bytes) -> PAttribute:
-    r"""Return the boolean p-attribute that says whether a subject (with ``is_matched``) matches a pattern or a shape.
+    r"""Return the boolean p-attribute that is TRUE if a subject (a p-attribute with ``is_matched``) matches a pattern
+    or a shape. ``key``: the key of the pattern or shape.
 
     >>> matched(PAttribute("note", pa.string(), ("note",), is_matched=True), b"\xfferror\xff").sql
     "note LIKE '%error%'"
@@ -145,9 +150,10 @@ def matched(subject: PAttribute, key: bytes) -> PAttribute:
 
 
 def position(parts: Sequence[PAttribute], *, is_planar: bool, error_condition: str | None = None) -> PAttribute:
-    """Return the p-attribute of a position or of a box.
+    """Return the p-attribute of a position or of a box. ``parts``: the p-attributes of its coordinates.
 
     Two parts make a position: x and y, or longitude and latitude in degrees. Four parts are the two corners of a box.
+    ``is_planar``: whether the coordinates are in a plane, not in degrees.
 
     >>> parts = [PAttribute(name, pa.float64(), (name,)) for name in ("lon", "lat")]
     >>> str(position(parts, is_planar=False))

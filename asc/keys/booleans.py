@@ -1,4 +1,4 @@
-"""Keys of booleans: FALSE is 0, TRUE is 1."""
+"""Keys of booleans: the key of FALSE is 0, and the key of TRUE is 1."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Longs = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ShapesOfBoxes:
-    """Shapes that boxes are matched with, and their labels in the dictionary of a plan.
+    """Shapes with which boxes are matched, and the labels of the shapes in the dictionary of a plan.
 
     ``offsets``, ``data`` and ``labels`` are as in :class:`asc.keys.shapes.ShapeSet`. A box is looked up in a tree of
     the bounding boxes of all shapes (shapely's STRtree). GEOS then decides about each shape whose bounding box meets
@@ -44,7 +44,9 @@ class ShapesOfBoxes:
         return ShapesOfBoxes(dictionary.offsets, dictionary.data, frozen(dictionary.labels.astype(np.int32)))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapesOfBoxes:
-        """Return the set with further shapes. ``keys``: the keys of these shapes, which ``dictionary`` already has."""
+        """Return these shapes together with further ones. ``keys``: the keys of the further shapes. The caller ensures
+        that ``dictionary`` already has these keys.
+        """
         return self if len(dictionary) == len(self) else ShapesOfBoxes.of(dictionary)
 
     def relabelled(self, dictionary: Dictionary) -> ShapesOfBoxes:
@@ -57,7 +59,7 @@ class ShapesOfBoxes:
 
     @property
     def sets(self) -> tuple[ShapesOfBoxes, ...]:
-        """The parts in which the set is sent to workers: the set itself."""
+        """The parts in which the set is sent to Spark's Python workers: only the set itself."""
         return (self,)
 
     @property
@@ -80,8 +82,8 @@ class ShapesOfBoxes:
         return shapely.STRtree(np.array([_reach(one) for one in self._asked], dtype=object))
 
     def find(self, values: pa.Array) -> tuple[Longs, Integers]:
-        """Return the shapes that each box meets, in the form of :meth:`asc.keys.shapes.ShapeSet.find`. No box may be
-        NULL.
+        """Return the shapes whose keys each box satisfies, in the form of :meth:`asc.keys.shapes.ShapeSet.find`. The
+        caller ensures that no box is NULL.
         """
         import shapely
 
@@ -103,7 +105,9 @@ class ShapesOfBoxes:
 
 
 def _reach(asked: Asked) -> Any:
-    """Return a box around all points that may satisfy the relation to the shape. Return None if the shape is empty."""
+    """Return a box that contains all points that may have the relation to the shape: its bounding box, enlarged by the
+    distance. Return None if the shape is empty.
+    """
     import shapely
 
     if asked.geometry.is_empty:

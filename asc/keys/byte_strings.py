@@ -99,12 +99,12 @@ def starting_with(prefix: str) -> Interval:
     ((b'Os', 0), (b'Ot', 0))
     """
     first = prefix.encode()
-    # No UTF-8 text ends in the byte FF, so the next prefix of that length exists.
+    # No UTF-8 text ends in the byte FF, so the last byte can be increased by one.
     return (first, 0), (first[:-1] + bytes([first[-1] + 1]), 0)
 
 
 def write_variable(values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
-    """Write the labels of an array of strings or binaries into ``out``."""
+    """Write the label that each string or binary of an array has in ``dictionary`` into ``out``."""
     _, offsets, data = values.buffers()
     ends = np.frombuffer(offsets, dtype=np.int32)[values.offset : values.offset + len(values) + 1]
     write_labels(ends, np.frombuffer(data if data is not None else b"", dtype=np.uint8), dictionary, out)
@@ -113,7 +113,7 @@ def write_variable(values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
 def write_labels(
     offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8], dictionary: Dictionary, out: Keys
 ) -> None:
-    """Write the label of each byte string ``data[offsets[i]:offsets[i + 1]]`` into ``out``."""
+    """Write the label that each byte string ``data[offsets[i]:offsets[i + 1]]`` has in ``dictionary`` into ``out``."""
     # Imported late: a caller that only parses predicates does not load the kernels.
     from asc.keys.key_kernels import bytes_keys
 

@@ -1,4 +1,4 @@
-"""Arrow columns as int64 keys and NULL masks."""
+"""Columns of Arrow values, converted to int64 keys and masks of NULLs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ _LOOKED_AT = 256
 """The number of values at the start of a batch from which the share of distinct values is estimated."""
 
 _MOST_DIFFERENT = 0.75
-"""The least share of distinct values, among the first values of a batch, for which dictionary encoding gains nothing.
-"""
+"""The share of distinct values, among the first values of a batch, from which on dictionary encoding saves no time."""
 
 _WORTH_ROWS = 1_024
 """The least number of rows of a batch for which dictionary encoding is faster than looking up every value."""
@@ -33,10 +32,11 @@ _WORTH_ROWS = 1_024
 class Column:
     """The values of one p-attribute over a batch, which become keys slice by slice.
 
-    ``values`` are in the layout that ``space`` reads, or are dictionary-encoded. The distinct values of an encoded
-    column have become keys once (``value_keys``, ``value_nulls``). Byte strings that repeat are encoded for this
-    purpose: finding equal strings takes a tenth of the time of looking them up among the constants. Cost: the values
-    are not copied. An encoded column takes 4 bytes per row, and each distinct value once.
+    ``values`` are in the layout that ``space`` reads, or are dictionary-encoded. For an encoded column, ``value_keys``
+    and ``value_nulls`` have the key and the NULL flag of each distinct value, computed once. Columns of byte strings
+    that often repeat are encoded for this purpose: finding equal strings takes a tenth of the time of looking them up
+    among the constants. Cost: the values are not copied, unless the column is encoded here. This takes 4 bytes per row,
+    and one copy of each distinct value.
     """
 
     space: KeySpace
@@ -73,7 +73,9 @@ class Column:
         return nulls if self.value_nulls is None else self._with_values(nulls, _indices(part, nulls))
 
     def _with_values(self, nulls: Mask | None, indices: npt.NDArray[Any]) -> Mask | None:
-        """Return the mask of NULLs, extended by the rows whose dictionary value is NULL."""
+        """Return the mask of the rows that are NULL in a dictionary-encoded column. ``nulls``: the rows without an
+        index. The result also has the rows whose index refers to NULL. ``indices``: the index of each row.
+        """
         if self.value_nulls is None:
             return nulls
         among: Mask = self.value_nulls[indices]
@@ -113,6 +115,8 @@ def _indices(values: pa.Array, nulls: Mask | None) -> npt.NDArray[Any]:
 
 
 def _repeats(values: pa.Array) -> bool:
-    """Estimate from the first values whether many values occur more than once. NULLs do not count."""
+    """Return True if many of the first values occur more than once, so that dictionary encoding saves time. NULLs do
+    not count.
+    """
     first = values.slice(0, _LOOKED_AT).drop_null()
     return len(first.unique()) < _MOST_DIFFERENT * len(first)

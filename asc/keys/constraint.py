@@ -23,8 +23,8 @@ class Constraint:
     """A union of intervals, open or closed at each end, and whether NULL is admitted.
 
     Invariant: the intervals are sorted and disjoint, do not touch, and none is empty. ``a <= 50`` is ``((None, (50,
-    1)),)``, ``a < 30`` is ``((None, (30, 0)),)``, ``a = 5`` is ``(((5, 0), (5, 1)),)``. A set operation takes time in
-    proportion to the number of intervals of both sets.
+    1)),)``, ``a < 30`` is ``((None, (30, 0)),)``, ``a = 5`` is ``(((5, 0), (5, 1)),)``. Combining two constraints takes
+    time in proportion to the number of their intervals.
 
     >>> at_most_50 = Constraint(((None, (50, 1)),))
     >>> at_most_50.complement()
@@ -49,7 +49,7 @@ class Constraint:
         return tuple(sorted({cut[0] for interval in self.intervals for cut in interval if cut is not None}))
 
     def admits(self, key: Key | None) -> bool:
-        """Return whether a value (None for NULL) is in the set."""
+        """Return True if the constraint admits a value. ``key``: the key of the value, None for NULL."""
         if key is None:
             return self.null
         for low, high in self.intervals:
@@ -58,7 +58,9 @@ class Constraint:
         return False
 
     def complement(self) -> Constraint:
-        """Return the set of all other values, with NULL if this set does not have NULL."""
+        """Return the constraint that admits exactly the values that this constraint does not admit; the same applies to
+        NULL.
+        """
         gaps: list[Interval] = []
         start: Cut | None = None
         open_start = True
@@ -72,7 +74,7 @@ class Constraint:
         return Constraint(tuple(gaps), not self.null)
 
     def intersect(self, other: Constraint) -> Constraint:
-        """Return the set of the values that are in both sets."""
+        """Return the constraint that admits exactly the values that both constraints admit."""
         common: list[Interval] = []
         i = j = 0
         while i < len(self.intervals) and j < len(other.intervals):
@@ -89,7 +91,7 @@ class Constraint:
         return Constraint(tuple(common), self.null and other.null)
 
     def includes(self, other: Constraint) -> bool:
-        """Return whether every value of the other set is in this one.
+        """Return True if this constraint admits every value that the other constraint admits, including NULL.
 
         >>> Constraint(((None, (5, 0)), ((7, 0), None))).includes(Constraint((((1, 0), (2, 0)), ((7, 1), None))))
         True
@@ -111,7 +113,7 @@ class Constraint:
         return True
 
     def union(self, other: Constraint) -> Constraint:
-        """Return the set of the values that are in at least one of the two sets."""
+        """Return the constraint that admits exactly the values that at least one of the two constraints admits."""
         return Constraint(merged((*self.intervals, *other.intervals)), self.null or other.null)
 
 
@@ -137,4 +139,4 @@ def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 EMPTY = Constraint((), False)
-"""The empty set, without NULL."""
+"""The constraint that admits no value, and not NULL."""

@@ -22,7 +22,8 @@ _BIAS = 1 << 127
 
 
 def decimal_key(unscaled: int) -> bytes:
-    """Return the order-preserving 16-byte image of a 128-bit unscaled decimal: big-endian, with the sign bit flipped.
+    """Return the key of a decimal with 128 bits: 16 bytes, big-endian, with the sign bit flipped, which sort as the
+    decimals do. ``unscaled``: the digits of the decimal as an integer.
 
     >>> decimal_key(-1) < decimal_key(0) < decimal_key(10**37)
     True
@@ -31,7 +32,8 @@ def decimal_key(unscaled: int) -> bytes:
 
 
 def unscaled_of(value: Decimal) -> int:
-    """Return the exact digits of a decimal as an integer. The scale is omitted, because the type has it.
+    """Return the digits of a decimal as an integer, without the decimal point. The position of the point is the scale
+    of the type.
 
     >>> unscaled_of(Decimal("-5.50"))
     -550

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 _LABELS = 1 << 30
 _SPREAD = 3 * _LABELS // 4
-"""The number of labels over which the first constants are spread. The remaining labels are for constants that arrive in
-ascending or descending order, as numbers and dates do.
+"""The number of labels over which the labels of the first constants are spread. The remaining labels, below and above,
+are for constants that are added in ascending or descending order, such as dates.
 """
 
 _LEAST_GAP = 4
@@ -23,7 +23,8 @@ _STEP = 1 << 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dictionary:
-    """The sorted byte-string constants of a p-attribute, each with a label; labels sort as the constants do.
+    """The sorted byte-string constants of a p-attribute, each with a label (an int64). Labels have the same order as
+    the constants.
 
     A value that is not a constant has the label of the greatest constant below the value, plus one. If no constant is
     below the value, it has the label of the smallest constant, minus one. So every interval over byte strings is an
@@ -93,8 +94,8 @@ class Dictionary:
         return (self.constant(index), bool(self.labels[index] == label)) if index >= 0 else (b"", False)
 
     def with_constants(self, constants: Iterable[bytes]) -> Dictionary | None:
-        """Return this dictionary with further constants; all labels are retained. Return None if a gap has too few free
-        labels.
+        """Return this dictionary with further constants; all present constants keep their labels. Return None if there
+        are too few free labels between two neighbouring constants.
 
         New constants between two old constants are spread evenly over the gap. New constants after or before all old
         ones have labels close together. Cost: a copy of the arrays.

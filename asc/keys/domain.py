@@ -16,7 +16,7 @@ class Domain(NamedTuple):
 
 
 def clipped(constraint: Constraint, domain: Domain) -> Constraint:
-    """Return the constraint restricted to a domain.
+    """Return a constraint in a form that admits the same keys of a domain, but is as simple as possible.
 
     Ends at or beyond the ends of the domain become None, and intervals that hold no key of the domain are removed.
 
@@ -36,14 +36,14 @@ def clipped(constraint: Constraint, domain: Domain) -> Constraint:
             high = None
         if low is None and high is None:
             return Constraint(((None, None),), constraint.null)
-        # a cut at the far end of the domain leaves nothing
+        # The interval is completely below or above the domain.
         if (high is not None and least is not None and high <= (least, 0)) or (
             low is not None and greatest is not None and low >= (greatest, 1)
         ):
             changed = True
             continue
         if discrete:
-            # (c, 0) lies before c, (c, 1) before c + 1
+            # The cut (c, 0) lies just before c, and the cut (c, 1) just before c + 1.
             if low is not None and high is not None and low[0] + low[1] >= high[0] + high[1]:
                 changed = True
                 continue

@@ -1,4 +1,4 @@
-"""Keys of floats and doubles: an order-preserving image of the double."""
+"""Keys of floats and doubles: int64 with the same order as the doubles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from asc.keys.key_space import KeySpace
 
 
 def float_key(value: float) -> int:
-    """Return the order-preserving int64 image of a double. NaN is one value above +infinity, and -0.0 equals 0.0.
+    """Return the key of a double: an int64 that is smaller for a smaller double. As in Spark, NaN is one value above
+    +infinity, and -0.0 equals 0.0.
 
     >>> float_key(-1.5) < float_key(-0.0) == float_key(0.0) < float_key(float("inf")) < float_key(float("nan"))
     True

@@ -1,4 +1,6 @@
-"""Grids: the division of a p-attribute's key space into regions, which all blocks of a plan share."""
+"""Grids: the divisions of the keys of p-attributes into regions. All blocks of a plan share the grid of a
+p-attribute.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ Keys = npt.NDArray[np.int64]
 KEY_MIN = int(np.iinfo(np.int64).min)
 KEY_MAX = int(np.iinfo(np.int64).max)
 REGIONS_MAX = 65_000
-"""The greatest number of regions of a p-attribute: the ids of regions are uint16."""
+"""The greatest number of regions of a p-attribute. Arrays store the number of a region as uint16."""
 
 _TABLE_SPAN = 4_096
 _CELLS_A_BOUNDARY = 8
@@ -39,8 +41,8 @@ class Grid:
     boundary. Keys beyond the ends have the region of the nearest end. Cost: a look-up, and a search among the
     boundaries inside a cell. A cell has few boundaries unless nearly all boundaries are close together.
 
-    ``is_matched``: whether the p-attribute is matched with patterns. Then all values but NULL are one region, and the
-    grid does not tell which patterns a value matches (``asc.plan.pattern_postings`` does).
+    ``is_matched``: whether the p-attribute is matched with patterns. Then all values except NULL are one region,
+    because the patterns that a value matches do not depend on an interval (see ``asc.plan.pattern_postings``).
     """
 
     boundaries: Keys
@@ -76,8 +78,9 @@ class Grid:
 
     @staticmethod
     def of_cuts(cuts: Keys, regions: int) -> Grid:
-        """Return at most ``regions`` bounded regions, with boundaries at quantiles of the cuts. A cut counts as often
-        as it occurs.
+        """Return a grid of at most ``regions`` bounded regions. ``cuts``: the keys at which the intervals of
+        constraints begin, or after which they end. A key that occurs several times counts as often. The boundaries are
+        quantiles of the cuts.
 
         The least cut is a boundary and, if there are at least three regions, the greatest cut too. So values beyond all
         constants have separate regions.
@@ -89,7 +92,9 @@ class Grid:
         return _with_table(distinct, exact=False)
 
     def moved(self, boundaries: Keys) -> Grid:
-        """Return a copy of the grid with other boundaries. Their number must be the same."""
+        """Return a copy of the grid with other boundaries, for keys that have got other labels. The caller ensures that
+        the number of boundaries stays the same.
+        """
         return replace(_with_table(boundaries, exact=self.exact), is_matched=self.is_matched)
 
     @property
@@ -116,7 +121,7 @@ class Grid:
         return np.searchsorted(self.boundaries, keys, side="right")
 
     def has_boundary(self, keys: Keys) -> npt.NDArray[np.bool_]:
-        """Return whether a region begins at each key."""
+        """Return bool[n]: True for each key at which a region begins."""
         if not len(self.boundaries):
             return np.zeros(len(keys), dtype=np.bool_)
         places = np.minimum(np.searchsorted(self.boundaries, keys), len(self.boundaries) - 1)

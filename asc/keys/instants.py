@@ -55,7 +55,7 @@ class Timestamps(Integers):
             return f"{word} {key} microseconds from 1970"
 
     def readable(self, values: pa.Array) -> pa.Array | None:
-        # Both types are microseconds of UTC; the time zone only matters for display.
+        # Arrow stores a timestamp with any time zone as microseconds of UTC; the time zone only matters for display.
         given = values.type
         is_same = pa.types.is_timestamp(given) and given.unit == "us" and (given.tz is None) == (self.type.tz is None)
         return values if is_same else None

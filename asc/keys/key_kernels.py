@@ -21,7 +21,9 @@ _ONE = np.uint64(1)
 
 @compiled
 def float_keys(values: Array, keys: Array) -> None:
-    """Write the order-preserving int64 of each double, as :func:`asc.keys.floats.float_key` returns it."""
+    """Write the key of each double: an int64 with the order of the doubles, as :func:`asc.keys.floats.float_key`
+    returns it.
+    """
     bits = values.view(np.int64)
     for i in range(values.size):
         key = bits[i] if bits[i] >= 0 else bits[i] ^ SIGN_MASK
@@ -37,7 +39,8 @@ def bytes_keys(
     offsets: Array, data: Array, ends: Array, constants: Array, heads: Array, labels: Array, keys: Array
 ) -> None:
     """Write the label of each byte string ``data[offsets[i]:offsets[i + 1]]``, as
-    ``asc.keys.dictionary.Dictionary.label`` returns it.
+    ``asc.keys.dictionary.Dictionary.label`` returns it. ``ends``, ``constants``, ``heads`` and ``labels`` are the
+    arrays of the dictionary.
     """
     for i in range(offsets.size - 1):
         start = offsets[i]

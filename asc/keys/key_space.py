@@ -14,15 +14,16 @@ from asc.keys.grid import Keys
 
 
 class KeySpace(ABC):
-    """The keys of the values of one type, and all that the engine knows of the type apart from Spark's rules.
+    """The keys of the values of one type, and the conversions between values and keys.
 
     A key space maps the values that are not NULL to keys of one Python type: int within 64 bits, or bytes, which
     compare as unsigned bytes. Invariant: two values compare in Spark as their keys compare in Python, and are equal if
     and only if their keys are equal. Every kind of type is a subclass in its own module, registered in
     ``asc.keys.spaces``.
 
-    ``domain``: the range of the keys. ``labelled``: whether keys are bytes. Then the constants of a plan get int64
-    labels from a :class:`Dictionary`; otherwise the key itself is the int64. Cost: one object for each type.
+    ``type``: the Arrow type of the values. ``domain``: the range of the keys. ``labelled``: whether keys are bytes.
+    Then the constants of a plan get int64 labels from a :class:`Dictionary`; otherwise the key itself is the int64.
+    Cost: one object for each type.
     """
 
     labelled: ClassVar[bool] = False
@@ -38,8 +39,8 @@ class KeySpace(ABC):
 
     @abstractmethod
     def key(self, value: Any) -> Key:
-        """Return the key of a stored value: bool, int, float, str, bytes, days, microseconds, or the unscaled digits of
-        a decimal.
+        """Return the key of a value in its Python form: bool, int, float, str or bytes. A date is a number of days, a
+        timestamp a number of microseconds, and a decimal its digits as an integer.
         """
 
     @abstractmethod
@@ -53,7 +54,7 @@ class KeySpace(ABC):
     def readable(self, values: pa.Array) -> pa.Array | None:
         """Return the values in the memory layout that :meth:`write` reads, copied only if their layout differs.
 
-        Return None if the array has another type.
+        Return None if the key space is not for values of the array's type.
         """
         return values if values.type == self.type else None
 

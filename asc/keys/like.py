@@ -36,14 +36,18 @@ class Elements:
     is_text: bool
 
     def asks(self, key: bytes) -> str:
-        """Return as SQL the condition on the array that a pattern represents. ``key``: the key of the pattern."""
+        """Return the SQL condition that a pattern represents: the array contains an element. ``key``: the key of the
+        pattern.
+        """
         element = key[len(_BEFORE) : -len(_AFTER)]
         if element == NULL_ELEMENT:
             return f"exists({self.array}, e -> e IS NULL)"
         return f"array_contains({self.array}, {quoted(element.decode()) if self.is_text else element.decode()})"
 
     def text(self, value: bytes) -> str:
-        """Return a readable text of the array that an encoded text represents."""
+        """Return a readable text of an array, such as ``[1, NULL]``. ``value``: the elements of the array, encoded as
+        one text.
+        """
         elements = value.split(SEPARATOR)[1:-1]
         return f"[{', '.join(self._text(element) for element in elements)}]"
 
@@ -56,7 +60,8 @@ class Elements:
 
 @dataclass(frozen=True, slots=True)
 class Like:
-    """A match of the values of a ``subject`` with a pattern: a boolean p-attribute that the engine computes.
+    """A match of the values of a p-attribute, the ``subject``, with a LIKE pattern. The engine computes the result as a
+    boolean p-attribute.
 
     ``key``: the literal segments of the pattern in UTF-8, with ``ANY`` between two segments. ``ANY`` is also before the
     first segment, or after the last one, if any text may be there. Invariant: there is at least one segment, no segment
@@ -69,8 +74,8 @@ class Like:
 
 
 def like_key(parts: Sequence[str | None]) -> bytes | None:
-    r"""Return the key of a pattern, given by its parts (``asc.predicate.regex.like_pattern``). Return None if the
-    engine cannot match the pattern.
+    r"""Return the key of a LIKE pattern. ``parts``: its literal texts, with None for each ``%``
+    (``asc.predicate.regex.like_pattern``). Return None if the engine cannot match the pattern.
 
     The engine cannot match patterns with ``_`` and patterns without a literal. Spark decodes a text before it matches
     the text with a pattern. So the engine also refuses patterns that may match differently in Spark if the text is not
@@ -88,14 +93,14 @@ def like_key(parts: Sequence[str | None]) -> bytes | None:
 
 
 def element_key(element: str | None) -> bytes:
-    """Return the key of the pattern that finds an element in an array that is matched as a text. None is the NULL
-    element.
+    """Return the key of the pattern that matches the arrays that contain an element. The arrays are matched as texts
+    (:class:`Elements`). ``element``: its text; None for the element NULL.
     """
     return _BEFORE + (NULL_ELEMENT if element is None else element.encode()) + _AFTER
 
 
 def like_text(key: bytes) -> str:
-    r"""Return the SQL pattern of a key.
+    r"""Return the LIKE pattern in SQL that has a key.
 
     >>> like_text(ANY + b"100%" + ANY)
     '%100\\%%'
@@ -106,9 +111,10 @@ def like_text(key: bytes) -> str:
 
 
 def like_accepts(key: bytes, value: bytes) -> bool:
-    """Return whether a value matches the pattern of a key. This is the reference for :mod:`asc.keys.pattern_kernels`.
+    """Return True if a value matches the pattern of a key. This is the reference for :mod:`asc.keys.pattern_kernels`.
 
-    The search takes the leftmost position of each segment: for LIKE, no later position can match more.
+    The search takes the leftmost position of each segment. If the value matches the pattern at all, it does so with
+    these positions.
 
     >>> [like_accepts(b"a" + ANY + b"b", value) for value in (b"ab", b"a-b", b"ba", b"abc")]
     [True, True, False, False]

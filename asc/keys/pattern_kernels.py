@@ -1,5 +1,6 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
-"""Compiled loops of :mod:`asc.keys.patterns`: building the automaton, and matching texts with it.
+"""Compiled loops of :mod:`asc.keys.patterns`. They build the Aho-Corasick automaton of a set of patterns, and match
+texts with it.
 
 Callers guarantee the shapes and dtypes of the arrays.
 """
@@ -16,7 +17,7 @@ from asc.compiled import allocating, compiled
 Array = npt.NDArray[Any]
 
 CHILD, FAIL, HIT, OUT = range(4)
-"""The columns of the nodes: see :func:`link_trie`."""
+"""The columns of the array ``nodes`` of the automaton; :func:`link_trie` explains them."""
 
 
 class TrieArrays(NamedTuple):
@@ -65,7 +66,8 @@ class PatternArrays(NamedTuple):
 
 
 class WaitingArrays(NamedTuple):
-    """The patterns that wait for each literal: the literal is the next one that they need.
+    """The patterns that wait for each literal while a text is searched. The literal is the next one that these patterns
+    need.
 
     By literal: ``head`` int32 is the first pattern that waits for the literal. It is valid in the text ``head_of``
     int64. By pattern, int32: ``link`` is the next pattern that waits for the same literal. ``place`` is the index of
@@ -80,11 +82,11 @@ class WaitingArrays(NamedTuple):
 
 
 class SearchArrays(NamedTuple):
-    """Scratch of a search. All arrays are zeros before the search.
+    """Scratch memory of a search of texts for patterns. All arrays are zeros before the search.
 
-    By literal, int64: ``seen`` is the text in which the literal was last found. ``quiet`` is the number of advances of
-    patterns at the literal's last visit without effect. Until another pattern advances, the literal is not visited
-    again.
+    By literal, int64: ``seen`` is the text in which the literal was last found. ``quiet``: during a search, a counter
+    increases whenever a pattern advances to its next literal. ``quiet`` is the counter at the literal's last visit
+    without effect. As long as the counter is the same, the literal is not visited again.
     """
 
     seen: Array
@@ -94,7 +96,8 @@ class SearchArrays(NamedTuple):
 
 @allocating
 def make_trie(offsets: Array, data: Array, parent: Array, symbol: Array, out: Array) -> int:
-    """Write the trie of sorted, distinct, non-empty byte strings, level by level, and return the number of nodes.
+    """Write the trie (the tree of common prefixes) of sorted, distinct, non-empty byte strings, level by level. Return
+    the number of nodes.
 
     Node 0 is the root. The children of a node are adjacent, sorted by ``symbol``, and after the children of earlier
     nodes. ``out``: the string that ends in a node; -1 if no string does. The arrays have capacity for one node for each
@@ -128,7 +131,7 @@ def make_trie(offsets: Array, data: Array, parent: Array, symbol: Array, out: Ar
 
 @compiled
 def _child(nodes: Array, symbol: Array, node: int, byte: int) -> int:
-    """Return the child of a node that a byte leads to; -1 if the node has no such child."""
+    """Return the child of a trie node to which a byte leads; -1 if the node has no such child."""
     low, high = nodes[node, CHILD], nodes[node + 1, CHILD]
     while high - low > 8:
         middle = (low + high) >> 1
@@ -209,8 +212,8 @@ def _advanced(
     """Move a pattern on to its next literal, after its literal ``at`` was found in the text up to ``end``. Return the
     number of labels found so far.
 
-    The pattern then waits for that next literal. If there is none, the pattern's tail is compared with the end of the
-    text. This decides whether the pattern matches.
+    The pattern then waits for that next literal. If there is none, the pattern matches if the text ends with the
+    pattern's tail. Then the function writes the label of the pattern to ``matched``.
     """
     first_literal, first_tail, tails = rules.first_literal, rules.first_tail, rules.tails
     head, head_of = waiting.head, waiting.head_of
@@ -249,10 +252,11 @@ def _at_literal(
     matched: Array,
     count: int,
 ) -> tuple[int, int, bool]:
-    """Move on the patterns that wait for a literal. The literal was found in the text from ``start`` to ``end``.
+    """Move the patterns that wait for a literal on to their next literal. The literal was found in the text from
+    ``start`` to ``end``.
 
-    If the literal is found for the first time in the text, the patterns that begin with it move on too. Return the
-    number of labels found, the number of patterns that moved on, and whether any pattern still waits for the literal.
+    If the literal is found for the first time in the text, the patterns that begin with it advance too. Return the
+    number of labels found, the number of patterns that advanced, and whether any pattern still waits for the literal.
     """
     first_literal = rules.first_literal
     first_starter, starters, at_start = starting.first_starter, starting.starters, starting.at_start
@@ -300,9 +304,10 @@ def find_patterns(
     + 1]]``, and its labels end at ``ends[i]``. The function returns before a text for which ``matched`` may be too
     short: a text may match all patterns. It returns the next text and the number of labels.
 
-    Each text is read once. A pattern waits for one literal at a time, in the list of that literal. So a pattern costs a
-    step for each of its literals, and a step for each position where that literal overlaps the literal found before. If
-    literals are suffixes of others, all of them are visited once, and again after any pattern has advanced.
+    Each text is read once. A pattern waits for one literal at a time, in the list of that literal. So the search takes
+    a step for each literal of a pattern, and a step for each position at which the literal overlaps the literal found
+    before. If literals are suffixes of a found literal, the search visits them too, and visits them again only after a
+    pattern has advanced.
     """
     trie, rules, starting = patterns.trie, patterns.rules, patterns.starting
     nodes, symbol, root, lengths = trie.nodes, trie.symbol, trie.root, trie.lengths

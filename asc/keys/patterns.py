@@ -24,11 +24,13 @@ Integers = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
 
 CHAIN_MAX = 64
-"""The greatest number of literals of which each is a suffix of the next: one byte of a text may visit all of them."""
+"""The greatest number of literals (texts between the ``%`` of patterns) of which each is a suffix of the next. The
+search visits all of them at a byte of a text where the longest one ends.
+"""
 
 _FEW = 1_024
-"""The number of patterns that the small set of patterns added later may always hold. It may also hold one for each
-``_SHARE`` patterns of the large set.
+"""The number of patterns that the small set of a :class:`Patterns` may always have. It may have one more pattern for
+each ``_SHARE`` patterns of the large set.
 """
 
 _SHARE = 64
@@ -36,22 +38,24 @@ _SHARE = 64
 
 @dataclass(frozen=True, eq=False)
 class PatternSet:
-    """An Aho-Corasick automaton (1975) over the literals of some patterns, and the literals of each pattern.
+    """An Aho-Corasick automaton (1975) over the literals of some LIKE patterns, and the literals of each pattern. The
+    literals of a pattern are the texts before, between and after its ``%``.
 
     ``offsets``, ``data``: the sorted keys of the patterns (:mod:`asc.keys.like`). ``labels`` int32[patterns]: the
     labels of the patterns in the dictionary of the plan. Pattern p has the literals
-    ``literals[first_literal[p]:first_literal[p + 1]]``, to be found in this order. ``at_start``: 1 if the first literal
-    must be at the start of the text. ``tails``: the text that must follow the literals at the end. ``nodes``,
-    ``symbol``, ``root``: the automaton (:func:`asc.keys.pattern_kernels.link_trie`). ``starters``: the patterns that
-    begin with each literal. ``enders``: the patterns that consist of one literal at the end of the text.
+    ``literals[first_literal[p]:first_literal[p + 1]]``, to be found in this order. ``at_start``: by pattern, 1 if the
+    first literal must be at the start of the text, otherwise 0. ``tails``: by pattern, the text that must be at the
+    end, after the literals. ``nodes``, ``symbol``, ``root``: the automaton
+    (:func:`asc.keys.pattern_kernels.link_trie`). ``starters``: by literal, the patterns that begin with it. ``enders``:
+    by literal, the patterns that consist of only this literal at the end of the text.
 
     Invariant: immutable; literals are distinct and sorted; at most ``CHAIN_MAX`` literals form a chain in which each is
     a suffix of the next. Cost: 17 bytes for each byte of the literals, with common prefixes counted once, and about 60
     bytes for each pattern. A text is read once, whatever the number of patterns, at the cost of
     :func:`asc.keys.pattern_kernels.find_patterns`.
 
-    Rejected: a set of regular expressions in a general engine, whose automaton multiplies its states by every ``%``
-    inside a pattern. Also rejected: a search for each pattern, which reads the text once for each pattern.
+    Two alternatives were rejected. A general engine for sets of regular expressions needs an automaton whose states
+    multiply with every ``%`` inside a pattern. A separate search for each pattern reads the text once for each pattern.
     """
 
     offsets: npt.NDArray[np.int64]
@@ -146,10 +150,11 @@ class PatternSet:
         return [data[low:high] for low, high in pairwise(ends)]
 
     def find(self, texts: pa.Array) -> tuple[npt.NDArray[np.int64], Integers]:
-        """Return the patterns that each text matches, as offsets and labels. No text may be NULL.
+        """Return the patterns that each text matches, as two arrays: offsets and labels. The caller ensures that no
+        text is NULL.
 
-        The offsets int64[texts + 1] say where the labels of each text begin, and where the last ones end. The labels
-        are sorted for each text.
+        The labels of the patterns that text i matches are ``labels[offsets[i]:offsets[i + 1]]``, sorted. The offsets
+        are int64[texts + 1].
         """
         # Imported late: a caller that only parses predicates does not load the kernels.
         from asc.keys.pattern_kernels import SearchArrays, WaitingArrays, find_patterns
@@ -174,7 +179,8 @@ class PatternSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patterns:
-    """The patterns of one p-attribute: a large set, and a small set of patterns that were added later.
+    """The LIKE patterns of one p-attribute: a large set, and a small set of patterns that were added later. So an added
+    pattern does not change the large set.
 
     Invariant: ``sets`` has one or two sets, without a common pattern. Cost: a text is read once for each set.
     """
@@ -187,8 +193,8 @@ class Patterns:
         return Patterns((PatternSet.of(dictionary.labels_by_constant()),))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> Patterns:
-        """Return the patterns with further patterns. ``keys``: the keys of these patterns, which ``dictionary`` already
-        has.
+        """Return these patterns together with further ones. ``keys``: the keys of the further patterns. The caller
+        ensures that ``dictionary`` already has these keys.
         """
         label_of = {key: dictionary.label(key) for key in keys}
         known = {label for one in self.sets for label in np.intersect1d(one.labels, list(label_of.values())).tolist()}
@@ -202,7 +208,7 @@ class Patterns:
         return Patterns((self.sets[0], PatternSet.of(later)))
 
     def relabelled(self, dictionary: Dictionary) -> Patterns:
-        """Return the patterns with their labels in another dictionary."""
+        """Return the same patterns with the labels that they have in another dictionary."""
         label_of = dictionary.labels_by_constant()
         moved = []
         for one in self.sets:
@@ -245,8 +251,8 @@ def _by_literal(firsts: Integers, patterns: npt.NDArray[np.intp], literals: int)
 
 
 def _trie(literals: Sequence[bytes]) -> tuple[Integers, Bytes, Integers]:
-    """Return the nodes of the automaton, their symbols, and the children of the root. Raise PlanError if a chain of
-    suffixes is too long.
+    """Return the arrays of the Aho-Corasick automaton for some literals: its nodes, their symbols, and the children of
+    the root. Raise PlanError if more than ``CHAIN_MAX`` literals form a chain in which each is a suffix of the next.
     """
     from asc.keys.pattern_kernels import link_trie, make_trie
 

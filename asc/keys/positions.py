@@ -27,7 +27,9 @@ PLANE = pa.struct([("x", pa.float64()), ("y", pa.float64())])
 
 BOX_DEGREES = pa.struct([(name, pa.float64()) for name in ("west", "south", "east", "north")])
 BOX_PLANE = pa.struct([(name, pa.float64()) for name in ("x1", "y1", "x2", "y2")])
-"""The types of boxes, ``BOX_DEGREES`` and ``BOX_PLANE``: the least corner, then the greatest."""
+"""The types of boxes on the earth (``BOX_DEGREES``) and in the plane (``BOX_PLANE``): the corner with the least
+coordinates, and then the corner with the greatest.
+"""
 
 _ON_EARTH, _ANYWHERE = (180.0, 90.0), (math.inf, math.inf)
 _BOUNDS = ((DEGREES, _ON_EARTH), (PLANE, _ANYWHERE), (BOX_DEGREES, _ON_EARTH), (BOX_PLANE, _ANYWHERE))
@@ -57,7 +59,7 @@ class Positions(KeySpace):
         return struct.pack(f"<{len(value)}d", *value)
 
     def key_of(self, scalar: pa.Scalar) -> bytes | None:
-        """Return the key of a position. Return None if the parts make the position NULL."""
+        """Return the key of a position. Return None if the position counts as NULL because of its coordinates."""
         parts = tuple(scalar.as_py().values())
         if None in parts or not self._are_known([np.array([part]) for part in parts])[0]:
             return None
@@ -69,7 +71,9 @@ class Positions(KeySpace):
         return f"{name}({', '.join(map(repr, parts))})"
 
     def readable(self, values: pa.Array) -> pa.Array | None:
-        """Return the values with NULL for invalid positions. Only the mask is copied."""
+        """Return the positions, with NULL instead of those that count as NULL because of their coordinates. Only the
+        mask of NULLs is new. Return None if the array has another type.
+        """
         if values.type != self.type:
             return None
         parts = [values.field(place) for place in range(self.type.num_fields)]
@@ -83,7 +87,9 @@ class Positions(KeySpace):
         return pa.StructArray.from_arrays(parts, fields=list(self.type), mask=pa.array(~known))
 
     def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
-        """Raise TypeError: positions have no ordered keys. They are matched, and their grid has one region."""
+        """Raise TypeError: positions have no ordered keys, because they are only matched with shapes, never
+        compared.
+        """
         raise TypeError(f"positions have no order: {len(values)} of them cannot be compared")
 
     def _are_known(self, parts: Sequence[Reals]) -> Mask:
@@ -101,7 +107,9 @@ def numbers_of(key: bytes) -> tuple[float, ...]:
 
 
 def coordinates(values: pa.Array) -> list[Reals]:
-    """Return the parts of positions as read-only arrays. The part of a NULL is arbitrary."""
+    """Return the coordinates of positions or boxes as read-only arrays, one for each coordinate. The coordinates of a
+    NULL are arbitrary.
+    """
     return [_reals(values.field(place)) for place in range(values.type.num_fields)]
 
 

@@ -1,4 +1,6 @@
-"""Sets of shapes with which the positions of one p-attribute are matched, as texts are matched with patterns."""
+"""Sets of shapes with which the positions of one p-attribute are matched. They correspond to the sets of patterns with
+which texts are matched.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ _INDEX = "index."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShapeSet:
-    """Shapes with their labels in the dictionary of a plan, and the index that finds them.
+    """Shapes with their labels in the dictionary of a plan, and the index that finds the shapes for a position. A key
+    has a shape together with the relation that a position must have to it.
 
     ``offsets`` int64[n + 1] and ``data`` uint8: the sorted keys of the shapes (:mod:`asc.spatial.shape`). ``labels``
     int32[n]. Cost: the keys and :class:`asc.spatial.index.ShapeIndex`; a change builds both again.
@@ -46,12 +49,14 @@ class ShapeSet:
 
     @staticmethod
     def of_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> ShapeSet:
-        """Return the set that consists of some arrays, which have the names in the property ``arrays``."""
+        """Return the set from its stored arrays, by the names that the property ``arrays`` uses."""
         index = {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
         return ShapeSet(arrays["offsets"], arrays["data"], arrays["labels"], of_stored(ShapeIndex, index))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapeSet:
-        """Return the set with further shapes. ``keys``: the keys of these shapes, which ``dictionary`` already has."""
+        """Return these shapes together with further ones. ``keys``: the keys of the further shapes. The caller ensures
+        that ``dictionary`` already has these keys.
+        """
         if len(dictionary) == len(self):
             return self
         return ShapeSet.of(dictionary)
@@ -66,7 +71,7 @@ class ShapeSet:
 
     @property
     def sets(self) -> tuple[ShapeSet, ...]:
-        """The parts in which the set is sent to workers: the set itself."""
+        """The parts in which the set is sent to Spark's Python workers: only the set itself."""
         return (self,)
 
     @property
@@ -78,10 +83,11 @@ class ShapeSet:
         return self.offsets.nbytes + self.data.nbytes + self.labels.nbytes + self.index.nbytes
 
     def find(self, values: pa.Array) -> tuple[Longs, Integers]:
-        """Return the shapes that each position meets, as offsets and labels. No position may be NULL.
+        """Return the shapes whose keys each position satisfies, as two arrays: offsets and labels. The caller ensures
+        that no position is NULL.
 
-        The offsets int64[positions + 1] say where the labels of each position begin, and where the last ones end. The
-        labels ascend for each position.
+        The labels of the shapes for position i are ``labels[offsets[i]:offsets[i + 1]]``, ascending. The offsets are
+        int64[positions + 1].
         """
         x, y = coordinates(values)
         rows, numbers = found_shapes(Shapes.of(self.offsets, self.data), self.index, x, y)
@@ -121,15 +127,16 @@ def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple
         keep[unsure[~holds]] = False
         numbers, rows = np.where(numbers < 0, ~numbers, numbers)[keep], rows[keep]
     if index.has_turns:
-        # In two turns of the earth, a position may find the same shape twice.
+        # The search tries a position at several turns of the earth (longitude plus or minus 360 degrees), and may find
+        # the same shape at two of them.
         pairs = np.unique(rows << 32 | numbers)
         rows, numbers = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
     return order[rows], numbers
 
 
 def decided(shapes: Shapes, numbers: Integers, x: Reals, y: Reals) -> npt.NDArray[np.bool_]:
-    """Return whether position i satisfies the key of shape ``numbers[i]``, by the reference test. Kernels leave such
-    pairs undecided.
+    """Return bool[n]: True if position i satisfies the key of shape ``numbers[i]``, by the exact reference test. It is
+    for the pairs of position and shape that the kernels leave undecided.
     """
     holds = np.zeros(len(numbers), dtype=np.bool_)
     order = np.argsort(numbers, kind="stable")

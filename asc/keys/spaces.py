@@ -1,4 +1,4 @@
-"""The registry of key spaces: the one module that names all of them."""
+"""The list of all key spaces (the keys of one type each), from which the key space of a type is chosen."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ _KINDS: tuple[type[KeySpace], ...] = (
 
 @lru_cache(maxsize=1024)
 def space_of(data_type: pa.DataType) -> KeySpace | None:
-    """Return the key space of a scalar type. Return None if the type cannot be that of a p-attribute (array, map,
-    struct, ...).
+    """Return the key space of a type. Return None if no p-attribute can have the type (array, map, most structs, ...).
 
     >>> type(space_of(pa.date32())).__name__, space_of(pa.list_(pa.int32()))
     ('Dates', None)
