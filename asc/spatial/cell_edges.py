@@ -1,4 +1,6 @@
-"""Divided cells of large shapes. Each cell has the edges that decide whether a position in the cell meets the shape."""
+"""Cells of shapes with many vertices, divided further. Each cell has a list of the edges that decide whether a position
+in the cell satisfies the test of the shape.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,9 @@ from asc.spatial.shape import KIND_WORD, POLYGONS
 Array = npt.NDArray[Any]
 
 _BLINDLY = 2
-"""The number of times that cells near more than half of all edges are divided, whatever the bounds. For a distance, the
-first cells are as large as the distance, and nearly all quarters of these cells are full or empty.
+"""The number of times that cells near more than half of all edges are divided without regard to the bounds STORED and
+LOOKED. For a test of a distance, the first cells are as large as the distance, and nearly all quarters of these cells
+are full or empty.
 """
 
 _SPOTS = (0.5, 0.37, 0.61)
@@ -42,12 +45,14 @@ shape.
 
 @dataclass(slots=True)
 class NearEdges:
-    """Lists of the edges near each cell, while they are being built. A list also has a spot, a position in the cell
-    that is known to be inside or outside the shape. An edge is the offset of its end vertex from the shape's key.
+    """Lists of the edges near cells of large shapes, while an index is being built. A list also has a spot, a position
+    in the cell that is known to be inside or outside the shape. An edge is stored as the offset of its end vertex from
+    the shape's key.
 
     The straight line from a position of the cell to the spot crosses some of these edges. If their number is even, the
-    position is on the same side as the spot, inside or outside; if it is odd, on the other side. For a distance, one of
-    the edges is the nearest edge, if any is near enough. Cost: 4 bytes an edge, 25 a list.
+    position is on the same side as the spot, inside or outside; if it is odd, on the other side. For a test of a
+    distance, the list contains the edge nearest to the position, if this edge is within the distance. Cost: 4 bytes for
+    each edge, 25 for each list.
     """
 
     edges: list[npt.NDArray[np.int32]] = field(default_factory=list)
@@ -90,7 +95,8 @@ class LargeShape:
     """A shape of many vertices, whose key begins at ``base`` in the memory of keys, and the square that its cells
     divide.
 
-    Cost: each cell that is divided costs a look at the edges near it, and the first cells cost a look at all edges.
+    Cost: for each cell that is divided, four passes over the edges near it; for each of the first cells, a pass over
+    all edges.
     """
 
     words: Array
@@ -102,10 +108,11 @@ class LargeShape:
         """Yield the cells that replace the partial cells of the shape. Each cell has its start, its shift, and the
         flags of its entry.
 
-        A cell is divided while more than NEAR edges are near it, larger cells first. Two bounds end the division. All
-        lists together have at most STORED times as many edges as the shape, or as many as at the beginning. At most
-        LOOKED times as many edges as the shape has are read. If more than half of all edges are near a cell, the cell
-        gets no list. All edges are read for a position in such a cell.
+        ``partial``: the partial cells, in which only some positions satisfy the test. ``near``: receives the lists of
+        edges. A cell is divided while more than NEAR edges are near it, larger cells first. Two bounds end the
+        division. All lists together have at most STORED times as many edges as the shape, or as many as at the
+        beginning. At most LOOKED times as many edges as the shape has are read. If more than half of all edges are near
+        a cell, the cell gets no list, and the search reads all edges for a position in this cell.
         """
         every = edges_of(self.words, self.base)
         if has_short_edge(self.words, self.reals, self.base, every):
@@ -152,8 +159,8 @@ class LargeShape:
                 yield self._cell((shift - 1, column, row, turn), cell.edges, every, edge_buffer, cell)
 
     def _cell(self, place: Place, among: Edges, every: Edges, edge_buffer: Edges, around: _Cell | None) -> _Cell:
-        """Return a cell with the edges near it. ``around``: its parent, if any. ``among``: the edges near the parent,
-        or all edges.
+        """Return a cell with the edges near it. ``around``: the cell whose quarter it is, or None. ``among``: the edges
+        near that cell, or all edges.
         """
         shift, column, row, turn = place
         where = rectangle(self.square, shift, column, row, (0.0, 360.0, -360.0)[turn])
@@ -163,8 +170,9 @@ class LargeShape:
         return _Cell(place, edges, spot, is_full or (spot is not None and spot[2]))
 
     def _spot(self, where: tuple[float, float, float, float], around: _Cell | None) -> Spot | None:
-        """Return a spot in a rectangle, derived from the spot of its parent ``around`` if possible. Return None if no
-        spot was found.
+        """Return a spot in the rectangle ``where`` of a cell. If possible, it is derived from the spot of ``around``,
+        the cell whose quarter the cell is. Return None if it is undecided for all tried positions whether they are
+        inside the shape.
         """
         x0, y0, x1, y1 = where
         if self.words[self.base + KIND_WORD] & 0xFF != POLYGONS:

@@ -16,12 +16,14 @@ LEVELS = 26
 SIDE = 1 << LEVELS
 
 ACROSS = 4
-"""The approximate number of cells across the width or height of a shape."""
+"""The approximate number of cells of a cover across the width or height of its shape."""
 
 
 @compiled
 def spread(value: int) -> int:
-    """Return the low 32 bits of a number, with a zero bit inserted above each bit."""
+    """Return the low 32 bits of a number, with a zero bit inserted above each bit. :func:`z_order` combines two such
+    numbers.
+    """
     value &= 0xFFFFFFFF
     value = (value | (value << 16)) & 0x0000FFFF0000FFFF
     value = (value | (value << 8)) & 0x00FF00FF00FF00FF
@@ -32,15 +34,16 @@ def spread(value: int) -> int:
 
 @compiled
 def z_order(column: int, row: int) -> int:
-    """Return the position of a cell in the Z-order."""
+    """Return the index of a cell in the Z-order, whose bits are alternately those of the column and of the row."""
     return spread(column) | (spread(row) << 1)
 
 
 @compiled
 def cell_of(value: float, origin: float, scale: float) -> int:
-    """Return the column of an x, or the row of a y. Coordinates beyond the square are in the outermost column or row.
+    """Return the column of cells that contains an x, or the row that contains a y. Coordinates beyond the square are in
+    the outermost column or row.
 
-    The function is monotone, whatever is rounded: the cells of ascending coordinates never descend.
+    The function is monotone in spite of rounding: a greater coordinate never has a lower column or row.
     """
     place = (value - origin) * scale
     if not place > 0.0:
@@ -52,8 +55,8 @@ def cell_of(value: float, origin: float, scale: float) -> int:
 
 @compiled
 def rectangle(square: Array, shift: int, column: int, row: int, moved: float) -> tuple[float, float, float, float]:
-    """Return the least x, least y, greatest x and greatest y of a cell, which is slightly enlarged. ``moved`` is added
-    to each x.
+    """Return the least x, least y, greatest x and greatest y of a cell, which is slightly enlarged. ``shift``: the size
+    of the cell, as the number of halvings of its side down to the smallest cells. ``moved`` is added to each x.
     """
     x0 = square[4] + (column << shift) / square[5] - square[8]
     x1 = square[4] + ((column + 1) << shift) / square[5] + square[8]

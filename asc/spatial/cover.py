@@ -47,10 +47,11 @@ Array = npt.NDArray[Any]
 
 FULL = 1
 TURN_BITS, PARTED, NEAR_BITS = 1, 8, 4
-"""The flags of a cell's entry. FULL: whether the cell is full. From bit TURN_BITS on: the turn at which the shape is
-met (:data:`asc.spatial.cell_edges.Place`). PARTED: whether the cell has states of its sixteenths. From bit NEAR_BITS
-on: the number of these states (:mod:`asc.spatial.subcells`), or the number of the list of near edges plus one; 0 if
-there is no list.
+"""The flags of an entry, which is a pair of a cell and a shape. FULL: whether the cell is full. From bit TURN_BITS on:
+the turn of the earth (0, 360 or -360 degrees) by which the positions of the cell are moved before the test
+(:data:`asc.spatial.cell_edges.Place`). PARTED: whether the cell has states of its sixteenths. From bit NEAR_BITS on:
+the number of these states (:mod:`asc.spatial.subcells`), or the number of the cell's list of near edges plus one; 0 if
+there is no list. Near edges are the edges of the shape that decide for the positions of the cell.
 """
 
 LARGE = 512
@@ -62,7 +63,7 @@ NEAR = 24
 """The number of near edges up to which a cell is not divided further."""
 
 STORED = 8
-"""The greatest ratio of the near edges stored for a shape to the shape's vertices."""
+"""The greatest ratio of the near edges stored for all cells of a shape to the shape's vertices."""
 
 LOOKED = 512
 """The greatest ratio of the edges read, while the cells of a shape are divided, to the shape's vertices. For a million
@@ -71,10 +72,12 @@ vertices this takes a second or two.
 
 
 class EntryArrays(NamedTuple):
-    """The entries of cells. An entry is a cell, with a shape that a position in the cell may meet.
+    """The entries of an index of shapes. An entry is a cell, with a shape whose test a position in the cell may
+    satisfy.
 
-    ``starts`` int64: the start of each cell in the Z-order. ``shifts`` uint8: the number of further halvings down to
-    the smallest cells. ``places`` int32: the number of the shape. ``entry_flags`` int32: the flags of the entry.
+    ``starts`` int64: the start of each cell in the Z-order. ``shifts`` uint8: the size of the cell, as the number of
+    halvings of its side down to the smallest cells. ``places`` int32: the number of the shape. ``entry_flags`` int32:
+    the flags of the entry.
     """
 
     starts: Array
@@ -92,10 +95,10 @@ def vertices_of(words: Array, base: int) -> int:
 
 @compiled
 def box_of(words: Array, reals: Array, base: int, box: Array) -> bool:
-    """Write to ``box`` the least and greatest x, then the least and greatest y, of the positions that may satisfy the
-    test without a turn.
+    """Write to ``box`` the bounding box of the positions that may satisfy the test of the key at ``base``: the least
+    and greatest x, then the least and greatest y. Turns of the earth are not considered.
 
-    Return False if there are no such positions.
+    Return False if there are no such positions, because the shape is empty.
     """
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
@@ -142,14 +145,14 @@ def cover_shape(
     entries: EntryArrays,
     count: int,
 ) -> int:
-    """Write the cells of shape ``number`` at a turn (0: none, 1: 360 degrees more, 2: 360 degrees less), from index
-    ``count`` on.
+    """Write the cells that cover shape ``number``, from index ``count`` of ``entries`` on. ``turn``: the degrees that
+    are added to the longitudes of positions (0: none, 1: 360, 2: -360). ``box``: as :func:`box_of` writes it.
 
     Return the number of cells so far, or -1 if the arrays lack capacity for all cells that may come.
 
-    ``square`` float64[10] has least and greatest x, least and greatest y of the area that is searched. Then come origin
-    and scale of columns and of rows, and the slack added to a cell on either side. The outermost cells extend to the
-    ends of that area. ``parts`` uint8[SUBCELL_CAPACITY]: scratch.
+    ``square`` float64[10] has least and greatest x, least and greatest y of the area that is searched. Then come the
+    origin and the scale of columns, those of rows, and the amounts by which a cell is enlarged on each side in x and in
+    y. The outermost cells extend to the ends of that area. ``parts`` uint8[SUBCELL_CAPACITY]: scratch.
     """
     starts, shifts, places, entry_flags = entries.starts, entries.shifts, entries.places, entries.entry_flags
     if count + (ACROSS + 2) * (ACROSS + 2) > starts.size:
@@ -213,7 +216,9 @@ def _write_parted(
     entries: EntryArrays,
     count: int,
 ) -> int:
-    """Write the non-empty cells of a shape, with the states of their sixteenths. Return the number of cells so far."""
+    """Write the cells of a shape that have a sixteenth in which a position may satisfy the test, with the states of
+    their sixteenths. Return the number of cells so far.
+    """
     starts, shifts, places, entry_flags = entries.starts, entries.shifts, entries.places, entries.entry_flags
     first, last, low, high = cells
     for column in range(first, last + 1):
@@ -307,8 +312,8 @@ def edges_of(words: Array, base: int) -> Array:
 
 @compiled
 def has_short_edge(words: Array, reals: Array, base: int, edges: Array) -> bool:
-    """Return whether the test measures the distance from an edge that is too short for GEOS. The result of GEOS is then
-    geometrically wrong.
+    """Return True if the test of a key compares a distance, and an edge of the shape is so short that GEOS computes a
+    wrong distance from it. The result has to be that of GEOS nevertheless.
     """
     if words[base + RELATION_WORD] != WITHIN_DISTANCE or words[base + KIND_WORD] & 0xFF == POINTS:
         return False
@@ -323,11 +328,12 @@ def has_short_edge(words: Array, reals: Array, base: int, edges: Array) -> bool:
 def near_edges(
     words: Array, reals: Array, base: int, among: Array, x0: float, y0: float, x1: float, y1: float, edges: Array
 ) -> tuple[int, bool]:
-    """Write the edges, from ``among``, that decide whether a position in a rectangle satisfies the test.
+    """Write those edges of ``among`` to ``edges`` that decide whether a position in a rectangle satisfies the test of a
+    key.
 
-    Return the number of edges, and whether every position of the rectangle satisfies the test. The edges are those with
-    a point in the rectangle. For a distance, they include edges that may be the nearest one to a position and near
-    enough.
+    Return the number of these edges, and True if certainly every position of the rectangle satisfies the test. For a
+    test without a distance, they are the edges with a point in the rectangle. For a test of a distance, they are the
+    edges that may be the nearest one to a position and within the distance.
     """
     count = 0
     back = 0 if words[base + KIND_WORD] & 0xFF == POINTS else 2
@@ -365,9 +371,10 @@ def near_edges(
 def place_from(
     reals: Array, base: int, edges: Array, inside: bool, x: float, y: float, to_x: float, to_y: float
 ) -> int:
-    """Return INSIDE, OUTSIDE or UNDECIDED for a position. Only the edges near the position's cell are read.
+    """Return INSIDE, OUTSIDE or UNDECIDED: where a position is relative to the polygons of a shape. Only ``edges``,
+    those near the position's cell, are read.
 
-    ``inside``: whether the spot ``to_x``, ``to_y`` of the same cell is inside.
+    ``to_x``, ``to_y``: the spot, another position of the same cell. ``inside``: whether the spot is inside the shape.
     """
     is_inside = inside
     for number in range(edges.size):

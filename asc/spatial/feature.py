@@ -1,4 +1,4 @@
-"""Rows of layers: GeoJSON Features, as the topics and files of layers have them."""
+"""Rows of layers: GeoJSON Features, which are the records of a layer's topic and the rows of its file."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def features_of(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError
     import shapely
 
     features: list[Feature | ShapeError] = []
-    # A recursion of GEOS could overflow the stack, so GEOS gets no deeply nested text.
+    # The recursive parser of GEOS could overflow the stack, so it gets no deeply nested text.
     shallow_texts = [text if json_levels(text) <= JSON_LEVELS_MAX else None for text in texts]
     # A number beyond a double is infinite, and refused below.
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""The index of many shapes, which finds the shapes that a position may meet."""
+"""The index of many shapes, which finds the shapes whose spatial test a position may satisfy."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _LEAST_WIDTH = 1e-250
 """The least width of the square around shapes in the plane."""
 
 _USUAL_SIDES = SIDE / 16
-"""The greatest length of a side of the square, divided by the usual length of a shape. A shape of usual length is then
-sixteen of the smallest cells long.
+"""The greatest length of a side of the square that the quadtree divides, in lengths of a usual shape. At this length, a
+usual shape is as long as sixteen of the smallest cells.
 """
 
 
@@ -69,20 +69,23 @@ class Shapes:
 class ShapeIndex(OfArrays):
     """Covers of shapes by cells of a quadtree, as a list of shapes for each cell (a linear quadtree: Gargantini 1982).
 
-    ``square`` float64[11]: as in :func:`asc.spatial.cover.cover_shape`, and whether any shape is met at another turn of
-    the earth. ``starts`` int64[c]: the start of each cell in the Z-order, ascending, larger cells first. A cell ends
-    ``1 << 2 * shifts`` later. ``parents`` int32[c]: the smallest cell around each cell, -1 if there is none. The
-    entries of cell i are ``first[i]`` to ``first[i + 1]`` of ``places``, the numbers of shapes, and of ``entry_flags``,
-    the states of the shapes in the cell (:mod:`asc.spatial.cover`). List n of near edges is
-    ``edges[near_first[n]:near_first[n + 1]]``, with its spot (:class:`asc.spatial.cell_edges.NearEdges`).
+    ``square`` float64[11]: the square that the quadtree divides, as in :func:`asc.spatial.cover.cover_shape`. Its last
+    element is 1 if an entry is for another turn of the earth, otherwise 0. ``starts`` int64[c]: the start of each cell
+    in the Z-order, ascending, larger cells first. A cell ends ``1 << 2 * shifts`` later. ``parents`` int32[c]: the
+    smallest cell around each cell, -1 if there is none. The entries of cell i are ``first[i]`` to ``first[i + 1]`` of
+    ``places``, the numbers of shapes, and of ``entry_flags``, the states of the shapes in the cell
+    (:mod:`asc.spatial.cover`). Some cells of large shapes have a list of near edges with a spot
+    (:class:`asc.spatial.cell_edges.NearEdges`). List n is ``edges[near_first[n]:near_first[n + 1]]``, with ``spots[n]``
+    and ``inside[n]``.
 
-    Invariant: cells nest or are disjoint. If a position meets a shape, a cell around the position has an entry of the
-    shape, whose state for the position's sixteenth is not empty. If an entry says that the position's cell or sixteenth
-    is full, the position meets the shape. Cost: about ten cells a shape, 25 bytes each. A position costs a search and a
-    walk up the cells around it.
+    Invariant: cells nest or are disjoint. If a position satisfies the test of a shape, a cell around the position has
+    an entry of the shape, whose state for the position's sixteenth is not empty. If the position's cell or sixteenth is
+    full according to an entry, the position satisfies the test of its shape. Cost: about ten cells for each shape, and
+    25 bytes for each cell. A look-up of a position is a binary search, and a walk through the cells around the
+    position.
 
-    Rejected: an R-tree, whose boxes overlap (three times the time for each position at 100,000 fences). Also rejected:
-    a grid of one cell size, because shapes have all sizes.
+    An R-tree was rejected, because its boxes overlap: for 100,000 shapes, the look-up of a position takes three times
+    as long. A grid of one cell size was rejected, because shapes have all sizes.
     """
 
     square: Reals
@@ -99,7 +102,9 @@ class ShapeIndex(OfArrays):
 
     @staticmethod
     def of(shapes: Shapes, wanted: Integers) -> ShapeIndex:
-        """Return the index of the shapes with the numbers ``wanted``. All of these have the same crs."""
+        """Return the index of the shapes with the numbers ``wanted``. The caller ensures that all of these have the
+        same crs.
+        """
         is_planar = len(wanted) > 0 and shapes.words[shapes.bases[wanted[0]] + KIND_WORD] >> 8 == PLANAR
         square = _square(shapes, wanted) if is_planar else _degrees()
         near = NearEdges()
@@ -135,11 +140,15 @@ class ShapeIndex(OfArrays):
 
     @property
     def has_turns(self) -> bool:
-        """True if a shape has entries at several turns of the earth, and may be found twice."""
+        """True if a shape may have entries at several turns of the earth, so that a position may find the shape
+        twice.
+        """
         return bool(self.square[-1])
 
     def shapes_around(self, key: int) -> Integers:
-        """Return the sorted numbers of the shapes that have an entry in a cell around a position of the Z-order."""
+        """Return the sorted numbers of the shapes that have an entry in a cell around a position. ``key``: the position
+        in the Z-order, as :meth:`cell_keys` returns it.
+        """
         cell = cell_before(self.starts, key, 0) if key >= 0 else -1
         found = [self.places[:0]]
         while cell >= 0:
@@ -149,21 +158,23 @@ class ShapeIndex(OfArrays):
         return np.unique(np.concatenate(found))
 
     def cell_keys(self, x: Reals, y: Reals) -> Longs:
-        """Return the Z-order of each position, -1 if it is outside of the square or NaN."""
+        """Return the index in the Z-order of the smallest cell around each position; -1 if the position is outside of
+        the square or NaN.
+        """
         keys = np.empty(len(x), dtype=np.int64)
         find_keys(self.square, x, y, keys)
         return keys
 
 
 def _degrees() -> Reals:
-    """Return the square of the whole earth, in degrees."""
+    """Return the array ``square`` (:class:`ShapeIndex`) of an index of the whole earth, in degrees."""
     scales = SIDE / 360.0, SIDE / 180.0
     return np.array([-180.0, 180.0, -90.0, 90.0, -180.0, scales[0], -90.0, scales[1], *_slack(scales, 540.0, 90.0)])
 
 
 def _square(shapes: Shapes, wanted: Integers) -> Reals:
-    """Return a square that contains most of the shapes ``wanted``. Positions outside of the square belong to its
-    outermost cells.
+    """Return the array ``square`` (:class:`ShapeIndex`) of an index in the plane, for a square that contains most of
+    the shapes ``wanted``. Positions outside of the square belong to its outermost cells.
     """
     boxes = np.empty((len(wanted), 4))
     some = [box_of(shapes.words, shapes.reals, shapes.bases[n], box) for n, box in zip(wanted, boxes, strict=True)]
@@ -202,7 +213,9 @@ def _side(least: Reals, greatest: Reals) -> tuple[float, float]:
 
 
 def _slack(scales: Sequence[float], far_x: float, far_y: float) -> list[float]:
-    """Return the enlargement of a cell on each side: a millionth of the smallest cell, plus all rounding errors."""
+    """Return the amounts by which a cell is enlarged on each side in x and in y: a millionth of the smallest cell, plus
+    all rounding errors. ``far_x``, ``far_y``: the greatest coordinates.
+    """
     rounded = 16 * float(np.finfo(np.float64).eps)
     return [1e-6 / scale + rounded * far for scale, far in zip(scales, (far_x, far_y), strict=True)]
 
@@ -220,7 +233,9 @@ def _covered(shapes: Shapes, wanted: Integers, square: Reals) -> EntryArrays:
 
 
 def _with_large(shapes: Shapes, square: Reals, entries: EntryArrays, near: NearEdges) -> EntryArrays:
-    """Return the entries, with the cells of large shapes divided further."""
+    """Return the entries, with the partial cells of large shapes divided further. ``near``: receives the lists of near
+    edges of the divided cells.
+    """
     starts, shifts, places, entry_flags = entries
     words, bases = shapes.words, shapes.bases[places]
     rings = words[bases + RINGS_WORD]

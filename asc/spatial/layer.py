@@ -19,11 +19,11 @@ ShapeName = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The rows of a layer by id, with shapes in degrees or in a plane.
+    """The GeoJSON Features of a layer by id, with shapes in degrees or in a plane.
 
     Invariant: immutable, with its mapping; a change creates another layer. Every shape has passed
-    :func:`asc.spatial.reading.checked`. The properties of every row fit ``properties``, which joins name. A look-up
-    costs as much as in the mapping.
+    :func:`asc.spatial.reading.checked`. The properties of every Feature fit the types in ``properties``, whose names
+    joins can use. A look-up takes as long as in the mapping.
 
     >>> import shapely
     >>> from asc.spatial.feature import Feature
@@ -37,6 +37,8 @@ class Layer:
     properties: Properties = NO_PROPERTIES
 
     def shape(self, shape_id: str) -> BaseGeometry | None:
-        """Return the shape of a row. Return None if there is no such row or it has no shape."""
+        """Return the shape of the Feature with an id. Return None if there is no such Feature, or if it has no
+        shape.
+        """
         found = self.features.get(shape_id)
         return None if found is None else found.shape

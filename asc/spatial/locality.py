@@ -10,7 +10,8 @@ _BITS = 26
 
 
 def locality(x: float, y: float, side: float) -> int:
-    """Return the Z-order of a position in a square with a given side around 0. The square repeats in all directions.
+    """Return the index of a position in the Z-order of a square with a given side around 0. The square repeats in all
+    directions, so that every position has an index.
 
     >>> locality(0.0, 0.0, 360.0) < locality(1.0, 1.0, 360.0)
     True

@@ -1,10 +1,11 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Compiled decisions whether a position satisfies the spatial test of a key; doubtful cases are left to GEOS.
+"""Compiled decisions whether a position satisfies a spatial test, such as containment in a shape. A key represents the
+test (:mod:`asc.spatial.shape`). The library GEOS decides doubtful cases.
 
 A ray from the position to the right is intersected with the rings, as in GEOS. The sign of a determinant decides on
 which side of an edge a position is, if the determinant is larger than its rounding error can be. This is Shewchuk's
 filter, with the factor that GEOS uses. Otherwise the answer is UNSURE, and GEOS decides. Cost: 1 to 2 ns for each
-vertex of polygons. It is 3 to 5 ns if a vertex is as high as the position, because the ring is then read twice.
+vertex of polygons. It is 3 to 5 ns if a vertex has the same y as the position, because the ring is then read twice.
 """
 
 from __future__ import annotations
@@ -35,22 +36,24 @@ NO, YES, UNSURE = 0, 1, 2
 OUTSIDE, BOUNDARY, INSIDE, UNDECIDED = 0, 1, 2, 3
 
 _FILTER = 1e-15
-"""The relative error bound of the determinant: times the sum of its two products, it exceeds all rounding errors."""
+"""The relative error bound of the determinant of an edge and a position. Multiplied by the sum of the absolute values
+of its two products, it exceeds all rounding errors.
+"""
 
 _LEAST_PRODUCT = 1e-290
-"""The least product of two numbers that keeps its full precision."""
+"""The least product of two numbers that a double represents with its full precision."""
 
 _LEAST_SQUARE, LEAST_DISTANCE = 1e-300, 1e-140
-"""The least square that keeps its full precision, and the least distance with such a square."""
+"""The least square that a double represents with its full precision, and the least distance with such a square."""
 
 _LEAST_EDGE = 1e-145
-"""The least length of an edge whose square keeps its full precision. GEOS divides by the square, so its distance from a
-shorter edge may be wrong by half.
+"""The least length of an edge whose square a double represents with its full precision. GEOS divides by this square. So
+the distance of a position from a shorter edge, as GEOS computes it, may be wrong by half.
 """
 
 _RELATIVE = 1e-9
-"""The relative difference between a distance and its limit below which GEOS decides. Rounding errors are a millionth of
-this difference.
+"""The relative difference below which GEOS decides whether the distance of a position is within the distance of a test.
+Rounding errors are a millionth of this difference.
 """
 
 _FAR_HALF, _AT_ANTIPODE_M = 0.99, 10.0
@@ -69,8 +72,8 @@ class ShapeArrays(NamedTuple):
 
 @inlined
 def side_of(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
-    """Return the side of the line from a to b on which a position is: 1 left, -1 right, 0 on the line, 2 if
-    undecided.
+    """Return the side of the line from a to b on which a position is: 1 left, -1 right, 0 on the line. Return 2 if
+    rounding errors leave the side undecided.
     """
     left = (ax - x) * (by - y)
     right = (ay - y) * (bx - x)
@@ -97,7 +100,9 @@ def side_of(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> i
 
 @inlined
 def is_on(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
-    """Return whether a position is on an edge: NO, YES or UNSURE. The two ends of the edge may be one point."""
+    """Return YES if a position is on an edge, NO if not, or UNSURE if rounding errors leave it undecided. The two ends
+    of the edge may be one point.
+    """
     if max(ax, bx) < x or min(ax, bx) > x or max(ay, by) < y or min(ay, by) > y:
         return NO
     if ax == bx or ay == by or (ax == x and ay == y) or (bx == x and by == y):
@@ -107,7 +112,7 @@ def is_on(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int
 
 @inlined
 def is_near(ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Return whether an edge may have a point in a rectangle; False is certain."""
+    """Return False if an edge certainly has no point in a rectangle, otherwise True."""
     if max(ax, bx) < x0 or min(ax, bx) > x1 or max(ay, by) < y0 or min(ay, by) > y1:
         return False
     across, up = bx - ax, by - ay
@@ -119,15 +124,16 @@ def is_near(ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1
 
 @inlined
 def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
-    """Return the parity, 0 or 1, of the edges that a ray to the right crosses, for the ring ``reals[begin:end]``.
+    """Return 1 if a ray from a position to the right crosses an odd number of edges of the ring ``reals[begin:end]``,
+    otherwise 0.
 
-    The result is 2 or 3 if a vertex is as high as the position, or the side of an edge is uncertain. The loop has no
-    branch, so that the processor reads several edges at once and predicts no jump.
+    The result is 2 or 3, and has no other meaning, if a vertex has the same y as the position, or the side of an edge
+    is uncertain. The loop has no branch, so that the processor evaluates several edges at once.
     """
     odd, uncertain = np.int64(0), np.int64(0)
     next_x, next_y = reals[begin] - x, reals[begin + 1] - y
     is_above = reals[begin + 1] > y
-    # Indexing with a signed number would need a branch for negative numbers.
+    # The indices are unsigned: numba would add a branch for negative numbers to a signed index.
     for vertex in range(np.uint64(1), np.uint64(end - begin >> 1)):
         place = np.uint64(begin) + np.uint64(2) * vertex
         height = reals[place + np.uint64(1)]
@@ -202,7 +208,8 @@ def place_in_polygons(words: Array, reals: Array, base: int, x: float, y: float)
 
 @inlined
 def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x: float, to_y: float) -> int:
-    """Return whether an edge crosses the line from one position to another: 0 no, 1 yes, 2 if undecided.
+    """Return 1 if an edge crosses the line segment from one position to another, 0 if not, 2 if rounding errors leave
+    it undecided.
 
     The result is also 2 if the edge and the line touch.
     """
@@ -221,8 +228,8 @@ def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x
 
 @inlined
 def is_short(ax: float, ay: float, bx: float, by: float) -> bool:
-    """Return whether an edge is so short that the square of its length is imprecise. An edge between equal vertices is
-    not short.
+    """Return True if an edge is so short that a double represents the square of its length only imprecisely. An edge
+    between equal vertices is not short.
     """
     return 0.0 < max(abs(bx - ax), abs(by - ay)) < _LEAST_EDGE
 
@@ -240,8 +247,8 @@ def squared_distance(ax: float, ay: float, bx: float, by: float, x: float, y: fl
 
 @compiled
 def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Return whether a position is within the key's distance of the shape in the plane: NO, YES or UNSURE. Inside a
-    polygon the distance is zero.
+    """Return NO, YES or UNSURE: whether a position is within the distance of the test from the shape, in the plane.
+    Inside a polygon the distance is zero. ``base``: the index of the key in ``words``.
     """
     distance = reals[base + DISTANCE_WORD]
     kind, rings = words[base + KIND_WORD] & 0xFF, words[base + RINGS_WORD]
@@ -270,9 +277,9 @@ def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) 
 
 @inlined
 def _by_distance(least: float, distance: float, size: float, is_unclear: bool) -> int:
-    """Return whether a position is within ``distance`` of a shape: NO, YES or UNSURE. ``least``: the square of its
-    distance from the nearest edge. ``size``: the largest coordinate. ``is_unclear``: whether the position may be
-    nearer.
+    """Return NO, YES or UNSURE: whether a position is within ``distance`` of a shape. ``least``: the square of the
+    position's distance from the nearest edge. ``size``: the largest coordinate, for the bound of rounding errors.
+    ``is_unclear``: whether the position may be nearer to the shape than ``least``.
     """
     far = math.sqrt(least)
     if least < _LEAST_SQUARE and distance < LEAST_DISTANCE:
@@ -291,7 +298,7 @@ def sphere_distance_m(x1: float, y1: float, x2: float, y2: float) -> tuple[float
     across, up = math.sin(math.radians(x2 - x1) / 2), math.sin((high - low) / 2)
     half = up * up + math.cos(low) * math.cos(high) * across * across
     far = 2 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(half)))
-    # Below a micrometre, the distance of two equal places may be a rounding error.
+    # A distance of less than a micrometre may be a rounding error of two equal positions.
     return far, _AT_ANTIPODE_M if half > _FAR_HALF else 1e-6
 
 
@@ -306,9 +313,10 @@ def _within_sphere(words: Array, reals: Array, base: int, x: float, y: float) ->
 
 @inlined
 def holds_in_plane(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Return whether a position satisfies the test of the key at ``base``: NO, YES or UNSURE.
+    """Return NO, YES or UNSURE: whether a position satisfies the test of the key that begins at ``words[base]``.
 
-    ``words`` int64 and ``reals`` float64 are the same memory. The position is not tried at other turns of the earth.
+    ``words`` int64 and ``reals`` float64 are the same memory. The position is not also tried 360 degrees to the east
+    and west (see :func:`holds`).
     """
     relation = words[base + RELATION_WORD]
     if relation == WITHIN_DISTANCE:
@@ -351,10 +359,11 @@ def holds_by_edges(
     x: float,
     y: float,
 ) -> int:
-    """Return the same result as :func:`holds_in_plane`, from only the edges near the position's cell.
+    """Return the same result as :func:`holds_in_plane`, but read only the edges near the position's cell.
 
-    An edge is the offset of its end vertex from the key. ``inside``: whether the spot ``to_x``, ``to_y`` is inside the
-    shape. No other edge is between the spot and the position.
+    ``edges``: for each of these edges, the offset of its end vertex from the key. ``to_x``, ``to_y``: the spot, a
+    position of the same cell. ``inside``: whether the spot is inside the shape. The caller ensures that only these
+    edges cross the line from the spot to the position.
     """
     kind = words[base + KIND_WORD] & 0xFF
     back = 0 if kind == POINTS else 2
@@ -380,7 +389,7 @@ def holds_by_edges(
     by_distance = _by_distance(least, reals[base + DISTANCE_WORD], size, False)
     if by_distance == YES or kind != POLYGONS:
         return by_distance
-    # If the line to the position touches an edge, only all rings together decide.
+    # If it is undecided whether the line from the spot crosses an edge, all rings of the shape decide.
     if is_unclear:
         return _within_distance(words, reals, base, x, y)
     return YES if is_inside else by_distance
@@ -388,7 +397,9 @@ def holds_by_edges(
 
 @compiled
 def holds(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Return the same result as :func:`holds_in_plane`, with the position tried at every turn of the earth."""
+    """Return the result of :func:`holds_in_plane`, with the position tried also 360 degrees to the east and to the west
+    if coordinates are in degrees. A shape may extend past the antimeridian.
+    """
     found = holds_in_plane(words, reals, base, x, y)
     if found != NO or words[base + KIND_WORD] >> 8 == 0 or words[base + RELATION_WORD] > WITHIN_DISTANCE:
         return found

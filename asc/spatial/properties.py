@@ -1,4 +1,4 @@
-"""Properties of Features as typed values, which predicates of joins can name."""
+"""Properties of GeoJSON Features as typed values, which predicates of joins can name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Properties:
 
     Values have the types of the engine: bool, int, float (rounded to float32 for that type), Decimal, str. A date is in
     days, a timestamp in microseconds. The value is None if a Feature lacks the property, or if the property is null.
-    Invariant: every type is one of these. Cost: a look-up and a check for each property.
+    Invariant: every type is one that :func:`is_property_type` accepts. Cost: for each property, a look-up and a check
+    of the value.
 
     >>> zones = Properties({"name": pa.string(), "ceiling": pa.int32()})
     >>> zones.values({"name": "old town", "ceiling": 4500.0, "more": []}), zones.values({})
@@ -64,7 +65,9 @@ NO_PROPERTIES = Properties()
 
 
 def is_property_type(kind: pa.DataType) -> bool:
-    """Return whether a property may have a type: any scalar type except binary, which JSON does not have."""
+    """Return True if a property may have a type. It may have any scalar type except binary, which JSON does not
+    have.
+    """
     return kind in _READERS or kind in _BITS or pa.types.is_decimal128(kind)
 
 
@@ -95,7 +98,7 @@ def _number(value: Any) -> int | float | Decimal:
 def _integer(value: Any, bits: int) -> int:
     number = _number(value)
     if isinstance(number, Decimal) and number.adjusted() > _DIGITS_MAX:
-        # Python would write all digits of this number.
+        # The conversion to int would compute all digits of a number with a large exponent.
         raise ValueError
     integer = int(number)
     if integer != number or not -(1 << (bits - 1)) <= integer < 1 << (bits - 1):

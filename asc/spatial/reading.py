@@ -1,4 +1,6 @@
-"""Constant shapes read from WKT, GeoJSON and envelopes, and the checks that refuse some of them."""
+"""Readers of constant shapes in WKT, in GeoJSON and as envelopes (rectangles), and the checks that refuse some of these
+shapes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ VERTICES_MAX = 1_000_000
 """The most vertices of a shape."""
 
 VALIDITY_EFFORT_MAX = 1 << 25
-"""The greatest effort of GEOS's test whether a shape is valid, in pairs of edges. This effort takes some seconds."""
+"""The greatest permitted effort of GEOS's test whether a shape is valid, in pairs of edges to compare. A test of this
+effort takes some seconds.
+"""
 
 COORDINATE_MAX = 1e100
 """The greatest coordinate in the plane; the product of greater coordinates may overflow."""
@@ -39,7 +43,7 @@ collections.
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """An accepted shape, and warnings about changes of the shape."""
+    """An accepted shape, and warnings for the user, such as a repair of the shape or an empty shape."""
 
     geometry: BaseGeometry
     warnings: tuple[str, ...] = ()
@@ -110,8 +114,8 @@ def too_deep(text: str) -> ShapeError:
 
 
 def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:
-    """Return the rectangle from (x1, y1) to (x2, y2). Raise ShapeError unless the second corner is above and to the
-    right.
+    """Return the rectangle with the corners (x1, y1) and (x2, y2). Raise ShapeError unless the second corner is above
+    the first corner and to the right of it.
     """
     import shapely
 
@@ -123,10 +127,11 @@ def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:
 
 
 def checked(shape: BaseGeometry | None, rules: Rules = _RULES) -> Read:
-    """Return a shape without its heights (Z) if it is accepted, with a warning if it had heights or is empty.
+    """Check a shape by some rules, and return it without its heights (Z). The result has a warning if the shape had
+    heights, is empty, or was repaired.
 
-    Raise ShapeError for a collection, for invalid coordinates, for a shape that GEOS finds invalid, and for a shape
-    whose validity would take GEOS too long to test.
+    Raise ShapeError for a collection, for invalid coordinates, and for a shape whose validity would take GEOS too long
+    to test. Also raise it for a shape that GEOS finds invalid, unless the rules permit a repair.
     """
     import shapely
 
@@ -160,9 +165,10 @@ def checked(shape: BaseGeometry | None, rules: Rules = _RULES) -> Read:
 
 
 def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[np.bool_]:
-    """Return for each of many shapes (or None) whether :func:`checked` certainly accepts it without a warning.
+    """Return a mask of many shapes: True if :func:`checked` certainly accepts the shape without a warning. A missing
+    shape (None) has False.
 
-    The function :func:`checked` may also accept shapes for which the result is False.
+    The function :func:`checked` may also accept shapes for which the result is False. The mask takes less time.
     """
     import numpy as np
     import shapely
@@ -179,8 +185,8 @@ def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[n
 
 
 def _mended(shape: BaseGeometry) -> BaseGeometry | None:
-    """Return an invalid shape as repaired by GEOS, without the parts of a lower dimension. Return None if no part is
-    left.
+    """Return an invalid shape as GEOS repairs it, without parts of a lower dimension, such as lines of a polygon.
+    Return None if no part is left.
     """
     import shapely
 

@@ -1,9 +1,11 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The search in an index of shapes, which finds the cells around a position and the shapes that the position meets.
+"""The search in an index of shapes. It finds the cells around a position, and the shapes whose test the position
+satisfies (in short: shapes that the position meets).
 
-Positions are sorted by cell. The entries that they may meet are listed for some hundred positions at a time, and
-evaluated afterwards. So the shapes of the next entries are prefetched into the cache while one is evaluated. A hundred
-thousand fences have 66 MB, and a batch needs most of it; waiting for each shape took half of the time.
+Positions are sorted by cell. For some hundred positions at a time, the entries of the cells around them (pairs of a
+cell and a shape) are first listed, and then evaluated. So the shapes of the next entries are prefetched into the
+processor's cache while one entry is evaluated. A hundred thousand shapes have 66 MB, and a batch needs most of them.
+Without prefetching, waiting for shapes took half of the time.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ the shape.
 """
 
 PREFETCH_DISTANCE = 24
-"""The number of entries between the evaluated entry and the entry whose shape is prefetched. The offset of a shape is
-prefetched as many entries before the shape.
+"""The number of entries between the entry that is evaluated and the entry whose shape is prefetched. The offset of a
+shape in memory is prefetched earlier, by the same number of entries.
 """
 
 _LINE_WORDS, _MOST_WORDS = 8, 48
@@ -59,7 +61,9 @@ class IndexArrays(NamedTuple):
 
 @compiled
 def find_keys(square: Array, x: Array, y: Array, keys: Array) -> None:
-    """Write the Z-order of each position, -1 if it is outside of the square or NaN."""
+    """Write the index in the Z-order of the smallest cell around each position to ``keys``; -1 if the position is
+    outside of the square or NaN.
+    """
     for row in range(x.size):
         inside = square[0] <= x[row] <= square[1] and square[2] <= y[row] <= square[3]
         keys[row] = -1
@@ -69,8 +73,8 @@ def find_keys(square: Array, x: Array, y: Array, keys: Array) -> None:
 
 @inlined
 def cell_before(starts: Array, key: int, near: int) -> int:
-    """Return the last cell that starts at or before a key; -1 if there is none. The search is quick if that cell is at
-    or after ``near``.
+    """Return the last cell that starts at or before ``key``, a position in the Z-order; -1 if there is none. ``near``:
+    the cell from which the search begins. The search is quick if the result is this cell or a cell shortly after it.
     """
     low, step = max(near, 0), 1
     if starts.size == 0 or starts[0] > key:
@@ -167,15 +171,16 @@ def prefetch_shapes(shapes: ShapeArrays, index: IndexArrays, entries: Array, cur
 
 @inlined
 def entry_holds(shapes: ShapeArrays, index: IndexArrays, base: int, flags: int, x: float, y: float) -> int:
-    """Return whether a position in a cell meets the shape at ``base``: NO, YES or UNSURE.
+    """Return NO, YES or UNSURE: whether a position meets a shape. ``base``: the index of the shape's key in the words.
 
-    The entry of the shape in the cell has ``flags`` and is not CERTAIN.
+    ``flags``: the flags of the entry of the shape for the position's cell. The caller ensures that the entry does not
+    have the bit CERTAIN.
     """
     words, reals = shapes.words, shapes.reals
     near_first, edges, spots, inside = index.near_first, index.edges, index.spots, index.inside
     turn = flags >> TURN_BITS & 3
     if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:
-        # On the sphere, a position is the same after each turn.
+        # For distances on the sphere, the position needs no turn, because the formula is periodic.
         x += 360.0 if turn == 1 else -360.0
     near = 0 if flags & PARTED else flags >> NEAR_BITS
     if near == 0:

@@ -1,5 +1,5 @@
-"""Spatial tests of a position. A relation to a shape is encoded as one byte string, which is a constant of a predicate
-like any other.
+"""Spatial tests: whether a position has a relation to a shape. The relation and the shape are encoded as one byte
+string (the key of the test), which the engine treats like any constant of a predicate.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ CONTAINS, INTERSECTS, WITHIN_DISTANCE, WITHIN_SPHERE, BELOW_SPHERE, COVERS, TOUC
 """The relations of a position to a shape. CONTAINS: in the interior. INTERSECTS: in the interior or on the boundary.
 WITHIN_DISTANCE: at most a distance away in the plane. WITHIN_SPHERE: at most a number of metres away on the sphere.
 BELOW_SPHERE: less than a number of metres away on the sphere. COVERS, for boxes only: no part of the box is outside.
-TOUCHES, for boxes only: only the boundaries meet.
+TOUCHES, for boxes only: the box and the shape have a common point, but their interiors have none.
 """
 
 POINTS, LINES, POLYGONS = range(3)
 """The kinds of parts of a shape: points, lines (each a row of vertices), rings of polygons."""
 
 PLANAR, WGS84 = range(2)
-"""The crs of coordinates: a plane, or longitude and latitude in degrees."""
+"""The crs (meaning) of coordinates: x and y in a plane, or longitude and latitude in degrees."""
 
 EARTH_RADIUS_M = 6_371_008.0
 """The radius of the sphere on which distances in metres are measured."""
@@ -41,7 +41,7 @@ HEAD_WORDS = 5
 RELATION_WORD, DISTANCE_WORD, KIND_WORD, RINGS_WORD = 1, 2, 3, 4
 
 _SHORT = 8
-"""The most vertices of a shape that is shown in full."""
+"""The most vertices of a shape whose text has all vertices."""
 
 _NAMES = {
     CONTAINS: "ST_Contains",
@@ -98,16 +98,16 @@ class Asked:
         return Asked(_geometry(kind & 0xFF, ends, vertices), relation, distance, kind >> 8)
 
     def accepts(self, *numbers: float) -> bool:
-        """Return whether a position satisfies the relation. ``numbers``: x and y, or x and y of both corners of a box.
-        This is the reference for the kernels.
+        """Return True if a position or a box has the relation to the shape. ``numbers``: x and y, or x and y of both
+        corners of a box. This is the reference for the kernels.
         """
         if len(numbers) > 2:
             return self._accepts_box(*numbers)
         return bool(self.decide(*(np.array([number]) for number in numbers))[0])
 
     def _accepts_box(self, x1: float, y1: float, x2: float, y2: float) -> bool:
-        """Return whether a box satisfies the relation, by GEOS. A box without width or height is treated as a line, or
-        as a point.
+        """Return True if a box has the relation to the shape, as GEOS decides. A box without width or height is treated
+        as a line, or as a point.
         """
         import shapely
 
@@ -129,7 +129,9 @@ class Asked:
         return is_met
 
     def decide(self, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return whether each position satisfies the relation, by GEOS, or by Python's ``math`` on the sphere."""
+        """Return bool[n]: True for each position that has the relation to the shape. GEOS decides; for distances on the
+        sphere, Python's ``math`` decides.
+        """
         if self.relation in (WITHIN_SPHERE, BELOW_SPHERE):
             return self._decide_sphere(x, y)
         met = np.zeros(len(x), dtype=np.bool_)
@@ -146,8 +148,8 @@ class Asked:
         elif self.relation == INTERSECTS:
             met = shapely.intersects(self.geometry, points)
         else:
-            # A position whose squared distance overflows is infinitely far. The squared length of a very short edge is
-            # 0, and GEOS divides by it.
+            # A position whose squared distance overflows counts as infinitely far. GEOS divides by the squared length
+            # of an edge, which is rounded to 0 for a very short edge.
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                 met = shapely.dwithin(self.geometry, points, self.distance)
         return np.asarray(met, dtype=np.bool_)
@@ -163,7 +165,9 @@ class Asked:
 
 
 def box_of(x1: float, y1: float, x2: float, y2: float) -> BaseGeometry:
-    """Return a box as a polygon. Return a line or a point if the box has no width or no height."""
+    """Return the box with two opposite corners as a polygon. Return a line or a point if the box has no width or no
+    height.
+    """
     import shapely
 
     if x1 == x2 and y1 == y2:
@@ -186,8 +190,9 @@ def distance_sphere_m(x1: float, y1: float, x2: float, y2: float) -> float:
 
 
 def keys_of_areas(areas: npt.NDArray[Any], relation: int, crs: int = WGS84) -> list[bytes]:
-    """Return the keys of a relation to each of many non-empty polygons. The keys are equal to those of
-    :attr:`Asked.key`, but take about a twentieth of the time.
+    """Return for each of many polygons the key of the test whether a position has ``relation`` to the polygon. The keys
+    are equal to those of :attr:`Asked.key`, but take about a twentieth of the time. The caller ensures that no polygon
+    is empty.
     """
     import shapely
 
@@ -214,10 +219,11 @@ def keys_of_areas(areas: npt.NDArray[Any], relation: int, crs: int = WGS84) -> l
 
 
 def asked_text(key: bytes, position: str) -> str:
-    """Return the SQL text of the test that a key represents. The text is the identity of the match.
+    """Return the SQL text of the test that a key represents, for a position given as SQL. Two tests are the same
+    p-attribute if and only if their texts are equal.
 
-    The text has a short shape in full. Of another shape it has the number of vertices, and a hash of the key, which
-    identifies the key.
+    For a shape of few vertices, the text has all vertices. For another shape, it has the number of vertices, and a hash
+    of the key, which identifies the key.
     """
     relation, distance, _, _ = struct.unpack_from("<qdqq", key, 8)
     shape = shape_text(key)
@@ -239,7 +245,7 @@ def shape_text(key: bytes) -> str:
 
 
 def is_of_shape(key: bytes, other: bytes) -> bool:
-    """Return whether two keys have the same shape, whatever the relation and the distance of each."""
+    """Return True if two keys have the same shape, even if their relations or distances differ."""
     start = 8 * KIND_WORD
     return key[start:] == other[start:]
 
@@ -247,7 +253,7 @@ def is_of_shape(key: bytes, other: bytes) -> bool:
 def _wkt(geometry: Any) -> str:
     """Return the WKT of a shape with all digits of its coordinates.
 
-    GEOS writes one digit less, so that different shapes would have the same text.
+    The WKT that GEOS writes has one digit less, so that different shapes could have the same text.
     """
     name = geometry.geom_type.upper()
     if geometry.is_empty:

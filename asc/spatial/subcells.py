@@ -1,14 +1,16 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Sixteenths of cells. Each has a state: no position in it, some positions, or all positions meet the shape.
+"""Sixteenths of the cells that cover a shape. Each sixteenth has a state: none, some or all of its positions satisfy
+the test of the shape (in short: meet the shape).
 
 The states of a cell's sixteenths are one number in base three, with one digit for each sixteenth, in Z-order, the
-lowest first. A digit is EMPTY if no position meets the shape, FILLED if each does, otherwise PARTLY. The number uses
-the bits of an entry that refer to lists of near edges for large shapes, so that no further cell is stored. Cells of a
-sixteenth of the size would be four times as many. Three quarters of the entries for a position in a fence's cells are
-decided without reading the fence.
+lowest first. A digit is EMPTY if no position meets the shape, FILLED if each does, otherwise PARTLY. The number is
+stored in the flags of the cell's entry, in the bits that refer to lists of near edges for large shapes. So it takes no
+additional memory. With smaller cells instead, each as large as a sixteenth, an index would have four times as many
+cells. With the states, three quarters of the entries for the positions in a shape's cells are decided without reading
+the shape.
 
-Cost: an edge costs a few comparisons for each sixteenth along it. This is some 3 us for a fence of 18 vertices when it
-is registered. The states take no additional memory.
+Cost: for each edge of a shape, a few comparisons for each sixteenth along the edge. This is some 3 us for a shape of 18
+vertices, once, when a query with the shape is registered.
 """
 
 from __future__ import annotations
@@ -52,15 +54,17 @@ def subcell_state(number: int, part: int) -> int:
 
 @inlined
 def subcell_of(key: int, shift: int) -> int:
-    """Return the sixteenth of a cell that contains a position of the Z-order. ``shift``: the number of further halvings
-    from the cell down to the smallest cells.
+    """Return the index of the sixteenth of a cell that contains a position. ``key``: the position in the Z-order.
+    ``shift``: the size of the cell, as the number of halvings of its side down to the smallest cells.
     """
     return int((key >> np.int64(max(0, 2 * shift - 4))) & 15)
 
 
 @compiled
 def subcells_number(parts: Array, cells: Cells, column: int, row: int) -> int:
-    """Return the number that has the states of a cell's sixteenths."""
+    """Return the number that has the states of a cell's sixteenths. ``parts``: the states of the sixteenths of all
+    ``cells`` of a shape, as :func:`fill_subcells` writes them.
+    """
     first, last, low, _ = cells
     width = (last - first + 1) * _SIDE
     found = 0
@@ -157,7 +161,7 @@ def _mark(
 
 @inlined
 def _share(y: float, ay: float, by: float) -> float:
-    """Return the fraction of an edge, from 0 to 1, at which it reaches a height. Differences of coordinates must fit a
-    double.
+    """Return the fraction of an edge, from 0 to 1, at which it reaches the height ``y``. ``ay``, ``by``: the heights of
+    its ends. The caller ensures that their difference is a finite double.
     """
     return min(1.0, max(0.0, (y - ay) / (by - ay)))

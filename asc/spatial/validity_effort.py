@@ -24,15 +24,15 @@ Array = npt.NDArray[Any]
 Boxes = npt.NDArray[np.float64]
 
 _VERTICES_A_PAIR, _VERTICES_A_RING = 16, 32
-"""_VERTICES_A_PAIR: the number of vertices of a ring that GEOS visits in the time of one pair of edges.
-_VERTICES_A_RING: the number that GEOS visits in the time in which it begins a ring.
+"""_VERTICES_A_PAIR: the number of vertices of a ring that GEOS visits in the time in which it compares one pair of
+edges. _VERTICES_A_RING: the number of vertices that GEOS visits in the time in which it begins a ring.
 """
 
 _PAIRS_A_TOUCH = 32
 """The pairs of edges that GEOS tests in the time in which it records that two rings touch."""
 
 _CUT = 4
-"""The ratio between the lengths of the pieces of a chain in successive steps."""
+"""The ratio between the lengths of the pieces of a monotone chain in successive steps of the estimate."""
 
 
 def validity_effort(shape: BaseGeometry) -> int:
@@ -72,7 +72,7 @@ def _pairs_of_pieces(first: Boxes, second: Boxes, ring: Array) -> int:
     while True:
         pieces = np.flatnonzero(place % size == 0)
         boxes = np.hstack([np.minimum.reduceat(low, pieces), np.maximum.reduceat(high, pieces)])
-        # Two chains that were whole at the previous size were compared then.
+        # Two chains that were already whole at the previous size were counted then.
         was_whole = np.repeat(lengths, -(-lengths // size)) <= size // _CUT
         pairs += meeting_pairs(boxes) - meeting_pairs(boxes[was_whole])
         if size >= lengths.max():
