@@ -109,13 +109,13 @@ class Block:
 
     @property
     def sequence(self) -> Integers:
-        """The macro-sequence."""
+        """The macro-sequence: the numbers of the block's constructs in the order of their evaluation."""
         return self.order.sequence
 
     @property
     def arrows(self) -> Integers:
-        """The target of the micro-arrow of each row of the matrix, or -1. The array is empty if there are no
-        micro-arrows.
+        """For each row of the matrix, the construct to which the micro-arrow of the row's region leads, or -1. The
+        array is empty if there are no micro-arrows.
         """
         return self.order.arrows
 
@@ -267,7 +267,9 @@ class Block:
         )
 
     def _with_matrix(self, matrix: Words, masks: VerificationMasks | None, **others: Any) -> Block:
-        """Return a copy with another matrix and masks."""
+        """Return a copy of the block with another matrix and other verification masks. ``others``: other fields to
+        replace.
+        """
         return replace(self, matrix=frozen(matrix), groups=_groups(matrix), verification_masks=masks, **others)
 
 

@@ -447,8 +447,9 @@ def _constants(table: ConjunctTable, slot: int) -> Keys:
 
 
 def _cuts(table: ConjunctTable, slot: int) -> Keys:
-    """Return the boundaries that the intervals of a p-attribute need: the first key of each interval, and the first key
-    after each interval. Boundaries at the ends of the key space are omitted.
+    """Return the keys at which regions must begin so that they separate the intervals of a p-attribute: the first key
+    of each interval, and the first key after each interval. Boundaries at the ends of the key space are omitted.
+    ``slot``: the index of the p-attribute.
     """
     which = table.slots == slot
     starts, ends = table.starts()[which], table.ends()[which]

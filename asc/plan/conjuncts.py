@@ -86,7 +86,7 @@ class ConjunctTable:
 
     @property
     def conjuncts(self) -> npt.NDArray[np.int64]:
-        """The conjunct of each interval."""
+        """The index of the conjunct to which each interval of the table belongs."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
 
     @property
@@ -183,7 +183,9 @@ class ConjunctTable:
 
 
 def joined(tables: Sequence[ConjunctTable]) -> ConjunctTable:
-    """Return one table of the conjuncts of all tables, one table after the other, with bounds of type int64."""
+    """Return one table that has the conjuncts of several tables, one table after the other. Its bounds have the type
+    int64.
+    """
     wide = [table.wide() for table in tables]
     if not wide:
         empty, keys = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)

@@ -1,4 +1,6 @@
-"""The attribute selection construct of the paper's Definition 1, as a view of the words that the kernels read."""
+"""The attribute selection construct of the paper's Definition 1. Its bitmaps are views of the words that the kernels
+read.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,9 @@ class Construct:
 
     @property
     def constants(self) -> tuple[Key, ...]:
-        """The sorted constraining constants (the region identifiers), or the boundaries of bounded regions."""
+        """The sorted constants with which conjuncts compare the p-attribute (the paper's region identifiers). With
+        bounded regions, they are the boundaries of the regions.
+        """
         return tuple(dict.fromkeys(constant for constant, _ in self.cuts))
 
     def region_of(self, value: Key | None) -> int:

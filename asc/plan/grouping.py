@@ -19,7 +19,9 @@ NOWHERE = -1
 """The home of a conjunct that every construct, taken alone, excludes seldom."""
 
 _MOST_ADMITTED = 1 / 2
-"""The largest share of the regions of a p-attribute that a constraint may admit for the p-attribute to be a home."""
+"""The largest share of the regions of a p-attribute that a conjunct's constraint may admit so that the p-attribute can
+be the conjunct's home.
+"""
 
 _WIDE, _ABOUT = 1 / 5, 1.5
 """Two bounds for the choice of a conjunct's home. Let s be the smallest share of regions that one of its constraints

@@ -1,4 +1,6 @@
-"""The choice of an index for a conjunct: posting lists if it requires rare values of one p-attribute, else bitmaps."""
+"""The choice between posting lists and bitmaps for a conjunct. A conjunct that requires rare values of one p-attribute
+is listed by these values; other conjuncts are in bitmaps.
+"""
 
 from __future__ import annotations
 

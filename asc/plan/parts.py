@@ -174,7 +174,9 @@ def _head(plan: Plan) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
 
 
 def _described(attributes: Sequence[PAttribute]) -> npt.NDArray[np.uint8]:
-    """Return p-attributes as bytes, followed by the p-attributes that are parts of positions, in their order."""
+    """Return p-attributes as bytes. After all of them come the p-attributes of the coordinates of those that are
+    positions or boxes, in the same order.
+    """
     fields = [pa.field(own.sql, own.type, metadata={b"origin": _origin(own)}) for own in attributes]
     parts = [pa.field(part.sql, part.type, metadata={b"origin": _origin(part)}) for a in attributes for part in a.parts]
     return np.frombuffer(pa.schema(fields + parts).serialize(), dtype=np.uint8)

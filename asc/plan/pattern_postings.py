@@ -52,8 +52,8 @@ class PatternPostings(OfArrays):
 
     @staticmethod
     def of(table: ConjunctTable, slots: Integers, words: int) -> PatternPostings:
-        """Return the postings of a block with rows of ``words`` words: the patterns that its table has in ``slots``,
-        which ascend.
+        """Return the pattern postings of the conjuncts of a table. ``slots``: the p-attributes that are matched with
+        patterns, ascending. ``words``: the number of words of a row of the block.
         """
         wide = table.wide()
         own = np.flatnonzero(np.isin(wide.slots, slots))

@@ -122,7 +122,9 @@ class Plan:
 
     @property
     def topics(self) -> pa.DictionaryArray:
-        """The topic of each ordinal, as a dictionary-encoded Arrow array without a copy."""
+        """The topic of each query, in the order of the ordinals. The Arrow array is dictionary-encoded, and uses the
+        plan's memory.
+        """
         return pa.DictionaryArray.from_arrays(pa.array(self.topic_of), self.topic_names)
 
     @property
@@ -135,7 +137,7 @@ class Plan:
 
     @property
     def handles(self) -> Integers:
-        """The handle of each ordinal. Cost: a pass over ``ranks``."""
+        """The handle of each query, in the order of the ordinals. Cost: a pass over ``ranks``."""
         present = np.flatnonzero(self.ranks >= 0)
         handles = np.empty(len(self), dtype=np.int32)
         handles[self.ranks[present]] = present
@@ -170,12 +172,16 @@ class Plan:
         )
 
     def ordinal(self, query_id: str) -> int | None:
-        """Return the ordinal of a query. Return None if the plan has no query of this id."""
+        """Return the ordinal of a query, which is its index in ``query_ids``. Return None if the plan has no query with
+        this id.
+        """
         place = insertion_point(self.query_ids, query_id)
         return place if place < len(self.query_ids) and self.query_ids[place].as_py() == query_id else None
 
     def handle(self, query_id: str) -> int:
-        """Return the handle of a query. Raise PlanError if the plan has no query of this id."""
+        """Return the handle of a query, which is its number in the blocks. Raise PlanError if the plan has no query
+        with this id.
+        """
         ordinal = self.ordinal(query_id)
         if ordinal is None:
             raise PlanError("unknown query", query_id, "it is not in the plan")

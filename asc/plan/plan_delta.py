@@ -1,4 +1,6 @@
-"""Plan deltas: the queries added to a plan, divided into queries for bitmaps and listed blocks."""
+"""Plan deltas: the queries that a change adds to a plan, divided into queries for bitmaps and queries for listed
+blocks.
+"""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ class ListedBlock:
 
     @property
     def weight(self) -> int:
-        """The cost of building the block again: the number of conjuncts, plus a number in proportion to the length of
-        the shapes.
+        """The approximate cost of building the block again, in conjuncts: the number of conjuncts, plus a number in
+        proportion to the total length of the shapes' keys.
         """
         return len(self) + (len(self.dictionaries[self.slot].data) // _BYTES_A_CONJUNCT if self.by_shapes else 0)
 
@@ -174,7 +174,9 @@ class ListedBlock:
         return np.flatnonzero(self.table.owner == handle).tolist()  # type: ignore[no-any-return]
 
     def constraints(self, conjunct: int) -> Iterator[tuple[PAttribute, Constraint]]:
-        """Return the exact constraints of a conjunct."""
+        """Return the exact constraints of a conjunct, each with its p-attribute. ``conjunct``: the index of the
+        conjunct in the block.
+        """
         return decoded(self.table, conjunct, self.dictionaries, self.attributes)
 
     def with_owners(self, owner: Integers) -> ListedBlock:
