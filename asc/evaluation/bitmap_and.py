@@ -29,8 +29,8 @@ groups of lines. In such rows, excluding groups would take longer than reading a
 (measured with the workload of alerts), excluding groups first is far faster.
 """
 _AT_ONCE = 8
-"""For a line of a row of more than NARROW words: the number of constructs that are ANDed before the result is tested
-for zero.
+"""The number of constructs that are ANDed for a line before the result is tested for zero, in rows of more than NARROW
+words.
 """
 
 _ONE = np.uint64(1)

@@ -23,9 +23,11 @@ Array = npt.NDArray[Any]
 
 _ONE = np.uint64(1)
 SPARE_PAIRS = 4
-"""The number of entries of ``pairs`` that a kernel may write beyond those that a row needs."""
+"""The number of entries of the buffer ``pairs`` that a kernel may overwrite after the last pair of a row."""
 _TOGETHER = 16_384
-"""The number of pairs that are verified together, small enough for all of them to stay in the cache."""
+"""The number of pairs of row and conjunct that are verified together, so small that all of them stay in the processor's
+cache.
+"""
 
 _DOUBT_BIT = 31
 IN_DOUBT = 1 << _DOUBT_BIT

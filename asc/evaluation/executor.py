@@ -1,4 +1,6 @@
-"""Evaluation of batches by a plan: Arrow columns in, pairs of row and query out."""
+"""Evaluation of batches by a plan. The input is Arrow columns, and the result is the accepted pairs of row and
+query.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ class Matches:
         return replace(self, rows=self.rows[kept], queries=self.queries[kept])
 
     def of(self, pairs: Mask) -> Matches:
-        """Return only the pairs for which ``pairs`` bool[n] is true. ``dropped`` and ``evaluated`` do not change."""
+        """Return the matches with only some of the pairs. ``pairs`` bool[n]: True for each pair to keep. The statistics
+        ``dropped`` and ``evaluated`` do not change.
+        """
         return replace(self, rows=self.rows[pairs], queries=self.queries[pairs])
 
     @property

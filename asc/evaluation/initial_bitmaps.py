@@ -1,6 +1,6 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Initial bitmaps: in a block with patterns, the GRB with which a tuple starts depends on the patterns that the tuple
-matches.
+"""Initial bitmaps: the GRBs with which the evaluation of tuples in a block begins. In a block with patterns, they
+depend on the patterns that a tuple matches.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class InitialBitmaps:
         )
 
     def _begin(self, block: Block, of_block: PatternPostings) -> None:
-        """Prepare the arrays of a block, before its first bitmaps of a chunk are computed."""
+        """Prepare the arrays for a block, before the first initial bitmaps of a chunk in this block are computed."""
         words = block.matrix.shape[1]
         if words not in self._scratch:
             rows = max(_FEWEST_ROWS, _ROWS_BYTES // (8 * words))

@@ -47,8 +47,9 @@ PIECE_ROWS = 1 << 17
 _SPARE_PAIRS = 4_096
 
 _PLAIN, _POSITION, _TEXT = range(3)
-"""The kinds of a slot. _PLAIN: keys. _POSITION: positions, which are matched with shapes. _TEXT: texts, which are
-matched with patterns, and boxes, which are matched with shapes.
+"""The kinds of a p-attribute. _PLAIN: its values are compared with constants, as keys. _POSITION: its values are
+positions, which are matched with shapes. _TEXT: its values are texts, which are matched with patterns, or boxes, which
+are matched with shapes.
 """
 
 IN_DOUBT = np.int64(1) << np.int64(31)

@@ -76,8 +76,8 @@ class ListedTrace:
         return handles
 
     def block_trace(self, focus: int, listed: int) -> BlockTrace:
-        """Return the trace as counts and texts. Each step has at most ``listed`` conjuncts as examples, first those of
-        the query with the handle ``focus``.
+        """Return the trace in the form of a trace through a block: as counts and texts. Each step has at most
+        ``listed`` conjuncts as examples, first those of the query with the handle ``focus``.
         """
         block = self.block
         name = shortened(str(block.listed))

@@ -17,8 +17,8 @@ from asc.compiled import allocating, trailing_zeros
 Array = npt.NDArray[Any]
 
 _WORDS_A_PAIR = 8
-"""The number of words of ``marks`` that can be scanned in the time in which one more ordinal is sorted
-(:func:`by_row`).
+"""The number of words of the bitmap ``marks`` of :func:`by_row` that can be scanned in the time in which one ordinal is
+sorted. It decides between the two ways to sort the ordinals of a row.
 """
 
 

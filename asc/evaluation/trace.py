@@ -1,4 +1,6 @@
-"""The trace of a tuple through a plan: constructs visited, conjuncts eliminated and why, queries that accept it."""
+"""The trace of a tuple through a plan: the constructs visited, the conjuncts eliminated and the causes, and the queries
+that accept the tuple.
+"""
 
 from __future__ import annotations
 

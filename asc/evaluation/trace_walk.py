@@ -268,8 +268,8 @@ class _Eliminating:
     listed: int
 
     def between(self, before: Words, after: Words, attribute: PAttribute | None) -> Eliminations:
-        """Return the eliminations between two states of the GRB. ``attribute``: the p-attribute of the construct that
-        eliminated them; None if the failing term may have any p-attribute.
+        """Return the conjuncts eliminated between two states of the GRB. ``attribute``: the p-attribute of the
+        construct that eliminated the conjuncts; None if the term that fails may have any p-attribute.
         """
         bits = _bits(before & ~after)
         if not len(bits):
