@@ -25,7 +25,8 @@ def null_mask(values: pa.Array) -> Mask | None:
 
 
 def fixed_width(values: pa.Array, dtype: Any) -> npt.NDArray[Any]:
-    """Return the values of an array of fixed-width values, read-only. The value of a NULL is arbitrary.
+    """Return the values of an Arrow array of a type with a fixed width, as a read-only NumPy array. The value of a NULL
+    is arbitrary.
 
     Kernels are compiled for read-only arrays. Buffers received by IPC are read-only, but buffers made in Python are
     not.

@@ -1,4 +1,6 @@
-"""Keys of decimals: the unscaled digits, as an integer if 64 bits always hold them, otherwise as bytes."""
+"""Keys of decimals: their digits without the decimal point, as an int64 for types of at most 18 digits, otherwise as
+bytes.
+"""
 
 from __future__ import annotations
 

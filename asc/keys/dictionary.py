@@ -1,4 +1,6 @@
-"""Order-preserving dictionary: the byte-string constants of one p-attribute as int64 labels."""
+"""Dictionaries: the byte-string constants of one p-attribute, each with an int64 label. The labels have the order of
+the constants.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ class Dictionary:
         return dict(zip(self.constants(), self.labels.tolist(), strict=True))
 
     def label(self, value: bytes) -> int:
-        """Return the label of a value, whether it is a constant or not."""
+        """Return the label of any byte string. :class:`Dictionary` says which label a value has that is not a
+        constant.
+        """
         index = self._rank(value)
         if index < len(self) and self.constant(index) == value:
             return int(self.labels[index])

@@ -8,7 +8,9 @@ from asc.keys.constraint import EMPTY, Constraint, Interval, Key
 
 
 class Domain(NamedTuple):
-    """The least and the greatest key of a type (None: no bound), and whether keys are whole numbers without gaps."""
+    """The least and the greatest key of a type (None: no bound). ``discrete``: whether the keys are all integers
+    between the two.
+    """
 
     low: Key | None
     high: Key | None

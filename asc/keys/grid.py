@@ -111,13 +111,13 @@ class Grid:
         return self.boundaries.nbytes + self.table.nbytes
 
     def constants(self) -> Keys:
-        """Return the sorted constraining constants of an exact grid. Raise PlanError if the grid is not exact."""
+        """Return the sorted constants whose regions the grid has. Raise PlanError if the grid has bounded regions."""
         if not self.exact:
             raise PlanError("bounded regions", self.regions, "they have boundaries but no constants")
         return self.boundaries[0::2]
 
     def regions_of(self, keys: Keys) -> npt.NDArray[np.intp]:
-        """Return the region of each key."""
+        """Return the number of the region that contains each key."""
         return np.searchsorted(self.boundaries, keys, side="right")
 
     def has_boundary(self, keys: Keys) -> npt.NDArray[np.bool_]:

@@ -30,7 +30,9 @@ class TrieArrays(NamedTuple):
 
 
 class RuleArrays(NamedTuple):
-    """The literals, the tail and the label of each pattern."""
+    """The literals, the tail and the label of each pattern, as :class:`asc.keys.patterns.PatternSet` describes
+    them.
+    """
 
     literals: Array
     first_literal: Array
@@ -147,8 +149,8 @@ def _child(nodes: Array, symbol: Array, node: int, byte: int) -> int:
 
 @compiled
 def _followed(nodes: Array, symbol: Array, root: Array, node: int, byte: int) -> int:
-    """Return the node to which a byte leads from ``node``: the child for this byte of the first node along the failure
-    links that has one. If no node has one, return the root.
+    """Return the node of the automaton to which a byte leads from ``node``. This is the child for the byte of the first
+    node along the failure links (:func:`link_trie`) that has such a child. If no node has one, return the root.
     """
     while node != 0:
         child = _child(nodes, symbol, node, byte)
