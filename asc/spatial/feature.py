@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A row of a layer: its shape (None if the row has no shape), its properties as in JSON, and warnings about
-    repairs.
+    """A row of a layer: its shape (None if the row has no shape), its properties with the values of JSON, and warnings
+    about the shape, such as a repair.
     """
 
     shape: BaseGeometry | None

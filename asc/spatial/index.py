@@ -46,7 +46,9 @@ class Shapes:
 
     @staticmethod
     def of(offsets: Longs, data: npt.NDArray[np.uint8]) -> Shapes:
-        """Return the shapes whose keys begin at byte ``offsets[:-1]`` of ``data``. Each key has whole words."""
+        """Return the shapes whose keys begin at the bytes ``offsets[:-1]`` of ``data``. The caller ensures that the
+        length of each key is a multiple of 8 bytes.
+        """
         words = data[: len(data) // 8 * 8].view(np.int64)
         words.setflags(write=False)
         return Shapes(words, words.view(np.float64), frozen(offsets // 8))
@@ -61,7 +63,7 @@ class Shapes:
         return ShapeArrays(words=self.words, reals=self.reals, bases=self.bases)
 
     def key(self, number: int) -> bytes:
-        """Return the key of a shape."""
+        """Return the key of the shape with a number: the test that the key represents, as bytes."""
         return self.words[self.bases[number] : self.bases[number + 1]].tobytes()
 
 

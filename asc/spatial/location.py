@@ -185,8 +185,8 @@ def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int
 
 @inlined
 def place_in_polygons(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Return where a position is relative to a valid shape: INSIDE if an odd number of its rings contain
-    the position.
+    """Return where a position is relative to the polygons of a valid shape: INSIDE, OUTSIDE, BOUNDARY or UNDECIDED. It
+    is INSIDE if an odd number of the rings contain the position. ``base``: the index of the shape's key in ``words``.
     """
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings

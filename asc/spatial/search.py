@@ -25,7 +25,7 @@ from asc.spatial.subcells import EMPTY, FILLED, subcell_of, subcell_state
 Array = npt.NDArray[Any]
 
 ENTRIES = 2_048
-"""The number of entries of the index that are listed before they are evaluated."""
+"""The number of entries of the index (pairs of a cell and a shape) that are listed before they are evaluated."""
 
 ENTRY, CERTAIN = np.int64(0x7FFFFFFF), np.int64(1 << 31)
 """The bits of ``position << 32 | entry``. ENTRY: the number of the entry. CERTAIN: whether the position certainly meets
@@ -156,7 +156,9 @@ def sifted(entry_flags: Array, entries: Array, count: int) -> int:
 
 @inlined
 def prefetch_shapes(shapes: ShapeArrays, index: IndexArrays, entries: Array, current: int, count: int) -> None:
-    """Prefetch the data that the entries after the current one need."""
+    """Prefetch the shapes of the entries that will be evaluated soon into the processor's cache. ``current``: the entry
+    that is evaluated now.
+    """
     words, bases, places = shapes.words, shapes.bases, index.places
     if current + 2 * PREFETCH_DISTANCE < count:
         prefetch(bases, np.int64(places[entries[current + 2 * PREFETCH_DISTANCE] & ENTRY]))  # type: ignore[call-arg]

@@ -29,7 +29,7 @@ edges. _VERTICES_A_RING: the number of vertices that GEOS visits in the time in 
 """
 
 _PAIRS_A_TOUCH = 32
-"""The pairs of edges that GEOS tests in the time in which it records that two rings touch."""
+"""The number of pairs of edges that GEOS compares in the time in which it records that two rings touch."""
 
 _CUT = 4
 """The ratio between the lengths of the pieces of a monotone chain in successive steps of the estimate."""
@@ -57,8 +57,8 @@ def validity_effort(shape: BaseGeometry) -> int:
 
 
 def _pairs_of_pieces(first: Boxes, second: Boxes, ring: Array) -> int:
-    """Return the number of pairs of pieces of monotone chains whose boxes meet. The pieces of all steps count, from
-    whole chains down to edges.
+    """Return the number of pairs of boxes that GEOS finds to meet while it halves monotone chains. The boxes are those
+    of the pieces of chains. The pieces of all steps count, from whole chains down to edges.
     """
     if not len(ring):
         return 0
