@@ -1,5 +1,5 @@
-"""The rule that decides when to search for another sequence (section 5.2 of the paper). It needs only counts of tuples
-and of evaluated constructs.
+"""The rule that decides when the monitor searches for another sequence of a block (section 5.2 of the paper). It needs
+only counts of tuples and of evaluated constructs.
 """
 
 from __future__ import annotations

@@ -132,7 +132,9 @@ class _Descent:
         return len(self.states.live) > 0
 
     def decide(self, level: int, min_visitors: int) -> Iterator[MicroArrow]:
-        """Find the new micro-arrows of a level. Add each to the micro-arrows of the search, and yield it."""
+        """Find the new micro-arrows of a level by the rules of :func:`hybrid_sequence`. Add each of them to the
+        micro-arrows of the search, and yield it.
+        """
         visitors = np.bincount(self.states.places[self.states.live], minlength=len(self.arrows))
         visitors[0] = 0  # no region: the constructs without known values are there
         regions = np.flatnonzero((visitors >= min_visitors) & (self.arrows < 0))
@@ -157,11 +159,13 @@ class _Descent:
             yield MicroArrow(construct, region, target, level, int(visitors[row]), kind, shares[0], shares[1])
 
     def follow(self) -> None:
-        """Set the next construct of every live tuple. Drop the tuples that have no next construct."""
+        """Set the next construct of every live tuple. Remove the tuples that have no next construct, because they have
+        evaluated all constructs.
+        """
         self._keep(follow(self.states, self.arrows, self.sequence))
 
     def _keep(self, live: int) -> None:
-        """Keep the first ``live`` tuples of the live tuples, and drop the others."""
+        """Keep only the first ``live`` entries in the array of live tuples."""
         self.states = self.states._replace(live=self.states.live[:live])
 
     def _measured(self, regions: npt.NDArray[np.intp]) -> GroupArrays:

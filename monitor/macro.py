@@ -1,4 +1,6 @@
-"""The macro-sequence: the greedy search of the paper's section 4.2, which appends one p-attribute in each step."""
+"""The search for a macro-sequence: the greedy search of the paper's section 4.2, which appends one construct in each
+step.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ class MacroSearch:
         return len(self._steps) == len(self._block.slots)
 
     def step(self, sample: Sample) -> None:
-        """Append the construct that is best on a sample."""
+        """Append the open construct whose measure on a sample is the best."""
         if self.done:
             raise MonitorError("steps of the search", len(self._steps), "the sequence is complete")
         sample.rows(self._block)

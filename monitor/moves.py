@@ -24,12 +24,13 @@ def moved(
     the resulting sequence. With ``raises``, each move instead makes the sequence more expensive.
 
     The greedy search of the paper's section 4.2 never revises a choice. This search removes about half of the cost that
-    the greedy sequence has beyond the best fixed sequence. A pass tries, for each construct in turn, every position,
-    and moves the construct to the best position. The search ends when a pass moves no construct, or when the tries of
-    the next construct would exceed ``work`` words in total. A block may be so wide that ``work`` does not allow two
-    passes over the sample. Then only the first tuples are used, at least a hundred, and the cost on these tuples never
-    rises. Cost: each try evaluates the tuples once; a pass has n^2 tries for n constructs of the block. Raise
-    MonitorError for a sample without tuples. Raise PlanError for a sequence that is no permutation of the constructs.
+    the greedy sequence has beyond the best fixed sequence. A pass considers one construct after the other: it tries
+    every position of the construct, and moves the construct to the best one. The search ends when a pass moves no
+    construct, or when the tries of the next construct would exceed ``work`` words in total. A block may be so wide that
+    ``work`` does not allow two passes over the sample. Then only the first tuples are used, at least a hundred, and the
+    cost on these tuples never rises. Cost: each try evaluates the tuples once; a pass has n^2 tries for n constructs of
+    the block. Raise MonitorError for a sample without tuples. Raise PlanError for a sequence that is no permutation of
+    the constructs.
     """
     sign = -1 if raises else 1
     order = tuple(start)

@@ -68,7 +68,7 @@ class Sample:
         return int(self.regions.shape[1])
 
     def arguments(self, block: Block) -> SampleArrays:
-        """Return the sample and a block in the form that kernels read. Raise MonitorError in the same cases as
+        """Return the arrays of the sample and of a block, as kernels read them. Raise MonitorError in the same cases as
         :meth:`rows`.
         """
         return SampleArrays(regions=self.regions, matrix=block.matrix, rows=self.rows(block))

@@ -103,8 +103,8 @@ def walked(block: Block, sample: Sample, order: Order) -> Walk:
 
 
 def costs_of(block: Block, sample: Sample, order: Order) -> Costs:
-    """Evaluate the sample along ``order`` as :func:`walked` does. Return the number of constructs evaluated for each
-    tuple, uint16[tuples].
+    """Return the number of constructs that each tuple of a sample evaluates along ``order``, uint16[tuples]. The
+    evaluation is that of :func:`walked`.
     """
     return _walked(block, sample, order)[0]
 
