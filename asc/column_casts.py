@@ -80,7 +80,7 @@ def position_of(attribute: PAttribute, parts: Sequence[pa.Array | pa.ChunkedArra
 
 
 def as_doubles(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return numbers as the doubles that Spark casts them to."""
+    """Return the doubles to which Spark casts numbers of any type."""
     whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if pa.types.is_dictionary(whole.type):
         whole = whole.dictionary_decode()

@@ -53,7 +53,7 @@ class OfArrays:
 
     @property
     def arguments(self) -> tuple[npt.NDArray[Any], ...]:
-        """The arrays, in the order of the arguments of kernels."""
+        """The arrays, in the order in which kernels take them as arguments."""
         return tuple(self.arrays().values())
 
     def arrays(self, prefix: str = "") -> dict[str, npt.NDArray[Any]]:

@@ -129,7 +129,9 @@ def _slices(data: Part) -> Iterator[Part]:
 
 
 def _together(reader: pa.RecordBatchReader, name: str) -> Iterator[Part]:
-    """Yield the batches of a stream, with small batches combined."""
+    """Yield the rows of a stream of Arrow batches in parts of bounded size. Small batches are combined. ``name``: the
+    type of the table, for errors.
+    """
     waiting: list[pa.RecordBatch] = []
     rows = 0
     while (batch := _next(reader, name)) is not None:
