@@ -26,9 +26,8 @@ def compiled(function: F) -> F:
     compile the function again. The function releases the GIL while it runs.
 
     The function must not create an array: it is compiled without reference counts. With reference counts, each function
-    that receives an array counts a reference. This took half of the time of many loops, and prevented the processor
-    from reading several words at once. The function must not return an array either, except to another compiled
-    function.
+    that receives an array counts a reference. This took half of the time of many loops, and prevented loops from
+    reading several words at once. The function must not return an array either, except to another compiled function.
 
     Arrays that belong together are one argument, a NamedTuple: arrays of one dtype in a list of arguments are easily
     exchanged. The class of the NamedTuple must be an attribute of a module, or the compiled code cannot be stored. Cost

@@ -48,8 +48,8 @@ class Matches:
     nevertheless.) By block, int64[blocks]: ``block_dropped``, the tuples whose GRB became all zeros in the block, and
     ``block_evaluated``, the constructs evaluated in the block, summed over the tuples. The latter is exact if
     :func:`match` was called with ``count_cost``. Otherwise the kernels evaluate four constructs at a time, or eight in
-    large blocks (:mod:`asc.evaluation.bitmap_and`), and count all of them. So the number is never less than the exact
-    count.
+    large blocks (:mod:`asc.evaluation.bitmap_and`), and count in the same steps. So the number is never less than the
+    exact count.
     """
 
     rows: Integers

@@ -44,7 +44,8 @@ def columns_of(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: 
 def write_regions(grid: Grid, values: Column, start: int, keys: Keys, regions: RegionIds) -> bool:
     """Write the keys and the regions of the rows from ``start`` on into two arrays, until the arrays are full.
 
-    ``grid``: the regions of the p-attribute with these values. Return False if none of the values is NULL.
+    ``grid``: the regions of the p-attribute with these values. Return True if some of the values may be NULL, and False
+    if certainly none is.
     """
     if grid.is_matched:
         nulls = values.nulls(start, start + len(keys))

@@ -209,9 +209,9 @@ def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: 
     """Return the blocks of a plan and the added blocks, merged so that each p-attribute has few blocks.
 
     An added block is merged with blocks of the plan for the same p-attribute whose weight is at most _SMALL, or at most
-    twice its own weight. ``ranks``: the ordinal of each handle, -1 if the query was removed. Merged blocks omit the
-    conjuncts of removed queries. Cost: the blocks that are built again. If k queries are added one by one, each query
-    is in log2(k) of these blocks.
+    twice the weight merged so far. ``ranks``: the ordinal of each handle, -1 if the query was removed. Merged blocks
+    omit the conjuncts of removed queries. Cost: the blocks that are built again. If k queries are added one by one,
+    each query is in log2(k) of these blocks.
     """
     kept = list(blocks)
     for block in added:
