@@ -87,8 +87,8 @@ def change_plan(
     - the plan is one block of exact regions, as small plans are: so such plans stay exactly those of the paper. If the
       plan also has listed blocks, only the block of exact regions is compiled anew;
     - ``rebuild_share`` of the queries change at once;
-    - more than that share of the queries has changed since the whole plan was last compiled. So only that share of the
-      queries may have constants that are no boundaries of regions, and only that share of the bits may be unused;
+    - more than that share of the queries has changed since the whole plan was last compiled. So at most that share of
+      the queries has constants that are no boundaries of regions, and at most that share of the bits is unused;
     - the plan has more than eight p-attributes that no query uses any more.
 
     With ``postpones``, the last two cases do not compile the plan anew: the caller does so later with :func:`renewed`.

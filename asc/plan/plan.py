@@ -232,9 +232,9 @@ class Plan:
         return replace(self, blocks=tuple(blocks))
 
     def with_orders_of(self, other: Plan, orders: Mapping[int, Order]) -> Plan:
-        """Return this plan with the orders that the monitor found for the blocks of another plan, ``other``.
-        ``orders``: the orders, by the number of the block in ``other``. Only blocks that both plans have get their
-        order.
+        """Return this plan with orders for blocks of another plan, ``other``, such as those that the monitor has found
+        for it. ``orders``: the orders, by the number of the block in ``other``. Only blocks that both plans have get
+        their order.
 
         A block may have another number in this plan. Return this plan unchanged if the two plans share no block. Cost:
         the number of blocks. Two blocks are the same if they have the same array as ``matrix``: a change of the
