@@ -67,7 +67,11 @@ def bands_of(plain: object, definition: CubeDefinition, output: Output | None = 
     if len(plain) > BANDS_MAX:
         raise CubeError("keep", len(plain), f"a cube has at most {BANDS_MAX} bands: leave some out")
     if plain and definition.grain_s is None:
-        raise CubeError("keep", plain, "has no ages without a time: leave it out, or define the cube with a time")
+        raise CubeError(
+            "keep",
+            ", ".join(map(str, plain)),
+            "has no ages without a time: leave it out, or define the cube with a time",
+        )
     bands = tuple(_band(text, definition) for text in plain)
     if bands and bands[0].view != View.base(definition.dimensions):
         assert definition.grain_s is not None
@@ -76,9 +80,7 @@ def bands_of(plain: object, definition: CubeDefinition, output: Output | None = 
         )
         raise CubeError("keep", plain[0], remedy)
     for (finer, coarser), text in zip(pairwise(bands), plain[1:], strict=True):
-        if not finer.view.is_finer(coarser.view) or finer.view == coarser.view:
-            remedy = "is not computed from the band before it: give a multiple of its grain, and no finer levels"
-            raise CubeError("keep", text, remedy)
+        _check_is_coarser(text, finer.view, coarser.view, definition)
         _check_panes(text, finer, coarser, definition)
         if coarser.age_s <= finer.age_s:
             raise CubeError("keep", text, "ends no later than the band before it: give a longer age")
@@ -112,6 +114,23 @@ def _band(text: object, definition: CubeDefinition) -> Band:
         remedy = f"has an age that is no multiple of {grain_text(definition.grain_s)} up to {grain_text(AGE_S_MAX)}"
         raise CubeError("keep", text, f"{remedy}: give one, as 30d")
     return Band(View(_cuboid(text, levels[0] if levels else "", definition.dimensions), panes), age_s)
+
+
+def _check_is_coarser(text: object, finer: View, coarser: View, definition: CubeDefinition) -> None:
+    """Raise CubeError if the panes of a band cannot be computed from those of the band before it, or are the same."""
+    assert definition.grain_s is not None
+    if finer == coarser:
+        remedy = "keeps the same panes as the band before it: give a longer grain or fewer levels, or leave it out"
+        raise CubeError("keep", text, remedy)
+    if coarser.panes % finer.panes:
+        own, former = (grain_text(view.panes * definition.grain_s) for view in (coarser, finer))
+        remedy = f"has a grain of {own}, and the band before it {former}: give a multiple of {former}"
+        raise CubeError("keep", text, remedy)
+    for names, kept, left in zip(definition.dimensions.hierarchies, coarser.cuboid, finer.cuboid, strict=True):
+        if kept > left:
+            name = _quoted(names[0])
+            levels = f"{kept} level{'s' * (kept != 1)} of {name}"
+            raise CubeError("keep", text, f"keeps {levels}, and the band before it only {left}: add {name}:{left}")
 
 
 def _check_panes(text: object, finer: Band, coarser: Band, definition: CubeDefinition) -> None:

@@ -112,7 +112,7 @@ def _cuboids(plain: object, definition: CubeDefinition) -> tuple[Levels, ...]:
         except CubeError as error:
             raise CubeError("output", error.value, error.remedy) from None
         if cuboid in cuboids:
-            raise CubeError("output", list(names), "is there twice: name each cuboid once")
+            raise CubeError("output", ", ".join(map(str, names)) or "()", "is there twice: name each cuboid once")
         cuboids[cuboid] = None
     return tuple(cuboids)
 

@@ -8,6 +8,7 @@ from asc.errors import CubeError
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.question import interval_panes
 from asc.operators.cube.view import View
+from asc.spark_types import folded
 
 PINS_MAX = 64
 """The most pinned views of a cube."""
@@ -19,7 +20,7 @@ def pins_of(plain: object, definition: CubeDefinition) -> tuple[View, ...]:
     """Return the views in a JSON list. Raise CubeError if one is refused.
 
     Each entry is a cuboid as a list of names, in the cube's own panes, or an object with ``by`` and ``grain_s``. The
-    base cuboid is always stored, so that it is no pin.
+    base view is always stored, so that it is no pin.
 
     >>> definition = CubeDefinition.parse({"dimensions": [["a", "b"]], "measures": ["count(*)"], "grain_s": 3600})
     >>> pins_of([["a"], {"by": [], "grain_s": 86400}], definition)
@@ -35,10 +36,12 @@ def pins_of(plain: object, definition: CubeDefinition) -> tuple[View, ...]:
     pins: dict[View, None] = {}
     for entry in plain:
         view = _view(entry, definition)
+        name = view.name(definition.dimensions, definition.grain_s or 1)
+        if view == base:
+            raise CubeError("materialise", name, "is the base view, which every cube stores: leave it out")
         if view in pins:
-            raise CubeError("materialise", entry, "is there twice: name each view once")
-        if view != base:
-            pins[view] = None
+            raise CubeError("materialise", name, "is there twice: name each view once")
+        pins[view] = None
     return tuple(pins)
 
 
@@ -63,6 +66,10 @@ def _view(entry: object, definition: CubeDefinition) -> View:
         names, grain_s = entry.get("by", []), entry.get("grain_s")
     if not isinstance(names, Sequence) or isinstance(names, str):
         raise CubeError("materialise", entry, _REMEDY)
+    spelled = [folded(name.strip()) for name in names if isinstance(name, str)]
+    twice = next((name for name in names if isinstance(name, str) and spelled.count(folded(name.strip())) > 1), None)
+    if twice is not None:
+        raise CubeError("materialise", twice, "is named twice in one view: name each dimension once")
     try:
         return View(definition.dimensions.cuboid_of(names), interval_panes(grain_s, definition) or 1)
     except CubeError as error:

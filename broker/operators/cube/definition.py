@@ -117,7 +117,8 @@ def bands_with(plain: object, definition: CubeDefinition, output: Output | None,
     """
     bands = bands_of(plain, definition, output)
     if len(bands) > 1 and late == "apart":
-        raise CubeError("keep", plain, "has several bands, and late records stay apart: give one band, or late merge")
+        texts = ", ".join(plain_bands(bands, definition))
+        raise CubeError("keep", texts, "has several bands, and late records stay apart: give one band, or late merge")
     return bands
 
 

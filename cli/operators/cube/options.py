@@ -130,7 +130,11 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
         cells: int | None,
         **others: Any,
     ) -> Any:
-        pins = None if materialise is None else [pinned(text) for text in _PINS.findall(materialise) if text.strip()]
+        try:
+            texts = [] if materialise is None else _PINS.findall(materialise)
+            pins = None if materialise is None else [pinned(text) for text in texts if text.strip()]
+        except click.BadParameter as error:
+            raise click.BadParameter(error.message, param_hint="--materialise") from None
         bands = None if keep is None else [text.strip() for text in keep.split(",")]
         storage = {"materialise": pins, "keep": bands, "cuboids": cuboids, "cells": cells}
         given = {name: own for name, own in storage.items() if own is not None}

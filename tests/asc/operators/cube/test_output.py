@@ -51,7 +51,7 @@ def test_the_most_that_is_allowed() -> None:
     [
         ({"output": []}, "window_s 86400: belongs to windows, and the cube has no output"),
         ({"output": [["tailnum"]]}, "output 'tailnum': is no dimension"),
-        ({"output": [["dest"], ["origin", "dest"]]}, "output ['origin', 'dest']: is there twice"),
+        ({"output": [["dest"], ["origin", "dest"]]}, "output 'origin, dest': is there twice"),
         ({"output": [[]] * (OUTPUTS_MAX + 1)}, "output 65: a cube has at most 64 output cuboids"),
         ({"output": "dest"}, "output 'dest': give a list of cuboids"),
         ({"output": ["dest"]}, "output ['dest']: give a list of cuboids"),

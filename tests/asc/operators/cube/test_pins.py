@@ -18,7 +18,7 @@ def test_they_are_read_back_as_they_are_written() -> None:
     assert pins == (View((2, 0), 1), View((0, 0), 1), View((0, 1), 24))
     assert plain_pins(pins, DEFINITION) == plain
     assert pins_of([["b"], {"by": ["b"], "grain_s": 7200.0}], DEFINITION) == (View((2, 0), 1), View((2, 0), 2))
-    assert pins_of(None, DEFINITION) == pins_of([["b", "c"]], DEFINITION) == ()
+    assert pins_of(None, DEFINITION) == pins_of([], DEFINITION) == ()
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,10 @@ def test_they_are_read_back_as_they_are_written() -> None:
         ([["a"], "c"], "materialise 'c': give a list of cuboids"),
         ([{"cuboid": ["a"]}], "give a list of cuboids"),
         ([["x"]], "materialise 'x': is no dimension"),
-        ([["a"], ["a"]], r"materialise \['a'\]: is there twice"),
+        ([["a"], ["a"]], "materialise 'a at 1h': is there twice"),
+        ([["b", "c"], [], {"by": ["C", "b"], "grain_s": 3_600}], "materialise 'a, b, c at 1h': is the base view"),
+        ([["a", " A"]], "materialise 'a': is named twice in one view"),
+        ([{"by": ["b"], "grain_s": 86_400}, {"by": ["a", "b"], "grain_s": 86_400}], "'a, b at 1d': is there twice"),
         ([{"by": [], "grain_s": 5_400}], "materialise 5400: "),
         ([{"by": [], "grain_s": "1d"}], "materialise '1d': "),
         ([["a"]] * (PINS_MAX + 1), f"materialise {PINS_MAX + 1}: a cube has at most {PINS_MAX} pinned views"),

@@ -132,3 +132,11 @@ def test_the_options_of_storage_are_a_part_of_it() -> None:
     assert CliRunner().invoke(command, [*options, "--cuboids", "-1"]).exit_code == 2
     pins = ["a"], {"by": [], "grain_s": 86_400}
     assert given == [{"materialise": list(pins), "keep": ["1h:30d", "1d:2y"], "cuboids": 0, "cells": 9}]
+
+
+@pytest.mark.parametrize("grain", ["2d", "1M"])
+def test_a_wrong_grain_of_a_pinned_view_names_the_option(grain: str) -> None:
+    options = ["--measures", "count(*)", "--materialise", f"a; carrier at {grain}"]
+    ran = CliRunner().invoke(main, ["cube", "check", "late", *options])
+    assert (ran.exit_code, len(ran.stderr.splitlines())) == (2, 1)
+    assert ran.stderr.startswith(f"error: invalid value for --materialise: '{grain}' is no ")
