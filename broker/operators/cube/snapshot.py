@@ -9,6 +9,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from asc.errors import CubeError
 from asc.frozen import frozen
 from asc.operators.cube.answer import answer
 from asc.operators.cube.answer_memory import Reserve, unbounded
@@ -22,6 +23,7 @@ from asc.operators.cube.question import Question
 from asc.operators.cube.selection import within
 from asc.operators.cube.source import needed_columns
 from broker.errors import DamagedPieceError, QueryError, UnknownQueryError
+from broker.operators.cube.as_written import refusal_as_written
 from broker.operators.cube.asked import Asked
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Place
@@ -273,7 +275,11 @@ class Snapshot:
     ) -> list[Part]:
         """Return the cells of the question's interval with the attributes of look-ups that the question names."""
         stored = replace(asked, question=seen.stored(asked.question))
-        return seen.parts(self._read_all(state, layout, stored, reserve, count), reserve)
+        try:
+            parts = self._read_all(state, layout, stored, reserve, count)
+        except CubeError as error:
+            raise refusal_as_written(error, asked.question, seen) from None
+        return seen.parts(parts, reserve)
 
     def _of_source(
         self, source: Region, segments: Sequence[Segment], layout: Layout, reserve: Reserve

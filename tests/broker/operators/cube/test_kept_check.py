@@ -37,7 +37,7 @@ from tests.broker.operators.cube.view_rig import answer
             f"from '{minute(60)}': is not kept any more: give {minute(120)} or a",
         ),
         ({"by": ["carrier"]}, f"by 'carrier': is not kept before {minute(180)}: ask from then on"),
-        ({"by": [], "where": "carrier = 'B6'"}, "by 'carrier': is not kept before"),
+        ({"by": [], "where": "carrier = 'B6'"}, "needs carrier, which is not kept before"),
         (
             {"by": [], "grain_s": 300},
             f"grain_s 300: is no multiple of the panes of 10min that are kept before {minute(180)}: give 600",
