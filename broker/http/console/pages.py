@@ -164,6 +164,16 @@ def number_text(value: float | None) -> str:
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:,.3g}"
 
 
+def counted_text(number: float, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted_text(1.0, "time"), counted_text(1234, "cell"), counted_text(0.25, "time")
+    ('1 time', '1,234 cells', '0.25 times')
+    """
+    shown = number_text(number)
+    return f"{shown} {noun}{'' if shown == '1' else 's'}"
+
+
 def duration_text(seconds: float | None) -> str:
     """Return a duration with three digits, in the unit that suits its size. Return a dash for None.
 

@@ -78,7 +78,7 @@ class CubeQuestion(Body):
     limit: StrictInt = Field(default=DEFAULT_LIMIT, ge=1, le=LIMIT_MAX, description="The most rows.")
     cursor: Text | None = Field(default=None, description="That of an answer, for the rows after it.")
     answer_from: StoredViewName | None = Field(
-        default=None, description="The stored view to read, in place of the nearest ones."
+        default=None, description="The pinned or chosen view to read, in place of the nearest ones."
     )
 
 

@@ -96,7 +96,9 @@ def stored_view_of(plain: object, state: CubeState) -> View:
     stored = [View.base(dimensions), *(own.view for own in state.views if own.filled_to is not None)]
     if view not in stored:
         shown = "; ".join(own.name(dimensions, grain_s) for own in stored)
-        raise CubeError("answer_from", view.name(dimensions, grain_s), f"is not materialised: the cube has {shown}")
+        is_band = any(own.view == view for own in state.bands)
+        fault = "is a band, which is read in any case, and cannot be forced" if is_band else "is not materialised"
+        raise CubeError("answer_from", view.name(dimensions, grain_s), f"{fault}: the cube has {shown}")
     return view
 
 

@@ -78,8 +78,8 @@ from cli.output import counted, json_option, print_json
     "--answer-from",
     type=ViewName(),
     metavar="VIEW",
-    help="The stored view to read in place of the nearest ones, as 'origin, carrier at 1d' or '() at 1h'; without at, "
-    "in panes of the cube. 'asc cube lattice' lists them.",
+    help="The pinned or chosen view to read in place of the nearest ones, as 'origin, carrier at 1d' or '() at 1h'; "
+    "without at, in panes of the cube. 'asc cube lattice' lists them.",
 )
 @server_options
 @json_option

@@ -93,13 +93,12 @@ def shown_lattice(state: CubeState, asked: Mapping[View, float]) -> ShownLattice
 
 
 def cuboid_text(dimensions: Dimensions, cuboid: Levels) -> str:
-    """Return a cuboid as text: the finest level of each dimension.
+    """Return a cuboid as text: its dimensions with the coarser levels, as groups have them.
 
     >>> cuboid_text(Dimensions((("origin", "dest"), ("carrier",))), (2, 1)), cuboid_text(Dimensions(()), ())
-    ('dest, carrier', '()')
+    ('origin, dest, carrier', '()')
     """
-    levels = [own[level - 1] for own, level in zip(dimensions.hierarchies, cuboid, strict=True) if level]
-    return ", ".join(levels) or "()"
+    return ", ".join(dimensions.names[place] for place in dimensions.columns(cuboid)) or "()"
 
 
 def _stored(state: CubeState) -> dict[View, list[ListedView]]:

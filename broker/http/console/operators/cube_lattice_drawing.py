@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from asc.operators.cube.view import View
 from broker.http.console.operators.cube_lattice import LatticeNode, ShownLattice, rows_of
-from broker.http.console.pages import number_text
+from broker.http.console.pages import counted_text
 from broker.http.console.pane_chart import short_number
 from broker.operators.cube.lattice_views import ROLES
 from broker.pages.markup import text
@@ -114,9 +114,9 @@ def _node(node: LatticeNode, x: float, y: float) -> Markup:
     filling = " filling" if node.roles and not node.is_filled else ""
     said = f"{node.name}: {', '.join(node.roles) or 'not stored'}"
     cells = _centred(x, y + 20, short_number(node.cells)) if node.roles else Markup("")
-    told = f"{said}, {node.cells:,} cells" if node.roles else said
+    told = f"{said}, {counted_text(node.cells, 'cell')}" if node.roles else said
     if node.asked:
-        told += f", asked {number_text(node.asked)} times an hour"
+        told += f", asked {counted_text(node.asked, 'time')} an hour"
     return Markup('<g class="node{}">{}<title>{}</title></g>{}').format(filling, _mark(role, x, y), text(told), cells)
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.view import grain_text
 from broker.http.console.operators.cube_lattice import cuboid_text
+from broker.http.console.pages import counted_text
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.region import Region, first_kept, kept_regions
@@ -115,8 +116,9 @@ def past_drawing(past: ShownPast, name: str) -> Markup | None:
         *_times(axis, height),
     ]
     said = (
-        f"From {short_time(axis.first_us)} to {short_time(axis.end_us)}: {len(past.spans):,} forms of panes, "
-        f"{past.open_panes:,} open panes, {len(past.gaps):,} gaps. The table has the same content."
+        f"From {short_time(axis.first_us)} to {short_time(axis.end_us)}: "
+        f"{counted_text(len(past.spans), 'length')} of panes, {counted_text(past.open_panes, 'open pane')}, "
+        f"{counted_text(len(past.gaps), 'gap')}. The table has the same content."
     )
     return Markup(
         '<figure class="chart wide past"><svg viewBox="0 0 {} {}" role="img" aria-labelledby="past-title past-told">'
@@ -166,7 +168,7 @@ def _bars(axis: _Axis, past: ShownPast) -> Iterator[Markup]:
             css = "stored base" if span.is_base else "stored band"
             yield axis.bar(css, span.interval, y + 16, _BAR, f"{span.name}, {_from_to(span.interval)}")
         if span.is_base and past.open is not None:
-            said = f"{past.open_panes:,} open panes, {_from_to(past.open)}"
+            said = f"{counted_text(past.open_panes, 'open pane')}, {_from_to(past.open)}"
             yield axis.bar("opened", past.open, y + 16, _BAR, said)
 
 

@@ -17,6 +17,7 @@ from broker.operators.cube.region import Region
 from tests.broker.operators.cube.kept_stream import (
     minute,
 )
+from tests.broker.operators.cube.test_ageing import aged
 from tests.broker.operators.cube.view_rig import (
     answer,
     filled,
@@ -35,6 +36,13 @@ def test_an_interval_is_read_from_the_coarsest_view_and_its_ends_from_finer_ones
     by_carrier = answer(keeper, by=["carrier"], where="carrier = 'B6'")
     assert by_carrier["answered_by"][0]["grain_s"] == 300
     assert by_carrier["rows"][0]["n"] == 120
+
+
+def test_a_band_is_not_forced(tmp_path: Path) -> None:
+    keeper, _ = aged(tmp_path, "1min:60min", "10min:120min carrier:0")
+    said = "answer_from 'dest at 10min': is a band, which is read in any case, and cannot be forced: the cube has"
+    with pytest.raises(CubeError, match=said):
+        answer(keeper, by=[], answer_from={"by": ["dest"], "grain_s": 600})
 
 
 def test_a_view_that_is_not_there_and_one_that_is_no_ancestor_are_refused(tmp_path: Path) -> None:

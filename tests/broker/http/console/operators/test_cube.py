@@ -318,15 +318,16 @@ def test_what_a_cube_stores_is_drawn_and_is_a_table(site: Site) -> None:
     kept = site.client.get("/v1/queries/late").json()["kept"]
     views = table_of(sections_of(text, "Lattice"))[1:]
     assert len(views) == 6 * 8
-    assert views[0] == ["dest, carrier", "1h", "base", f"{kept['cells']:,}", f"{kept['panes']:,}", "-", "records"]
+    base = "origin, dest, carrier"
+    assert views[0] == [base, "1h", "base", f"{kept['cells']:,}", f"{kept['panes']:,}", "-", "records"]
     assert {row[2] for row in views[1:]} == {"no"}
-    assert {row[6] for row in views[1:]} == {"dest, carrier at 1h"}
+    assert {row[6] for row in views[1:]} == {"origin, dest, carrier at 1h"}
     asked_for = {(row[0], row[1]): row[5] for row in views if row[5] != "-"}
     assert float(asked_for["carrier", "4h"]) > 0
     ((levels, grain, role, times, *_),) = table_of(sections_of(text, "What is kept of the past"))[1:]
-    assert (levels, grain, role) == ("dest, carrier", "1h", "base")
+    assert (levels, grain, role) == ("origin, dest, carrier", "1h", "base")
     assert times == "2026-06-01 00:00:00 UTC to 2026-06-01 04:00:00 UTC"
-    assert "The open panes are 2026-06-01 04:00:00 UTC to 2026-06-01 05:00:00 UTC" in page_text(text)
+    assert "The open pane is 2026-06-01 04:00:00 UTC to 2026-06-01 05:00:00 UTC" in page_text(text)
     assert "No gap" in text
     assert text.count("<figure") == 2
 
@@ -415,7 +416,7 @@ def test_pins_and_bands_are_shown_and_names_are_text(site: Site) -> None:
         assert "&lt;i&gt;" in text
         assert "<i>" not in text
         roles = {(row[0], row[1]): row[2] for row in table_of(sections_of(text, "Lattice"))[1:] if row[2] != "no"}
-        name = "concat(dest, '<i>')"
+        name = "origin, concat(dest, '<i>')"
         assert roles == {
             (f"{name}, carrier", "1h"): "base",
             (name, "2h"): "band, not complete",

@@ -145,6 +145,9 @@ def test_what_is_asked_for_most_is_shown() -> None:
     svg = str(lattice_drawing(found, "q"))
     assert svg.count('<g class="node"><circle class="wanted"') == 58
     assert ", asked 198 times an hour" in svg
+    once = found.nodes[next(place for place, node in enumerate(found.nodes) if node.asked)]
+    svg = str(lattice_drawing(replace(found, nodes=(replace(once, asked=1.0),)), "q"))
+    assert ", asked 1 time an hour" in svg
     assert "asked for, not stored" in svg
 
 

@@ -68,6 +68,8 @@ def test_a_cube_without_closed_panes_has_its_open_ones(tmp_path: Path) -> None:
     assert (past.open_panes, past.deletes) == (1, False)
     svg = str(past_drawing(past, "q"))
     assert (len(bars(svg, "opened")), bars(svg, "stored base")) == (1, [])
+    assert "1 length of panes, 1 open pane, 0 gaps." in svg
+    assert "<title>1 open pane, " in svg
 
 
 def test_a_cube_without_records_has_no_picture(tmp_path: Path) -> None:
