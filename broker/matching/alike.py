@@ -14,10 +14,8 @@ from broker.matching.plan_ids import RegisteredIds
 from broker.matching.query_counts import QueryCounts
 
 _SHARE = 8
-"""The inverse of the smallest share: alike queries are excluded from a block only if they have at least an eighth of
-its conjuncts.
-
-So the copy of the block is at most eight times as large as the excluded conjuncts.
+"""The inverse of the smallest share of a block's conjuncts that alike queries must have to be excluded from the block.
+So the copy of the block without these conjuncts is at most eight times as large as these conjuncts.
 """
 
 _Ints = npt.NDArray[np.int64]
@@ -28,11 +26,11 @@ class Alike:
     """The queries of a plan that have the same target and selection as another query. That other query is evaluated in
     their place.
 
-    ``ordinals`` int64[n]: the ordinals of these queries in the plan. ``places`` int64[n]: the position of each of these
-    queries among the registered ids. ``firsts`` int64[n]: the position, among the registered ids, of the query that is
-    evaluated in place of each. Members of joins are not included. Queries of a block are not included either if alike
-    queries have less than an eighth of its conjuncts. Invariant: equal selections have the same normal form
-    (:class:`Operated`), so all queries with one selection accept the same records.
+    ``ordinals`` int64[n]: the indexes of these queries among the plan's queries. ``places`` int64[n]: the position of
+    each of these queries among the registered ids. ``firsts`` int64[n]: the position, among the registered ids, of the
+    query that is evaluated in place of each. Members of joins are not included. Queries of a block are not included
+    either if alike queries have less than an eighth of its conjuncts. Invariant: equal selections have the same normal
+    form (:class:`Operated`), so all queries with one selection accept the same records.
     """
 
     ordinals: _Ints
@@ -66,8 +64,8 @@ class Alike:
         return Alike(ordinals, owner[ordinals], owner[representatives])
 
     def pruned(self, plan: Plan) -> Plan:
-        """Return the plan for the executor, in which the alike queries match nothing. The other queries keep their
-        ordinals.
+        """Return the plan for the executor, in which the alike queries match nothing. All queries keep their indexes in
+        the plan.
 
         Cost: a copy of the blocks that contain the alike queries.
         """
@@ -82,8 +80,8 @@ class Alike:
         return replace(plan, blocks=blocks, ranks=frozen_int32(ranks), match_all_handles=match_all)
 
     def counted(self, counts: QueryCounts) -> QueryCounts:
-        """Return the counts with the alike queries added. Each alike query gets the count of the query that replaces
-        it.
+        """Return the counts of accepted records with the alike queries added. Each alike query gets the count of the
+        query that is evaluated in its place.
         """
         if not len(counts.ordinals):
             return counts
@@ -94,8 +92,9 @@ class Alike:
 
 
 def _are_many(plan: Plan, ordinals: _Ints) -> npt.NDArray[np.bool_]:
-    """Return for each query of the plan whether excluding it is worthwhile. Such a query is one of ``ordinals``. In
-    each block of the query, the queries of ``ordinals`` have at least an eighth of the conjuncts.
+    """Return for each query of the plan whether excluding it from its blocks is worthwhile. This is true if the query
+    is one of ``ordinals``, and in each block of the query, the queries of ``ordinals`` have at least an eighth of the
+    conjuncts.
     """
     is_many = np.zeros(len(plan), dtype=np.bool_)
     is_many[ordinals] = True

@@ -113,9 +113,9 @@ def delivering(
     queries.
 
     The projections serve all DataFrames with the same columns. ``tallying`` counts and samples in the same pass; it
-    reads the columns ``facts`` of a row. With tracks or folding, these are the source partition (INT) and an event time
-    for each track (BIGINT). If records are counted, the last column is the record's number (BIGINT). Analyse the
-    projections in a session with ANSI mode off.
+    reads the columns ``facts`` of a row. If the plan has tracks or folded queries, these are the source partition (INT)
+    and an event time for each track (BIGINT). If ``tallying`` counts records, the last column is the record's number
+    (BIGINT, see ``REASON_BITS``). Analyse the projections in a session with ANSI mode off.
     """
     columns = tuple(map(sf.col, kept))
     with own_interpreter(spark.sparkContext):
@@ -168,7 +168,8 @@ def _free_name(df: DataFrame) -> str:
 def matching_function(spark: SparkSession, shipped: ShippedPlan, tallying: Tallying | None) -> Any:
     """Return the JVM object of the Python function that :func:`delivering` calls.
 
-    The object can replace the function of another plan, if both plans cross to the workers in the same form.
+    The object can replace the function of another plan, if both plans send the same p-attributes to the workers
+    (:meth:`ShippedPlan.crosses`).
     """
     with own_interpreter(spark.sparkContext):
         function: Any = _function(shipped, "deliveries", tallying)

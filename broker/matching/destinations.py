@@ -1,5 +1,5 @@
-"""The destinations of matches. Matches leave the workers, to topics or to targets of operators, or they stay in the
-workers.
+"""The destinations of matches. A match leaves the worker for a topic or for the target of an operator (a track of the
+feed), or it is folded into a state in the worker.
 """
 
 from __future__ import annotations

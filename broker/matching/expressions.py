@@ -21,8 +21,9 @@ class Analysis:
     """The result of Spark's analysis of p-attributes: whether accepted p-attributes may be NULL, and why others are
     refused.
 
-    A refusal is a remedy in one line; in an error, it follows the name of the expression. Every analysed p-attribute is
-    in one of the two mappings. Each mapping is in the order of the analysis.
+    ``nullable``: whether the values of an accepted p-attribute may be NULL. ``refusals``: the remedy for a refused
+    p-attribute, in one line; in an error, it follows the name of the expression. Every analysed p-attribute is in one
+    of the two mappings. Each mapping is in the order of the analysis.
     """
 
     nullable: Mapping[PAttribute, bool]
@@ -33,8 +34,8 @@ def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = 
     """Analyse p-attributes over a frame with Spark, with the settings of the frame's session. No Spark job is run.
 
     With ``plan``, Spark also plans the expressions: it folds constants and compiles patterns. So Spark finds errors
-    that otherwise rows would cause. Do not use ``plan`` for a streaming frame, because Spark plans a streaming frame
-    only when its query starts.
+    that would otherwise appear only when rows are evaluated. Do not use ``plan`` for a streaming frame, because Spark
+    plans a streaming frame only when its query starts.
     """
     wanted = list(dict.fromkeys(attributes))
     # Try all expressions together. Only if that fails, try each alone to find the faulty ones.
@@ -52,9 +53,9 @@ def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = 
 
 
 def countable_errors(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict[int, str]:
-    """Return the conditions under which p-attributes fail to evaluate, by slot.
-
-    A condition that Spark refuses is excluded, because a missing count is better than a stopped stream.
+    """Return the SQL conditions under which p-attributes fail to evaluate, by the index of the p-attribute. The
+    conditions are used to count evaluation errors. A condition that Spark refuses is excluded, because a missing count
+    is better than a stopped stream.
     """
     conditions = {slot: a.error_condition for slot, a in enumerate(attributes) if a.error_condition is not None}
     if not conditions or not isinstance(_selected(frame, list(conditions.values()), False), str):

@@ -234,7 +234,9 @@ class TaskFold:
             self._newest[place] = max(newest, self._newest.get(place, newest))
 
     def accept(self, start: int, matches: Matches) -> None:
-        """Note the matches of consecutive rows of the batch. ``start``: the index of the first of these rows."""
+        """Note the matches of consecutive rows of the batch; :meth:`end` folds them. ``start``: the index of the first
+        of these rows.
+        """
         is_own = self._folded.is_folded[matches.queries]
         if is_own.any():
             rows = matches.rows[is_own].astype(np.int64) + start

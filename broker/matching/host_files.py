@@ -20,7 +20,9 @@ _LOCK = ".lock"
 
 
 class HostFiles:
-    """The links to shared files of one user on one host. Inside ``host_files()``, only this process uses the links."""
+    """The links to shared files of one user on one host. In the context of :func:`host_files`, no other process uses
+    the links.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

@@ -36,9 +36,8 @@ def differences(spark: SparkSession, pairs: Sequence[tuple[str, str]]) -> dict[i
 
 
 def pieces(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """Return the indexes of ``sizes``, cut into consecutive pieces whose sizes sum up to at most ``most``.
-
-    A single size above ``most`` is a separate piece.
+    """Return the indexes of ``sizes``, divided into consecutive pieces. The sizes of a piece sum up to at most
+    ``most``; a single size above ``most`` is a separate piece.
 
     >>> pieces([3, 4, 9, 1, 1], 8)
     [[0, 1], [2], [3, 4]]

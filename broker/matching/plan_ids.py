@@ -59,8 +59,8 @@ def join_shapes_in(plan: Plan) -> int:
 
 
 def _places(plan: Plan, join_id: str) -> Iterator[tuple[int, int]]:
-    """Yield for each separator the range of a join's members among a plan's queries: the first index and the index
-    after the last.
+    """Yield the ranges of a join's members among a plan's queries, one for each of the separators ``/`` and ``|``. A
+    range is the first index and the index after the last.
     """
     for separator in (OF_SHAPE, OF_PAIR):
         beyond = join_id + chr(ord(separator) + 1)

@@ -29,8 +29,8 @@ _MAPPED_FROM = 64
 
 _PLAN, _PART, _REGISTERED, _DESTINATIONS = "asc_plan", "asc_part", "asc_registered", "asc_destinations"
 _EVALUATED = "asc_evaluated"
-"""The last of five names of attributes that a process sets on a broadcast after reading it. The values of these
-attributes are freed with the broadcast.
+"""The last of five names of attributes in which a process caches values that it computed from a broadcast. The values
+are freed with the broadcast.
 """
 
 
@@ -60,8 +60,8 @@ class PartBroadcast(Broadcast[bytes]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanParts:
-    """The broadcasts of a plan's parts; the first part is the head. Only the numbers of the broadcasts travel to a
-    worker.
+    """The broadcasts of a plan's parts; the first part is the head, which describes the others. Only the numbers of the
+    broadcasts travel to a worker.
 
     A process maps the file that Spark stored on its host and checked for damage, so all processes of the host share the
     memory. Each part is read once, even if several plans have the part. The plan is assembled once, however many tasks

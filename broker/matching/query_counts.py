@@ -44,9 +44,10 @@ class QueryCounts:
 class QueryCounting:
     """The counter of one task, which counts the pairs of record and query that the executor finds.
 
-    Ordinals are collected until they are as many as the queries, but at least ``_FOLDED_AT``, and then added up. So a
-    pair costs a copy and an addition, whatever the number of queries, and a batch with few matches is cheap. Invariant:
-    the counts are the sum of ``_sums`` and ``_aside``.
+    Each pair is noted as the ordinal of its query. Ordinals are collected until they are as many as the queries, but at
+    least ``_FOLDED_AT``, and then added up. So counting a pair takes a copy and an addition, whatever the number of
+    queries, and a batch with few matches takes little time. Invariant: the counts are those in ``_sums`` plus those of
+    the ordinals in ``_aside``.
     """
 
     def __init__(self, queries: int) -> None:

@@ -22,8 +22,9 @@ class RecordTimes:
     """A histogram of the timestamps of records.
 
     ``at_ms`` int64[n]: the middle of each bin, in milliseconds since 1970. ``counts`` int64[n]: the number of records
-    in each bin. The latest record of a batch is delivered after it arrived. So each binning adds an error of at most a
-    128th of the batch's longest latency. Invariant: there are at most ``_BINS_MAX`` bins. Cost: a pass over the times.
+    in each bin. Even the latest record of a batch is delivered after its timestamp, so the longest latency exceeds the
+    range of the timestamps. So each binning adds an error of at most a 128th of the batch's longest latency. Invariant:
+    there are at most ``_BINS_MAX`` bins. Cost: a pass over the times.
     """
 
     at_ms: Integers

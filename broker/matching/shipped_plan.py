@@ -25,9 +25,9 @@ from broker.matching.transport import Transport
 class ShippedPlan:
     """A plan, the broadcasts of its parts, and the transport of its p-attributes and folded columns into Python.
 
-    It is valid for every DataFrame with the columns of the original DataFrame. Cost: a copy of the parts on the disks
-    of the driver and of each host, until :meth:`release`. If the plan was derived from another shipped plan, only new
-    parts are copied.
+    It can be used with every DataFrame that has the columns of the DataFrame for which it was made. Cost: a copy of the
+    parts on the disks of the driver and of each host, until :meth:`release`. If the plan was derived from another
+    shipped plan, only new parts are copied.
     """
 
     plan: Plan
@@ -37,7 +37,9 @@ class ShippedPlan:
 
     @property
     def carried(self) -> tuple[PAttribute, ...]:
-        """Return the p-attributes that cross into Python after the plan's p-attributes, for folding."""
+        """Return the p-attributes that cross into Python after the plan's p-attributes, because queries fold them.
+        Return an empty tuple if no query is folded.
+        """
         return () if self.folding is None else self.folding.carried
 
     @staticmethod
@@ -68,8 +70,8 @@ class ShippedPlan:
         return replace(_shipped(frame.sparkSession, plan, known, transport), folding=folding)
 
     def crosses(self, plan: Plan, folding: Folding | None) -> bool:
-        """Return whether another plan has the same p-attributes and the same carried attributes, each in the same
-        order.
+        """Return whether another plan sends the same values to Python as this plan: the same p-attributes and the same
+        carried attributes, each in the same order.
         """
         carried = () if folding is None else folding.carried
         return (self.plan.p_attributes, self.carried) == (plan.p_attributes, carried)

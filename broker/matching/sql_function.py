@@ -32,8 +32,8 @@ from broker.matching.worker import matching_task
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
 _IN_PYTHON, _AROUND = "__asc_{}", "__asc_{}_apart"
-"""The names of two helper functions of a registered function. ``_IN_PYTHON`` runs in Python. ``_AROUND`` calls the
-function in Python, and exists only if a separate projection computes some arguments.
+"""The names of two helper functions of a registered function. ``_IN_PYTHON`` runs in Python. ``_AROUND`` is in SQL and
+calls ``_IN_PYTHON``; it exists only if a separate projection computes some arguments.
 """
 
 

@@ -48,8 +48,8 @@ anywhere in the text.
 """
 
 _BYTES_KEPT = 64
-"""The number of bytes kept of a sampled string or binary value that is not matched with patterns. Cutting changes the
-value's region only if a constant is as long.
+"""The number of bytes kept of a sampled string or binary value that is not matched with patterns. If no constant of the
+predicates is as long, the cut value is in the same region as the whole value.
 """
 
 
@@ -107,7 +107,7 @@ class Tally:
 
     ``plan``: the number that the job assigns to each shipped plan; counts by block can be added only under the same
     plan. ``dropped`` and ``evaluated`` int64[blocks]: as in :class:`asc.evaluation.executor.Matches`. ``errors``: by
-    the handle of a query, the tuples on which its evaluation failed
+    the handle (the number of a query in the plan's blocks), the tuples on which the query's evaluation failed
     (:func:`asc.evaluation.evaluation_errors.queries_with_errors`). ``dead_letters``: the number of dead letters by the
     number of the reason. ``match_s``: the seconds that the slowest task spent in the matching function.
 
@@ -149,8 +149,8 @@ class Tally:
     def merged(self, other: Tally, sample_tuples: int) -> Tally:
         """Return the sum of two tallies.
 
-        If the plans differ, return the tally of the newer plan. The other tally comes from a late task of a failed
-        batch.
+        If the plans differ, return the tally of the newer plan. The older tally is ignored, because it comes from a
+        late task of a failed batch.
         """
         if self.plan != other.plan:
             return self if self.plan > other.plan else other
@@ -248,7 +248,8 @@ class TaskTally:
     def add_errors(self, plan: Plan, columns: Sequence[pa.Array], errors: Callable[[], Mapping[int, Mask]]) -> None:
         """Count the evaluation errors of a batch.
 
-        ``errors`` returns masks bool[rows] by slot, for slots with errors.
+        ``errors`` returns masks bool[rows] of the failed evaluations, by the index of a p-attribute of the plan, for
+        p-attributes with errors.
         """
         if self._gave_up:
             return

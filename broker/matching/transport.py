@@ -33,7 +33,8 @@ class Carrier:
     Their NULLs are bits of a word of flags (``flag`` is the bit's number over all words). A boolean travels as 0, 1 or
     -1 for NULL. Strings travel as bytes, so that invalid UTF-8 arrives unchanged. Strings, binaries and wider decimals
     are temporarily Python objects, None for NULL. A position travels as its two ``parts``, and is reassembled.
-    ``argument``: the index of the UDF's argument; a value that is both compared and matched with patterns travels once.
+    ``argument``: the index of the UDF's argument. Several p-attributes may share an argument: an expression that is
+    both compared with constants and matched with patterns travels once.
     """
 
     sql: str
@@ -74,8 +75,8 @@ FLAGGED_DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """The transfer of a plan's p-attributes into Python, in slot order. Words of NULL flags follow the values, and
-    words of error flags follow the NULL flags.
+    """The transfer of a plan's p-attributes into Python, in the order of slots (the indexes of p-attributes in the
+    plan). Words of NULL flags follow the values, and words of error flags follow the NULL flags.
 
     Error words exist if evaluation errors are counted: they have a bit for each slot of ``fallible``. ``arguments``:
     the SQL texts of the UDF's arguments. There is at least one argument, for the row count. Arguments may name columns
@@ -139,8 +140,8 @@ class Transport:
         return len({one.argument for carrier in self.carriers for one in carrier.parts or (carrier,)})
 
     def columns_apart(self) -> list[Column]:
-        """Return the columns that a projection below the UDF selects in addition to all other columns. Most plans need
-        no such column.
+        """Return the columns of ``apart``, which a projection below the UDF selects in addition to all other columns.
+        Most plans need no such column.
         """
         from pyspark.sql import functions as sf
 
@@ -174,8 +175,8 @@ def _read(carrier: Carrier, arrived: Sequence[pd.Series], flags: Sequence[npt.ND
 
 
 def _named(text: str, apart: dict[str, str]) -> str:
-    """Return the SQL text of an expression unchanged if it has no lambda. Otherwise, add a column with the text to
-    ``apart``, and return the column's name.
+    """Return the SQL text by which an argument of the UDF names an expression: the expression itself if it has no
+    lambda. Otherwise, add a column with the expression to ``apart``, and return the column's name.
     """
     if "->" not in text:
         return text
@@ -186,8 +187,8 @@ def _named(text: str, apart: dict[str, str]) -> str:
 
 
 def _words(conditions: Sequence[str]) -> tuple[str, ...]:
-    """Return the SQL texts of words whose bits are the conditions. No condition may be NULL. There are as few words as
-    possible.
+    """Return the SQL texts of int64 words whose bits are the conditions, ``FLAG_BITS`` conditions for each word. The
+    caller ensures that no condition is NULL.
     """
     terms = [f"shiftleft(CAST(({c}) AS BIGINT), {bit % FLAG_BITS})" for bit, c in enumerate(conditions)]
     return tuple(" | ".join(terms[start : start + FLAG_BITS]) for start in range(0, len(terms), FLAG_BITS))

@@ -32,8 +32,8 @@ _PAIRS = 1 << 25
 """The largest number of (row, query) pairs that one call of the executor may find. So many pairs take 256 MiB."""
 
 _SPARE = 4
-"""The safety factor of a call of the executor: the rows may have this many times as many pairs as earlier rows. A call
-that finds too many pairs is repeated.
+"""The safety factor in the number of rows for a call of the executor: the rows may have this many times as many (row,
+query) pairs as earlier rows. A call that finds too many pairs is repeated.
 """
 
 _PIECE_BYTES = 1 << 27
@@ -122,7 +122,7 @@ def _add_facts(
     """Add the facts about a batch's records to the tally. Return the mask of the dead letters. Return None if there are
     no dead letters.
 
-    If ``fold`` is not None, begin the batch of ``fold``.
+    If ``fold`` is not None, also begin a batch in ``fold`` (:meth:`TaskFold.begin`).
     """
     numbers = facts[-1].to_numpy()
     dead = tally.add_records(numbers)
@@ -327,8 +327,8 @@ def _by_row(names: pa.StringArray, rows: Rows, places: Rows, texts: pa.Array) ->
 
 
 def _changes(*columns: Rows) -> Rows:
-    """Return the first position, and each position at which one of the columns differs from the previous position. No
-    value may be -2.
+    """Return the positions at which a run of equal rows begins: position 0, and each position at which one of the
+    columns differs from the previous position. The caller ensures that no value is -2.
     """
     return np.flatnonzero(np.logical_or.reduce([np.diff(column, prepend=-2) != 0 for column in columns]))
 
