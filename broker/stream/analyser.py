@@ -41,14 +41,13 @@ LOG = logging.getLogger("asc.registration")
 _KAFKA_DDL = ", ".join(f"{name} {kind}" for name, kind in KAFKA_FIELDS)
 
 _ACCEPTED_MAX = 10_000
-"""The largest number of expressions that are remembered as accepted.
-
-Beyond it the oldest is forgotten; if it is used again, Spark analyses it again.
+"""The largest number of expressions that are remembered because Spark accepted them. Beyond this number, the least
+recently used expression is forgotten; if it is used again, Spark analyses it again.
 """
 
 _TOGETHER_NODES = 2_000
-"""The largest total weight of the expressions that one question to Spark contains. An expression that is heavier by
-itself is sent alone.
+"""The largest number of nodes of the expressions that one question to Spark contains. An expression with more nodes is
+sent alone.
 """
 
 _TOGETHER_CHARS = 20_000
@@ -144,8 +143,8 @@ class StreamAnalyser:
     def normalise(self, where: str, layers: Mapping[str, Layer] = NO_LAYERS, *, may_wait: bool = False) -> Predicate:
         """Return the normal form of a predicate over the stream's attributes and the shapes of layers.
 
-        Raise PredicateError if the predicate is invalid. ``may_wait``: a shape that is missing evaluates to NULL;
-        without it, the predicate is refused.
+        Raise PredicateError if the predicate is invalid. ``may_wait``: whether a missing shape evaluates to NULL; if
+        false, a predicate that names a missing shape is refused.
         """
         found = self._plain.predicate(where)
         if found is not None:
@@ -178,7 +177,7 @@ class StreamAnalyser:
     ) -> dict[int, QueryError]:
         """Return an error for each predicate that Spark parses differently from this module, by the predicate's index.
 
-        The result should be empty: this check keeps a flaw of the parser here from routing records wrongly.
+        The result should be empty: the check prevents that a fault of this module's parser routes records wrongly.
         ``patiently`` and ``cancellation``: as in :meth:`refusals`.
         """
         wheres = [predicate.text for predicate in predicates]
@@ -326,7 +325,7 @@ class StreamAnalyser:
 
         Return None after a timeout; the question then goes on in the background.
 
-        Raise BrokerError if all threads are busy with other questions for too long, which says nothing about this
+        Raise BrokerError if all threads are busy with other questions for too long. Then Spark has not started this
         question.
         """
         if not self._free.acquire(timeout=None if timeout_s is None else _START_TIMEOUT_S):

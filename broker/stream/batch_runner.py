@@ -41,8 +41,8 @@ _LINGER_MS = 20
 _BATCH_BYTES = 65_536
 """The batch size of the producer in bytes, unless ``kafka.options`` sets another.
 
-At its end, a task sends the records that linger in the producer. So a few records do not wait for more, and many
-records share large requests.
+At its end, a task sends the records that still wait in the producer. So a few records need not wait until a Kafka batch
+is full, and many records share large requests.
 """
 
 _WARM_UP_RECORDS = 500
@@ -84,9 +84,9 @@ class BatchRunner:
     """The runner of the batches of one stream, one batch at a time.
 
     It caches the parts that depend only on the plan. Invariant: ``_shipped``, ``_limits`` and ``_pipeline`` belong to
-    the plan that is stored with them. A batch of another plan rebuilds them. If that plan reads the same p-attributes,
-    as most changes of one query do, only its bytes and its Python function are replaced. Cost: the bytes of a plan on
-    the driver and in each worker, and its operators in the JVM.
+    the plan that is stored with them. A batch of another plan rebuilds them. If the new plan reads the same
+    p-attributes, as after most changes of one query, only the plan's bytes and Python function are replaced. Cost: the
+    bytes of a plan on the driver and in each worker, and its operators in the JVM.
     """
 
     def __init__(
@@ -202,10 +202,9 @@ class BatchRunner:
         return None if prepared is None else prepared.over(records).collect()
 
     def warm_up(self, plan: Plan, seconds: float, stopping: threading.Event) -> None:
-        """Run batches of generated records for ``seconds``, at least one batch, and write none of their results.
-
-        Afterwards the first real records find running workers that hold the plan, connected producers, and code that
-        the JVM has loaded and compiled. Nothing is counted.
+        """Run batches of generated records for ``seconds``, at least one batch, and write none of their results. So the
+        first real records need not wait until workers are started, the plan is read, producers are connected, and the
+        JVM has compiled its code. The generated records are in no metric.
         """
         from pyspark.sql import functions as sf
 

@@ -20,7 +20,7 @@ LOG = logging.getLogger("asc.traces")
 _LOGGED_EVERY_S = 60.0
 _CLOSED_IN_S = 2.0
 _WITHIN = {"match": "run"}
-"""The phases that another phase contains, each with the name of that phase."""
+"""The phases of a batch that are part of another phase, each with the name of the containing phase."""
 
 
 class BatchTraces:

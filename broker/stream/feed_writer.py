@@ -54,7 +54,8 @@ class FeedWriter:
     in a transaction (:mod:`asc.operators.feed_claim`). Invariant: the claim of a replaced daemon never follows the
     claim of its successor. Either Kafka fences the replaced daemon, or it finds that its folder was taken over.
 
-    Cost: sixteen small records for each batch that moves event time, and the settings of a kind whenever they change.
+    Cost: up to sixteen small records (one for each part) for each batch that advances a watermark, and the settings of
+    a kind whenever they change.
     """
 
     def __init__(self, stream: str, config: Config, cluster: KafkaCluster, check_folder: Callable[[], None]) -> None:
@@ -77,7 +78,7 @@ class FeedWriter:
 
     @property
     def has_queries(self) -> bool:
-        """Return whether the feed has queries, by the settings that this writer wrote last."""
+        """Return whether the settings that this writer wrote last contain a query."""
         written = self._written
         return written is not None and any(settings.queries for settings, _ in written.settings.values())
 

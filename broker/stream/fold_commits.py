@@ -45,7 +45,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Planned:
-    """The folded queries of a plan by id, and the folding that workers need for them.
+    """The folded queries of a plan by id, and the data that workers need to fold their records.
 
     ``refused``: the queries that workers cannot fold, with the reasons.
     """
@@ -104,7 +104,9 @@ class FoldCommits:
         return planned.folding
 
     def begin(self, spark: SparkSession, outgoing: DataFrame) -> Attempt:
-        """Begin an attempt of the DataFrame that this thread is about to write."""
+        """Begin the attempt that writes a DataFrame, and return it. The caller writes the DataFrame afterwards on this
+        thread, whose Spark jobs carry the attempt's nonce.
+        """
         from broker.matching.fold_task import PROPERTY
 
         attempt = Attempt(uuid.uuid4().hex, partitions_of(outgoing))
@@ -161,7 +163,9 @@ class FoldCommits:
         self._check_folder()
 
     def park(self, reasons: Mapping[str, str], version: int) -> None:
-        """Report queries that no batch reports, to be parked. ``version``: the version of the running plan."""
+        """Report failed queries by id, with the reasons, to be parked: those whose failure no batch reports, as in a
+        backfill. ``version``: the version of the running plan.
+        """
         self._log(reasons)
         self._parks.add(_parking_reasons(reasons), version)
 

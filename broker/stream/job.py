@@ -52,10 +52,10 @@ CONSUMER = {
 }
 """Options of the Kafka consumer, unless ``kafka.options`` sets other values.
 
-With the first two, the consumer reads a backlog in fewer requests than with Kafka's defaults. With the third, a batch
-that reads to the end of a topic does not wait .5 s. After the last records the consumer prefetches more. Spark then
-asks for the topic's offsets, over the same connection, and Kafka answers in order: first the prefetch, which waits for
-records that do not come.
+With the first two options, the consumer reads a backlog in fewer requests than with Kafka's defaults. The third option
+saves a batch that reads to the end of a topic a wait of .5 s. After the last records, the consumer sends a further
+fetch request, and Spark asks for the topic's offsets over the same connection. Kafka answers in order: first the fetch
+request, which waits up to this time for new records.
 """
 
 _BACKOFF_S = (1, 2, 5, 10, 20)
@@ -88,7 +88,7 @@ class _StoppingError(Exception):
 
 
 class StreamJob:
-    """The job of one stream. After a failure it is restarted with a pause, until it is stopped.
+    """The job of one stream. After a failure, the job is restarted after a pause, until a stop is requested.
 
     Each batch runs with the plan that it is bound to (:class:`RunningPlan`), even if the running plan is replaced
     meanwhile. The parts that depend only on the plan are built once for all its batches.
@@ -174,7 +174,8 @@ class StreamJob:
         """Run batches of generated records for ``seconds``, at least one batch, before the streaming query is started.
 
         Run no batch if the last start of the daemon ended during the warm-up, or if a batch of the source was started
-        in vain. In these cases an expression may end this process, and the diagnosis of the source's batches finds it.
+        in vain. In these cases an expression may have ended the process. A warm-up could end this process too, before
+        the diagnosis of the source's batches finds the expression.
         """
         from broker.runtime.spark import has_stopped
 

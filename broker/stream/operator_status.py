@@ -44,7 +44,9 @@ _NO_TOPICS: Collection[str] = frozenset()
 
 
 class _Read(NamedTuple):
-    """The destinations of a plan, and the topics of its queries by feed kind."""
+    """The destinations of a plan's operators, for feed kinds and for fold kinds, and the topics of its queries by feed
+    kind.
+    """
 
     plan: Plan
     fed: Sequence[FeedDestination]
@@ -53,7 +55,7 @@ class _Read(NamedTuple):
 
 
 class PlanDestinations:
-    """The destinations of the running plan, read once for each plan."""
+    """The destinations of the operators in the running plan, computed once for each plan."""
 
     def __init__(self) -> None:
         self._read: _Read | None = None

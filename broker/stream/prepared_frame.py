@@ -34,8 +34,9 @@ class PreparedFrame:
     Cost: a call into the JVM for each step and batch, some milliseconds. Otherwise Spark would parse, analyse,
     optimise, plan and generate code for every batch, which takes longer than matching some thousand records.
 
-    Rejected: a new select over each batch, even with prepared columns. Rejected as well: the prepared operators over
-    each batch, because Spark generates their code anew although it compiles the code once.
+    Rejected: a new ``select`` on the DataFrame of each batch, even with prepared columns. Rejected as well: the
+    prepared operators on each batch, because Spark would generate their code for each batch, although it compiles the
+    code only once.
     """
 
     nodes: tuple[Any, ...]
@@ -106,10 +107,8 @@ def _prepared(records: DataFrame, nodes: Sequence[Any], scan: Any, schema: Any) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
-    """The construction of an RDD over another RDD.
-
-    It has the RDD class in the JVM, the function over each partition, further constructor arguments, and the class tag
-    of rows.
+    """The construction of an RDD over another RDD. ``kind``: the RDD class in the JVM. ``function``: the function over
+    each partition. ``others``: further arguments of the constructor. ``tag``: the class tag of rows.
     """
 
     kind: Any

@@ -76,8 +76,8 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judged:
-    """The decoded records among the last records. ``rows``: the positions of the accepted records among the decoded
-    records, in ascending order.
+    """The decoded records among the last records, evaluated by a predicate. ``rows``: the positions, among the decoded
+    records, of the records that the predicate accepts, in ascending order.
 
     ``is_decoded``: for each record, whether it was decoded. ``columns``: by p-attribute, its values in the decoded
     records.
@@ -138,9 +138,9 @@ class RecentRecords:
     ) -> Accepted:
         """Return the result of a predicate, which Spark must accept, on the last records.
 
-        Raise BrokerError if another question takes too long to finish, or if this one does. Raise CancelledError,
-        KafkaError or SchemaRegistryError. Only one question of a named ``caller`` waits: a newer question replaces it,
-        because the user went on typing.
+        ``show``: the largest number of accepted records to return. Raise BrokerError if another question takes too long
+        to finish, or if this one does. Raise CancelledError, KafkaError or SchemaRegistryError. Only one question of a
+        named ``caller`` waits: a newer question replaces it, because the user went on typing.
         """
         return self._answered(predicate, lambda: self._accepted(predicate, last, show), caller, cancellation)
 

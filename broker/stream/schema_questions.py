@@ -21,8 +21,8 @@ BLAMES_MAX = 8
 """The number of consecutive failed questions about one schema after which the stream gives up the schema. This takes
 some 40 s.
 
-Only failures are counted that occur while the registry answers another question. Records that name the schema are then
-dead letters.
+A failure is counted only if the registry answers another question in the meantime. After the schema is given up,
+records that name it are dead letters.
 """
 
 _BACKOFF_S = (0.5, 1, 2, 5, 10)
@@ -55,7 +55,7 @@ class SchemaQuestions:
         records: DataFrame,
         stopping: threading.Event,
     ) -> Decoder:
-        """Return a decoder that knows the schemas of records, or has given them up.
+        """Return a decoder for records: it has each schema that the records name, or has given the schema up.
 
         ``unknown`` returns the records' schemas that a decoder lacks. Raise SchemaRegistryError if the stream stops
         during the wait.

@@ -181,7 +181,8 @@ class Stream:
 
     def _read_to(self) -> dict[tuple[str, int], int]:
         """Return the offsets up to which batches are committed, by topic id and partition of the source topic. Return
-        nothing if the last batch will be run again: its commit compares the offsets. Raise KafkaError.
+        an empty mapping if the last batch will be run again, because the commit of a replayed batch itself compares the
+        offsets. Raise KafkaError.
         """
         if not self.running.is_settled:
             return {}
@@ -201,7 +202,7 @@ class Stream:
     def finding(self) -> DiagnosisResult | None:
         """Return a finding whose queries are to be parked. Return None if there is none.
 
-        The finding blocks the stream, unless it names the queries by id.
+        The stream delivers nothing until the queries are parked, unless the finding names them by id.
         """
         findings = (diagnosis.finding for diagnosis in self._conditions.values())
         return self.job.finding or next(filter(None, findings), None) or self._fold_parks.finding

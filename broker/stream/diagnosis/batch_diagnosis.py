@@ -25,11 +25,10 @@ _TIMES_IN_VAIN = 2
 
 
 class BatchDiagnosis:
-    """The search for the expressions and topics that keep a stream from finishing a batch.
-
-    A batch is searched if it was started twice in vain (it failed, or the process ended in it), or if it takes too
-    long. Its expressions run over its records in another process (:mod:`broker.stream.diagnosis.poison_search`). No
-    method raises: if a diagnosis fails, the stream retries the batch.
+    """The search for the expressions and topics that keep a stream from finishing a batch. A batch is searched if two
+    starts of it failed or ended the process, or if it takes too long. Its expressions run over its records in another
+    process (:mod:`broker.stream.diagnosis.poison_search`). No method raises: if a diagnosis fails, the stream retries
+    the batch.
     """
 
     def __init__(

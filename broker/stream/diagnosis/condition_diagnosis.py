@@ -32,8 +32,8 @@ _SEARCHES_MAX = 2
 """The number of failed searches, for example on a full disk, after which the batch runs without a further search."""
 
 _UNKNOWN_VERSION = -1
-"""The version of a condition in a note without versions. No query is parked for such a condition: a plan that contains
-the condition lets batches evaluate it, so its fault is found anew.
+"""The version of a condition that was read from a note file without versions. No query is parked for such a condition.
+If a plan contains the condition, batches evaluate it, and its fault is found again.
 """
 
 _STOP_S = 10.0
@@ -80,8 +80,9 @@ class ConditionDiagnosis(ConditionWatch):
 
     Before a batch evaluates conditions, it is noted in a file beside the checkpoint. If a batch was started twice in
     vain, or took longer than ``spark.expression_timeout_s``, another process tries its conditions over its pairs. The
-    faulty conditions become a finding, for which their queries are parked. No batch evaluates such a condition until a
-    plan contains it again. Cost: a synced file for each batch with conditions.
+    faulty conditions become a finding (a :class:`DiagnosisResult`), for which their queries are parked. No batch
+    evaluates such a condition until a query with the condition is registered anew. Cost: a synced file for each batch
+    with conditions.
     """
 
     def __init__(self, op: str, stream: str, config: Config, folder: Path, plan_version: Callable[[], int]) -> None:

@@ -20,7 +20,8 @@ class FaultyCondition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DiagnosisResult:
-    """The causes that end the batches of a stream, each with the reason for which its queries are parked.
+    """A finding: the causes that end the batches of a stream, each with the reason for which the queries that use it
+    are parked.
 
     The keys of ``expressions`` are SQL texts, of ``topics`` the names of destination topics, and of ``conditions`` the
     texts of conditions over two objects, as the queries have them. The keys of ``queries`` are the ids of queries in

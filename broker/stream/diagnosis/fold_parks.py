@@ -9,8 +9,8 @@ from broker.stream.diagnosis.diagnosis_result import DiagnosisResult
 
 
 class FoldParks:
-    """The finding of queries whose records are no longer folded. The stream does not wait until these queries are
-    parked.
+    """The finding (a :class:`DiagnosisResult`) of queries whose records are no longer folded, because their states
+    failed. The stream does not wait until these queries are parked.
 
     Invariant: a query is reported until no plan contains it, because each batch reports all queries that fail in it.
     Thread-safe.

@@ -34,7 +34,7 @@ _ENDLESS_S = 600.0
 _TRIALS_MAX = 48
 """The largest number of trials in a search for slow expressions.
 
-Each may take its time limit and the start of a Spark.
+Each trial may take its time limit and the time to start a Spark session.
 """
 
 _LOOK_S = 0.25
@@ -96,12 +96,14 @@ class SuspectBatch:
 
 
 class Trial(Protocol):
-    """The protocol of a trial: it evaluates some expressions, chosen by their indexes, over a batch."""
+    """The protocol of a trial: it evaluates some expressions over a batch. ``slots``: the indexes of these expressions
+    among the batch's expressions.
+    """
 
     def __call__(self, slots: Sequence[int], /) -> str | None:
         """Return the reason why the expressions fail. Return None if they pass.
 
-        Raise DiagnosisError if that is unknown.
+        Raise DiagnosisError if it is unknown whether they fail.
         """
 
 
@@ -136,10 +138,10 @@ def guilty(trial: Trial, count: int) -> dict[int, str]:
 def slow(trial: Trial, count: int) -> dict[int, str]:
     """Return the indexes of the expressions that fail alone, with the reasons. ``count``: the number of expressions.
 
-    The trial fails expressions that take too long. A group that fails is halved. If expressions are too slow only
-    together, none is found. Raise DiagnosisError if the records fail even without expressions. Cost: 2 * log2(count) +
-    2 trials for each found expression. The search ends after ``_TRIALS_MAX`` trials, and ignores slow expressions that
-    are not found by then.
+    ``trial`` fails for expressions that take too long. A failing group of expressions is divided into halves, which are
+    tried separately. If expressions are too slow only together, none of them is returned. Raise DiagnosisError if the
+    records fail even without expressions. Cost: 2 * log2(count) + 2 trials for each found expression. The search ends
+    after ``_TRIALS_MAX`` trials, and ignores slow expressions that are not found by then.
     """
     reasons: dict[int, str] = {}
     rows = [range(count)]

@@ -50,8 +50,9 @@ class DeliveryCounts:
     returns. The records of a replayed batch are counted again.
 
     Invariant: three arrays have the same positions as ``_ids``, the registered queries of ``_plan``. ``_counts`` has
-    the counts, and ``_before`` the counts at the start of the minute. ``_numbers`` identifies each query among all that
-    were ever counted here, for the minutes. The arrays are converted when a batch of another plan is counted.
+    the counts, and ``_before`` the counts at the start of the minute. ``_numbers`` has the numbers by which the counts
+    of minutes identify queries; each query that was ever counted here has its own number. The arrays are converted when
+    a batch of another plan is counted.
 
     Cost: 20 bytes for each query. A batch costs a step for each accepting query. A change of the plan and the end of a
     minute each cost a few passes over all queries.
@@ -71,7 +72,7 @@ class DeliveryCounts:
         """The sum over all queries, including queries that were removed."""
 
     def count(self, plan: Plan, by_query: QueryCounts, now_s: float) -> None:
-        """Add the counts of a batch that ran with the given plan."""
+        """Add the counts of a batch that ran with ``plan``."""
         with self._lock:
             self._end_minute(now_s)
             ordinals, counts = by_query.ordinals, by_query.counts

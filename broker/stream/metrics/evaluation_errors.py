@@ -15,7 +15,7 @@ class Versioned(Protocol):
 
     @property
     def version(self) -> int:
-        """Return the first version of the query set that contains the query in this form."""
+        """Return the version of the registry at which the query was registered in its current form."""
 
 
 class EvaluationErrors:
@@ -25,8 +25,8 @@ class EvaluationErrors:
     that ran with an earlier plan.
 
     Invariant: only queries with errors are stored, each with the version for which it was counted. Registration
-    replaces the standing queries here before their plan runs, and batches are counted by these standing queries. Cost:
-    two numbers for each query that had errors.
+    replaces the standing queries in this object before their plan runs. So every batch is counted for the queries that
+    are registered at that time. Cost: two numbers for each query that had errors.
     """
 
     def __init__(self, stream: str) -> None:

@@ -41,7 +41,9 @@ KEPT = 20
 """The number of last batches with records from which the median of a phase is computed."""
 
 _AWAITING_SPARK = 200
-"""The largest number of finished batches that are held until Spark reports their durations."""
+"""The largest number of finished batches that are kept until Spark reports their durations. Beyond this number, the
+oldest are dropped.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +110,7 @@ class BatchPhases:
         """Add Spark's report of a batch with records: the start of the batch, and the milliseconds of its parts by
         Spark's names.
 
-        Call it once a batch.
-
-        The report completes a batch that was counted by :meth:`count`.
+        The report completes a batch that was counted by :meth:`count`. Call it once for each batch.
         """
         seconds = {name: duration_ms / 1000 for name, duration_ms in durations_ms.items()}
         with self._lock:
@@ -136,7 +136,9 @@ class BatchPhases:
         return {phase: round(statistics.median(seconds), 5) for phase, seconds in seconds_by_phase.items() if seconds}
 
     def totals(self) -> dict[str, tuple[int, float]]:
-        """Return for each phase the number of batches with records that have it, and the sum of its seconds."""
+        """Return for each phase the number of batches with records that had the phase, and the sum of the phase's
+        seconds.
+        """
         with self._lock:
             return {phase: (self._batches[phase], self._sums[phase]) for phase in PHASES if self._batches[phase]}
 

@@ -10,7 +10,7 @@ from broker.stream.metrics.latency import Latency
 
 MOMENT_S = 5
 KEPT = 720
-"""The number of moments that are kept, which cover an hour if batches finish in each."""
+"""The number of moments that are kept. They cover an hour if a batch finishes in each moment of five seconds."""
 
 _RATE_MOMENTS = 12
 """The number of moments in the last minute, over which rates are computed."""
