@@ -42,11 +42,11 @@ class BatchBindings:
     Invariant: a file is complete (written aside, synced, renamed, folder synced) and never changes. So a batch that is
     replayed after a crash finds the version of its first run. A copy is written only after its file, so a copy without
     a file shows that the file was removed. The folder is created once. After another daemon took the folder over
-    (:mod:`broker.plans.stream_folder`), this one cannot bind a batch, and so writes none.
+    (:mod:`broker.plans.stream_folder`), this daemon cannot bind a batch, and so writes no batch.
 
     Bindings that are missing in Spark's offset log (its ``checkpoint`` was removed) are removed, because Spark reuses
-    their ids. A further file has the number of starts of a batch that was started more than once. So a batch that ends
-    the process is known at the next start.
+    their ids. A further file has the number of starts of a batch that was started more than once. So the next start of
+    the daemon detects a batch that ends the process.
 
     Cost: three syncs for each batch, five for a replayed batch.
     """
@@ -65,8 +65,8 @@ class BatchBindings:
     def last(self) -> Binding | None:
         """Return the binding of the last bound batch, or None if no batch was bound.
 
-        If that binding is lost and its batch is committed, return version -1 with the end offsets of Spark's log. No
-        caller needs more of a committed batch.
+        If that binding is lost and its batch is committed, return version -1 with the end offsets of Spark's log.
+        Callers need only these offsets of a committed batch.
         """
         bound, done = max(self._ids(), default=-1), max(ids_in(self._commit_log), default=-1)
         if done > bound and (self._offsets_log / str(done)).exists():

@@ -18,7 +18,9 @@ _LAST = 2
 
 
 def begin_anew(folder: Path) -> str:
-    """Return the last remedy for an error text: to remove the checkpoint folder."""
+    """Return the remedy for an error text if a checkpoint cannot be repaired: to remove its folder, and start without
+    it.
+    """
     return f"stop the daemon and remove {folder}, and the stream begins at its starting_offsets"
 
 
@@ -30,10 +32,11 @@ def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
     the binding. The last unreadable entries without a binding are removed: nothing of these batches was written, and
     Spark plans them anew.
 
-    A binding is rewritten from its copy. With another version, records for a query that was removed since would be
-    lost. Unreadable commits are removed, from the last one back to the last readable one. The batch after that is
-    replayed as it was bound, and its records arrive twice with the same ``asc-source``. Spark reads the last two
-    entries and the last commit.
+    A binding is rewritten from its copy, so that the batch is replayed with the same version of the queries. With
+    another version, records for a query that was removed since would be lost. Unreadable commits are removed, from the
+    last one back to the last readable one. The batch after that is replayed as it was bound, and its records arrive
+    twice with the same ``asc-source``. Only the last two entries and the last commit are mended, because Spark reads no
+    others.
 
     ``topic``: the source topic to write if no entry has one. Raise BrokerError, with a remedy, if a file cannot be
     repaired or cannot be read from disk.
@@ -143,9 +146,8 @@ def _fits_sums(path: Path) -> bool:
 
 
 def _bound(path: Path, batch_id: int | None = None) -> Binding | None:
-    """Return the binding in a file, or None if the file has no valid binding.
-
-    Without ``batch_id``, the file name is the id.
+    """Return the binding in a file, or None if the file has no valid binding. ``batch_id``: the id of the batch; if
+    None, the file name is the id.
     """
     try:
         return parsed_binding(int(path.name) if batch_id is None else batch_id, _read(path))
@@ -165,7 +167,9 @@ def _read(path: Path) -> bytes:
 
 
 def _entry(offsets: Path, topic: str, ends: Offsets) -> str:
-    """Return an offset log entry, with the other lines copied from a readable entry if there is one."""
+    """Return the text of an offset log entry with the offsets ``ends``. Its other lines (version and metadata) are
+    copied from a readable entry if there is one.
+    """
     for path in _newest_first(offsets):
         if _is_whole(path, lines=3):
             version, head, last = _read(path).decode().splitlines()

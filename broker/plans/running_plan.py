@@ -23,7 +23,8 @@ LOG = logging.getLogger("asc.plan")
 class BoundBatch:
     """A batch with its plan and its offsets.
 
-    ``is_replay``: the plan is of an earlier version, with which it was started.
+    ``is_replay``: whether the plan has an earlier version than the running plan, because the batch was started with
+    that version before.
 
     ``first`` and ``end``: by source partition, the first offset of the batch, and the first offset after it. They are
     equal if the partition has no record in the batch. They are the same in each run of the batch.
@@ -81,13 +82,15 @@ class RunningPlan:
 
     @property
     def is_settled(self) -> bool:
-        """Return whether Spark has committed the last bound batch, or no batch was bound."""
+        """Return whether no batch is unfinished: Spark has committed the last bound batch, or no batch was bound."""
         bound = self._bound
         return bound is None or self._bindings.is_committed(bound.batch_id)
 
     @property
     def version_to_replay(self) -> int | None:
-        """Return the version of the batch that was started and not committed. Return None if there is no such batch."""
+        """Return the version of the queries with which a batch was started that is not committed. Return None if there
+        is no such batch.
+        """
         return None if self._bound is None or self.is_settled else self._bound.version
 
     def replay_with(self, plan: Plan) -> None:
@@ -137,9 +140,9 @@ class RunningPlan:
                     return self._effective_offsets()
 
     def arrange(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
-        """Put new sequences of blocks into the running plan, and return that plan.
-
-        ``measured``: the plan for which the sequences were found. A block that has changed since keeps its sequence.
+        """Put new sequences of blocks into the running plan, and return that plan. ``orders``: the new sequences by the
+        index of the block. ``measured``: the plan for which the monitor found the sequences. A block that has changed
+        since then keeps its sequence.
         """
         with self._lock:
             self._plan = self._plan.with_orders_of(measured, orders)

@@ -60,10 +60,10 @@ def take_folders(checkpoint_dir: Path, streams: Iterable[str]) -> None:
 def take_folder(checkpoint_dir: Path, stream: str) -> Path:
     """Rename the folder of a stream to its next name, and return the path, so that the former owner cannot write to it.
 
-    Invariant: a file that is written under the former name is in the folder before this function returns, or never. The
-    reason is that all files of a stream are written aside and then renamed, by path. The file of cubes is the
-    exception, because the former owner has it open: its new owner copies it. A note replaces the folder under the
-    former name, so that Spark does not create that folder again. Raise OSError.
+    Invariant: after this function returns, no write under the former name adds a file to the folder. The reason is that
+    all files of a stream are written aside and then renamed, by path. The file of cubes is the exception, because the
+    former owner has it open; the new owner copies this file. A note replaces the folder under the former name, so that
+    Spark does not create that folder again. Raise OSError.
     """
     former = stream_folder(checkpoint_dir, stream)
     taken = _folder(checkpoint_dir, stream, takeovers_of(former) + 1)
