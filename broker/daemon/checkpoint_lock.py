@@ -17,8 +17,8 @@ from broker.plans.stream_folder import take_folders
 _NAME = "spark.checkpoint_dir"
 _OWNER_BYTES = 1_000
 _NOT_LEFT = b"-"
-"""The mark in the lock file if the previous holder did not release the lock. The new holder later replaces this mark by
-the id of its registry.
+"""The mark that a new holder writes into the lock file if the previous holder did not release the lock. The new holder
+later replaces this mark by the id of its registry.
 """
 
 
@@ -29,7 +29,7 @@ class CheckpointLock:
     Invariant: if the file system supports locks, at most one lock on a folder is held and not lost. The lock is on the
     file that has the name ``lock``. A takeover gives this name to another file that was locked before. ``mark`` writes
     the id of the registry that the holder serves into the file. Only the leader of that registry may take the lock
-    over: the holder is not the leader any more, and serves no other registry. A release removes the mark.
+    over, because then the holder is not the leader any more, and serves no other registry. A release removes the mark.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -104,7 +104,9 @@ class CheckpointLock:
         self._is_marked = True
 
     def is_of(self, registry: str) -> bool:
-        """Return whether the holder of the lock, which may be another daemon, serves the registry."""
+        """Return whether the mark in the lock file shows that the holder of the lock, which may be another daemon,
+        serves the registry.
+        """
         try:
             return self._path.read_bytes()[:_OWNER_BYTES] == registry.encode()
         except OSError:

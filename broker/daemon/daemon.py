@@ -142,7 +142,8 @@ class Daemon:
     def check_processes(self) -> None:
         """Raise BrokerError if a process of the daemon has died, or another daemon has taken its registry.
 
-        Only a new daemon can continue. In the second case, the deliveries of this daemon are out of date.
+        This daemon cannot continue after such an error. If another daemon has taken the registry, the data of this
+        daemon is out of date.
         """
         from broker.runtime.spark import has_stopped
 
@@ -191,7 +192,9 @@ class Daemon:
         self._started.close()
 
     def abandon(self) -> None:
-        """Kill the JVM of the jobs, so that nothing more is written. A running batch is left as after a crash."""
+        """Kill the JVM of the jobs, so that this daemon, which another daemon has replaced, writes nothing more. A
+        running batch is left as after a crash.
+        """
         if self._spark is not None:
             gateway: Any = self._spark.sparkContext._gateway
             gateway.proc.kill()

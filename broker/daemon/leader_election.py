@@ -22,9 +22,8 @@ _LOOK_S = 0.2
 """The interval in seconds at which a standby checks whether it is the leader, and whether it must stop."""
 
 _CONFIRMED_WITHIN_S = 5.0
-"""The time in seconds in which Kafka must answer this member twice. Kafka usually answers every half second.
-
-Without two answers the folder is not taken over.
+"""The time in seconds in which Kafka must confirm twice that this daemon leads, before the daemon takes the checkpoint
+folder over. Kafka usually answers every half second. Without two answers the folder is not taken over.
 """
 
 _GRACE_S = 2.0
@@ -69,7 +68,7 @@ class LeaderElection:
         """Wait until this daemon may serve. ``enter`` is called with the cause of the wait.
 
         Raise RegistryTakenError if another daemon serves and this one is not a standby. Raise KafkaError if Kafka does
-        not let it join. Raise BrokerError if it is stopped.
+        not let this daemon join the group. Raise BrokerError if this daemon is stopped.
         """
         if self._is_standby:
             self._wait_as_standby(enter, is_stopping)

@@ -27,7 +27,9 @@ REPLACED = 3
 """The exit code of a daemon that ends because another one has replaced it."""
 
 _EXIT_S = 3.0
-"""The time in seconds that the process may last after the stop; then it ends despite uninterruptible requests."""
+"""The time in seconds that the process may last after the components have stopped. Then it ends, even if requests that
+cannot be interrupted still run.
+"""
 
 _WATCH_PAUSE_S = 1.0
 
