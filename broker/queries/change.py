@@ -13,9 +13,8 @@ from broker.queries.query import RegisteredQuery
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """The registration of a query.
-
-    It replaces the query with the same id; if ``replaces`` is false, the id must be new.
+    """The registration of a query. It replaces a registered query with the same id; if ``replaces`` is false, the
+    registration is refused if the id is registered.
     """
 
     query: RegisteredQuery
@@ -31,7 +30,7 @@ class Alter:
     """A change that is computed when it is applied. ``altered`` returns the new query from the query that has the id
     then, or from None if the id is not registered.
 
-    If ``replaces`` is false, the id must be new.
+    If ``replaces`` is false, the change is refused if the id is registered.
     """
 
     query_id: str

@@ -1,5 +1,5 @@
-"""Joins in plans: the entries (members) that change with the shapes of a layer, and the limits on the
-shapes of joins.
+"""Joins in plans: the members of a join, and the limits on the shapes of joins. A member is the entry of a join in a
+plan for one shape of the layer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from broker.queries.validated_query import Members, ValidatedQuery
 from broker.stream.analyser import StreamAnalyser
 
 Reshaped = Mapping[str, Collection[str] | None]
-"""The ids of the changed rows by layer. None: any row of the layer may have changed."""
+"""The ids of the changed rows (shapes with their properties) by layer. None in place of ids: any row of the layer may
+have changed.
+"""
 
 
 Made = Mapping[str, tuple[RegisteredQuery, Members]]
@@ -34,7 +36,7 @@ Made = Mapping[str, tuple[RegisteredQuery, Members]]
 class Changed:
     """The changes of a query set: ids of queries, and shapes of layers.
 
-    ``made``: members already computed for the shapes.
+    ``made``: the members of joins that were already computed for the changed shapes.
     """
 
     queries: Collection[str]
@@ -46,7 +48,8 @@ class Changed:
 class Moved:
     """The members of joins to add to plans and to remove from them, by stream.
 
-    ``again``: the ids of joins that must be validated as a whole.
+    ``come``: the members to add. ``gone``: the plan ids of the members to remove. ``again``: the ids of joins that must
+    be validated as a whole.
     """
 
     come: dict[str, list[Query]] = field(default_factory=dict)
@@ -108,9 +111,9 @@ def check_growth(
 ) -> None:
     """Raise QueryError if new rows of a layer would exceed the effort that a served join over the layer may take.
 
-    Call this before the rows are written, with the cancellation of the request. Rows that are written enter plans at
-    any effort, and all layers wait meanwhile. Cost: if the number of rows does not decide, the computation of the
-    join's members. Raise CancelledError.
+    Call this before the rows are written, with the cancellation of the request. Rows that are written enter plans
+    whatever the effort, and changes of all layers wait until they have. Cost: if the number of rows does not decide,
+    the computation of the join's members. Raise CancelledError.
     """
     for query in standing.joins_over(layer):
         stream = standing.planned_on(query.id)
@@ -189,7 +192,7 @@ def change_count(then: QuerySet, now: QuerySet) -> int:
 def crowded_joins(standing: QuerySet, most: int) -> set[str]:
     """Return the ids of all joins of each stream whose joins have more than ``most`` shapes together.
 
-    For such streams it must be decided anew which joins are served.
+    The caller decides anew which joins such a stream serves.
     """
     running = _running_joins(standing)
     counts = Counter[str]()

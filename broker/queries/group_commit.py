@@ -44,9 +44,8 @@ class PendingChange:
         return self.is_stale or self.outcome is not None or self.error is not None
 
     def is_of(self, standing: QuerySet) -> bool:
-        """Return whether the validation still holds: the altered queries and the named shapes did not change since.
-
-        If so, the changes undo nothing that another change did.
+        """Return whether the validation still holds for ``standing``: the altered queries, and the shapes that
+        predicates name, have not changed since. If so, the changes undo no other change.
         """
         is_reshaped = standing.shapes is not self.standing.shapes
         if is_reshaped and any(one.predicate.shapes or one.computes_by_row for one in self.candidates.values()):
@@ -97,7 +96,9 @@ class GroupCommit:
 
 
 def companions(pending_changes: Sequence[PendingChange], standing: QuerySet) -> list[PendingChange]:
-    """Return the pending changes that can be applied in one step: they are plain, and no two change the same query."""
+    """Return the pending changes that can be applied in one step: they are plain (:meth:`PendingChange.is_plain`), and
+    no two of them change the same query.
+    """
     taken: set[str] = set()
     together: list[PendingChange] = []
     for pending_change in pending_changes:
@@ -110,7 +111,9 @@ def companions(pending_changes: Sequence[PendingChange], standing: QuerySet) -> 
 
 
 def joined(pending_changes: Sequence[PendingChange]) -> tuple[list[Change | AscError], dict[int, ValidatedQuery]]:
-    """Return the changes of all pending changes in sequence, and their candidates by index in the sequence."""
+    """Return the changes of all pending changes in one sequence, and the validated queries of these changes by the
+    index of the change in the sequence.
+    """
     changes: list[Change | AscError] = []
     candidates: dict[int, ValidatedQuery] = {}
     for pending_change in pending_changes:
@@ -134,7 +137,9 @@ def unrefused(pending_changes: Sequence[PendingChange], refused: Collection[int]
 
 
 def part(pending_changes: Sequence[PendingChange], outcome: Outcome, before: QuerySet) -> None:
-    """Set the outcome of each pending change to its part of the outcome of their common step."""
+    """Set the outcome of each pending change to its part of ``outcome``, the outcome of the step that applied them all.
+    ``before``: the standing queries before this step.
+    """
     low = 0
     for pending_change in pending_changes:
         high = low + len(pending_change.changes)

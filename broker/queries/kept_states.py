@@ -15,12 +15,13 @@ from broker.stream.stream import Stream
 
 
 def with_since(candidate: ValidatedQuery, before: QuerySet) -> ValidatedQuery:
-    """Return a candidate with ``since``, the registry version that identifies the registration of its state.
+    """Return a candidate (a validated query that is not yet registered) with ``since``, the registry version that
+    identifies the registration of its state.
 
-    If the query replaces one that has a state of the same kind in the same stream, ``since`` is the one of the replaced
-    query. Exception: a kind with the handoff ``feed`` discards the state of a paused query. In all other cases,
-    ``since`` is the current version of the registry. A removal of a query is always later than the ``since`` of that
-    query.
+    If the query replaces one that has a state of the same kind in the same stream, it gets the ``since`` of the
+    replaced query, and so continues the state. Exception: a kind with the handoff ``feed`` discards the state of a
+    paused query. In all other cases, ``since`` is the current version of the registry. A removal of a query is always
+    later than the ``since`` of that query.
     """
     query = candidate.query
     if query.operator is None:
@@ -36,7 +37,8 @@ def with_since(candidate: ValidatedQuery, before: QuerySet) -> ValidatedQuery:
 
 
 def keep_states(streams: Mapping[str, Stream], after: QuerySet, plans: Mapping[str, Plan]) -> None:
-    """Make the streams keep the states of the queries of a set, and delete all others, before the set's plans run.
+    """Make the streams keep the fold states of the queries in ``after``, and delete all other states. The caller calls
+    this before the plans of ``after`` run.
 
     ``plans``: the new plans of the streams that change. The states of queries whose records are unreadable are kept.
     Cost: a walk over the unreadable queries and the queries that have states.

@@ -17,7 +17,7 @@ Step = Literal["read", "validated", "compiled", "written"]
 STEPS: tuple[Step, ...] = ("read", "validated", "compiled", "written")
 
 _LOGGED_QUERIES = 20_000
-"""The number of changed queries from which a change takes seconds, and its steps are logged."""
+"""The smallest number of queries of a change whose steps are logged, because such a change takes seconds."""
 
 
 @dataclass(slots=True)

@@ -34,7 +34,9 @@ class StandingOperators:
     unchanged: Collection[int] = ()
 
     def used(self, stream: str, gone: Collection[str]) -> _Used:
-        """Return the used capacity of a stream. Queries that are ``gone`` or removed are not counted."""
+        """Return the used capacity of a stream. The queries whose ids are in ``gone`` or in ``removed`` are not
+        counted.
+        """
         plan = self.plans.get(stream)
         # Only the names in the table are read: reading many definitions would take longer than all else under the lock.
         served = () if plan is None else plan.destinations.used()
@@ -49,7 +51,8 @@ class StandingOperators:
 def excess_of_operators(
     config: Config, candidates: Sequence[ValidatedQuery], refused: Collection[int], standing: StandingOperators
 ) -> dict[int, AscError]:
-    """Return the errors, by index, of the candidates that exceed a limit of their stream.
+    """Return the errors, by index, of the candidates (validated queries to be registered) that exceed a limit of their
+    stream.
 
     Candidates in ``refused`` are ignored. A candidate can exceed a limit on its own definition, on the queries of its
     kind, or on tracks. Standing queries are counted, except those that the change removes or replaces. A paused

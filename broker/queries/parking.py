@@ -22,8 +22,8 @@ class Parking:
 
     A finding names expressions, topics, conditions or queries with which a stream cannot go on. The queries that use
     them are parked with their version, so a query that is registered anew is served. The stream stores its parked
-    queries. A query is set aside as long as the daemon runs, unless it is registered anew. The caller of :meth:`note`
-    holds the lock of changes.
+    queries. A query of ``set_aside`` (:class:`broker.daemon.daemon.Daemon`) is not served while the daemon runs, unless
+    it is registered anew. The caller of :meth:`note` holds the lock of changes.
     """
 
     def __init__(self, streams: Mapping[str, Stream], set_aside: Collection[str] = ()) -> None:
@@ -61,7 +61,9 @@ class Parking:
         return any(stream.finding is not None for stream in self._streams.values())
 
     def note(self, standing: QuerySet, state_at: Callable[[int], Mapping[str, RegisteredQuery]]) -> None:
-        """Park the queries that a stream's finding concerns: standing queries, and queries of a batch to replay."""
+        """Park the queries that a stream's finding concerns: standing queries, and queries of a batch to replay.
+        ``state_at`` returns the queries at a version of the registry.
+        """
         self._noted = []
         for stream in self._streams.values():
             finding = stream.finding

@@ -35,12 +35,16 @@ from broker.queries.validated_query import ValidatedQuery, planned_ids
 from broker.stream.analyser import NO_LAYERS, StreamAnalyser
 
 _LARGE = 5_000
-"""The number of queries that takes a tenth of a second to compile."""
+"""The smallest number of queries of a large plan (:func:`is_large`). To compile so many queries takes a tenth of a
+second.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """The work of expressions for Spark: the numbers of expressions, of operators and operands, and of steps."""
+    """The work of expressions for Spark: the number of expressions, and the sums of their nodes (operators and
+    operands) and of their steps (:class:`PAttribute`).
+    """
 
     expressions: int
     nodes: int
@@ -99,8 +103,8 @@ class Planning:
     ) -> tuple[dict[str, Plan], dict[str, str]]:
         """Return the result of :meth:`plans` for the queries ``after``, derived from the plans of ``before``.
 
-        Only queries that ``changed``, or that were not served, are validated. Raise PlanError if the plans exceed a
-        bound of plans.
+        Only queries in ``changed``, and queries that were not served, are validated. Raise PlanError if the plans
+        exceed a bound of plans.
         """
         crowded = crowded_joins(after, self._config.limits.stream_join_shapes)
         again = {*changed.queries, *after.naming(changed.shapes), *before.unserved, *crowded}
@@ -135,9 +139,8 @@ class Planning:
         check_growth(self._analysers, standing, layer, rows, cancellation)
 
     def caught_up(self, stream: str, plan: Plan, then: QuerySet, now: QuerySet) -> Plan:
-        """Return a stream's plan of the queries served in ``then``, updated with the changes from ``then`` to ``now``.
-
-        Nothing is validated. Raise AscError if a bound is exceeded.
+        """Return a plan of the queries that a stream serves in ``then``, updated with the changes from ``then`` to
+        ``now``. The changed queries are not validated again. Raise AscError if the plan exceeds a bound.
         """
         changed = now.queries.differences(then.queries) | now.unserved.differences(then.unserved)
         shapes = reshaped(then.layers, now.layers)
@@ -228,7 +231,8 @@ class Planning:
         removes: Collection[str],
         cancellation: Cancellation | None = None,
     ) -> dict[str, Plan]:
-        """Return the plans of the streams that a change of the standing queries affects, with a provisional version.
+        """Return the plans of the streams that a change of the standing queries affects. They have a provisional
+        version, because the registry assigns the version when the change is written.
 
         Errors are as in :meth:`Members.over`, for joins whose layer changed after the validation.
         """
@@ -364,9 +368,8 @@ class Planning:
         return served
 
     def _excess(self, work: _Work) -> tuple[str, str] | None:
-        """Return the bound that a stream's expressions exceed together, and the limit's name.
-
-        Return None if there is none.
+        """Return the bound that a stream's expressions exceed together, as a text, and the name of its limit in the
+        configuration. Return None if they exceed no bound.
         """
         limits = self._config.limits
         if work.expressions > limits.spark_attributes:

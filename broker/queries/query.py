@@ -23,8 +23,8 @@ _RECORD_FORM = 1
 _OPERATED_FORM = 2
 """The form of the registry's record of a query that has an operator or is a join.
 
-An old daemon that knows neither refuses this form, so it cannot route the accepted records or rewrite the query without
-them.
+An earlier version of the daemon, which knows neither operators nor joins, refuses this form. So it cannot route the
+accepted records, or write the query again without its operator or join.
 """
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -47,12 +47,12 @@ class RegisteredQuery:
     time zone, UTC. ``version`` is the offset of its record in the registry; -1 before it is written. ``join``: the
     layer with which it is joined, or None. ``operator``: the operator of its accepted records; None if they are routed.
     ``since``: the version of the registry just before its first registration, which identifies that registration. A
-    replacement with an operator of the same kind keeps it. So does a pause, if workers fill the state. Only queries
-    with an operator have ``since``; for others it is -1.
+    replacement with an operator of the same kind keeps ``since``. A pause keeps it only for a kind with the handoff
+    ``fold``. Only queries with an operator have ``since``; for others it is -1.
 
     ``unreadable``: the reason why its record cannot be used here. The record is damaged, has a later form, or contains
-    a query that could not be registered. Such a query is only listed, under its key in any form, with the record's text
-    as ``where``.
+    a query that could not be registered. Such a query is only listed: under the key of its record, even if the key is
+    no legal id, and with the record's text as ``where``.
 
     >>> query = RegisteredQuery("late", "flights", "dep_delay > 60", "asc.late")
     >>> RegisteredQuery.from_record("late", query.record(), 7) == query.at(7)
@@ -106,8 +106,8 @@ class RegisteredQuery:
 
     @classmethod
     def from_record(cls, query_id: str, value: bytes, version: int) -> RegisteredQuery:
-        """Return the query in a record of the registry, whatever version wrote it. The query is ``unreadable`` if this
-        version does not know the form.
+        """Return the query in a record of the registry, which any version of asc-broker may have written. The query is
+        ``unreadable`` if this version does not know the record's form.
 
         >>> RegisteredQuery.from_record("late", b'{"stream": "flights", "where": "dep_delay > 60"}', 7).topic
         'asc.late'

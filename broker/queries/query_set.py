@@ -40,9 +40,9 @@ class _Indexes:
     """The indexes over all queries of a set.
 
     ``labels``: keys of stream, label name, label value and query id. ``expiring``: expiry times with query ids.
-    ``naming``: keys of layer, shape and id of the queries that name the shape; a join over the layer has no shape.
-    ``counts``: the number of queries of each stream. ``feeds``: the number of queries that deliver to one of the topics
-    ``watched``, by stream and topic.
+    ``naming``: keys of layer, shape id and query id, for each shape that a query names. A join over the layer is under
+    the shape id ``_NO_SHAPE``. ``counts``: the number of queries of each stream. ``feeds``: the number of queries that
+    deliver to one of the topics ``watched``, by stream and topic.
     """
 
     labels: SortedMap[_Label, None]
@@ -166,7 +166,9 @@ class QuerySet:
         return (query for query in within if _passes(query, label, operator, layer))
 
     def _fewest(self, asked: Collection[tuple[str, str]], streams: Collection[str]) -> tuple[str, str] | None:
-        """Return the label with the fewest queries among ``asked``. Return None if ``asked`` is empty."""
+        """Return the label in ``asked`` that the fewest queries of ``streams`` have, so that a walk over these queries
+        is short. Return None if ``asked`` is empty.
+        """
 
         def count(label: tuple[str, str]) -> int:
             labels = self._indexes.labels
@@ -279,7 +281,7 @@ class QuerySet:
         return SortedMap({(query.stream, query.id): None for query in found if query is not None})
 
     def _ids(self, stream: str, label: tuple[str, str], first: str) -> Iterator[str]:
-        """Yield the ids of a stream's queries under a label in order, from ``first`` on."""
+        """Yield the ids of a stream's queries under a label in ascending order, from the id ``first`` on."""
         filed = (stream, *label)
         for key, _ in self._indexes.labels.items_from((*filed, first)):
             if key[:-1] != filed:
@@ -293,7 +295,9 @@ def unknown_query(query_id: str) -> UnknownQueryError:
 
 
 def _past(filed: tuple[str, ...], prefix: str) -> Callable[[tuple[str, ...]], bool]:
-    """Return a test whether a key of an index is beyond the keys under ``filed`` whose id begins with a prefix."""
+    """Return a function for :meth:`SortedMap.count_from`. It returns true for a key of an index that comes after all
+    keys under ``filed`` whose id begins with ``prefix``.
+    """
     return lambda key: key[:-1] != filed or not key[-1].startswith(prefix)
 
 
@@ -312,9 +316,8 @@ def _filed(query: RegisteredQuery) -> Iterator[_Label]:
 
 
 def _asked(label: tuple[str, str] | None, operator: str | None, layer: str | None) -> list[tuple[str, str]]:
-    """Return the labels under which all queries that match the filters are indexed.
-
-    Routed queries, which are most queries, have no label for their operator.
+    """Return the labels under which all queries that match the filters are indexed. The filter for routed queries (no
+    operator) adds no label, because most queries are routed and are not indexed by operator.
     """
     found = [] if label is None else [label]
     if operator is not None and operator != ROUTE:

@@ -48,7 +48,7 @@ _SNAPSHOT_S = 600.0
 class QueryState:
     """The standing queries (``now``) and their running plans, kept consistent with the registry.
 
-    If running plans or a snapshot exist, only later changes are validated and compiled. Invariant: ``now`` and the
+    If running plans or a snapshot exist, only changes since then are validated and compiled. Invariant: ``now`` and the
     running plan of every stream agree. Not thread-safe: a caller that changes queries holds a lock over all methods
     except :meth:`store`.
     """
@@ -103,9 +103,9 @@ class QueryState:
         self._parking.let_go_on()
 
     def news_of_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
-        """Return the unread changes in the topics of layers. ``until``: offsets up to which to wait for records.
-
-        Call this with the lock over following the topics, and no other lock. Raise KafkaError.
+        """Return the unread changes in the topics of layers, by layer. ``until``: by layer, the offsets up to which the
+        call waits for records. Call this with the lock :attr:`Registrar._following`, and no other lock. Raise
+        KafkaError.
         """
         return self._layers.news(self.now.layers, until)
 
@@ -137,7 +137,9 @@ class QueryState:
     def _with_layers(
         self, queries: QuerySet, earlier_marks: Mapping[str, LayerMark] | None = None
     ) -> tuple[QuerySet, Reshaped]:
-        """Return a set with the layers at its marks, and the shapes that changed since ``earlier_marks``."""
+        """Return a query set with the layers as they are at the set's marks (offsets of the layers' topics), and the
+        shapes that changed since ``earlier_marks``.
+        """
         if not self._config.layers:
             return queries, {}
         layers, changed = self._layers.at(queries.marks, earlier_marks)
@@ -185,7 +187,9 @@ class QueryState:
 
     @property
     def is_parking_due(self) -> bool:
-        """Return whether a stream has a finding for which queries are to be parked."""
+        """Return whether a stream has a finding (causes of failing batches, :class:`DiagnosisResult`) for which queries
+        are to be parked.
+        """
         return self._parking.is_due()
 
     def park(self) -> None:
@@ -273,7 +277,9 @@ class QueryState:
 
 
 def _without_leftovers(plans: Mapping[str, Plan]) -> dict[str, Plan]:
-    """Return plans without unused Spark expressions, because a parked expression may be the one that ends batches."""
+    """Return plans without Spark expressions that no query uses any more. Such an expression of a parked query would
+    otherwise still be evaluated, and end batches.
+    """
     kept = {}
     for name, plan in plans.items():
         used = plan.computed

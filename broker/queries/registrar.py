@@ -54,12 +54,14 @@ DAEMON = unlimited("daemon")
 """The scope of the daemon's own changes."""
 
 _CAUGHT_UP = 1_000
-"""The largest number of changes that are put into a renewed plan under the lock."""
+"""The largest number of changes that are put into a plan that was compiled anew (:meth:`Registrar.renew`) while the
+lock of changes is held.
+"""
 
 _CLOSE_S = 2.0
 
 _RENEWAL_PAUSE_S = 30.0
-"""The minimal pause in seconds between two renewals of a stream's plan."""
+"""The minimal pause in seconds between two renewals (new compilations) of a stream's plan."""
 
 
 class Registrar:
@@ -142,10 +144,10 @@ class Registrar:
     def follow_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, Offsets]:
         """Put new records of the layers' topics into the plans, and return the effective offsets by stream.
 
-        To be called often. If there are no new records, the call costs a request to Kafka, and returns no offsets.
-        ``until``: offsets of layers up to which the call waits. Endless writes are processed in parts, so that no part
-        takes long or blocks other writers. Raise KafkaError, including RegistryError; the next call then reads the same
-        records again.
+        The daemon calls this often. If there are no new records, the call costs a request to Kafka, and returns an
+        empty mapping. ``until``: offsets of layers up to which the call waits. If records arrive without end, the call
+        processes them in parts, so that no part takes long or blocks other writers. Raise KafkaError, including
+        RegistryError; the next call then reads the same records again.
         """
         offsets: dict[str, Offsets] = {}
         while True:
@@ -162,7 +164,8 @@ class Registrar:
     def _take_layers(self, news: Mapping[str, News]) -> dict[str, Offsets]:
         """Put changes of layers into the plans, and return the effective offsets by stream.
 
-        Return nothing if the changes do not follow the current layers.
+        Return an empty mapping, and change nothing, if the changes were read from another state of the layers than the
+        current one.
         """
         made = self._query_state.made_members(news, self._stopping)
         with self._lock:
@@ -188,7 +191,9 @@ class Registrar:
         return self._query_state.layers.configured
 
     def check_growth(self, layer: str, rows: Mapping[str, Feature], cancellation: Cancellation) -> None:
-        """Raise QueryError for rows that would block the layers: see :func:`broker.queries.expansion.check_growth`."""
+        """Raise QueryError for rows of a layer whose computation would delay the changes of all layers: see
+        :func:`broker.queries.expansion.check_growth`.
+        """
         self._planning.check_growth(self.standing, layer, rows, cancellation)
 
     def write_layer(self, name: str, puts: Mapping[str, bytes], removes: Collection[str]) -> dict[str, Offsets]:
@@ -268,8 +273,9 @@ class Registrar:
         error. The method returns when the running plans have the new queries, and no plan has the removed ones.
 
         Raise ForbiddenError if the scope permits no changes. Raise KafkaError, including RegistryError, if Kafka fails.
-        Raise PlanError if the queries together exceed a bound of plans. Then nothing is changed, as far as can be known
-        (see :meth:`expire`). Raise CancelledError if the call is cancelled before the write.
+        Raise PlanError if the queries together exceed a bound of plans. After an error nothing is changed, unless Kafka
+        failed during the commit; then the next call of :meth:`expire` reads the registry again. Raise CancelledError if
+        the call is cancelled before the write.
         """
         scope.check_change()
         with self.loads.started(len(changes), scope.name, cancellation or self._stopping) as load:
@@ -348,9 +354,8 @@ class Registrar:
                 raise
 
     def _made_together(self, pending_changes: Sequence[PendingChange]) -> list[PendingChange]:
-        """Apply several pending changes in one step. Return an empty list, unless a change is refused.
-
-        If a change is refused, apply and answer nothing, and return the pending changes that can be applied without it.
+        """Apply and answer several pending changes in one step, and return an empty list. But if a change is refused,
+        apply and answer none of them, and return the pending changes that contain no refused change.
         """
         before = self.standing
         changes, candidates = joined(pending_changes)

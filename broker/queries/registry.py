@@ -55,7 +55,9 @@ class Registry:
         self.topic = topic
         self._producer: Any = None
         self._odd_keys: dict[str, bytes] = {}
-        """The keys that are not valid UTF-8, by the id that displays them. The daemon never writes such keys."""
+        """The keys of records that are not valid UTF-8, by the id under which such a record is listed. The daemon never
+        writes such keys.
+        """
 
     def open(self) -> None:
         """Create or check the topic, and open a producer for it."""
@@ -109,8 +111,8 @@ class Registry:
     def records_after(self, version: int) -> list[tuple[int, str, RegisteredQuery | LayerMark | None]] | None:
         """Return the records after a version in order: offset, id, and the query, or None for a removal.
 
-        The mark of a layer has its own key as the id. Return None if the topic does not contain the version: its
-        records expired, or it is another topic.
+        The mark of a layer has its own key as the id. Return None if the topic does not contain the version, because
+        its records expired, or because the topic was created anew.
         """
         found = [
             (offset, query_id, None if value is None else _read(query_id, value, offset))

@@ -45,7 +45,9 @@ class TopicLoops:
                 self._feeds.setdefault(self._topics[stream], set()).add(topic)
 
     def refusal(self, query: RegisteredQuery) -> QueryError | None:
-        """Return the error if a query would close a loop. Otherwise count the query, and return None."""
+        """Return the error if a query would close a loop. Otherwise remember the topic to which the query delivers, for
+        the checks of later queries, and return None.
+        """
         source = self._topics[query.stream]
         if query.topic not in self._sources:
             return None

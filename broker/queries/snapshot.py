@@ -39,9 +39,8 @@ LOG = logging.getLogger("asc.snapshot")
 _FORM = 6
 
 _READING = 3
-"""The version of the parsing of predicates and registry records.
-
-Raise it with each change of their meaning: plans of an earlier version are not used.
+"""The version of the parsing of predicates and registry records. Increase it with each change of their meaning, because
+snapshots of an earlier version are then not used.
 """
 
 _MANIFEST = "manifest.json"
@@ -245,7 +244,7 @@ class Snapshots:
 
 
 def _made_for(config: Config, cluster: KafkaCluster, schemas: Mapping[str, str]) -> dict[str, Any]:
-    """Return the conditions, beside the queries, on which a snapshot depends."""
+    """Return the values, other than the queries, on which the plans of a snapshot depend: see :class:`Snapshots`."""
     streams = {
         name: [stream.topic, stream.format, schemas[name], stream.crs, dict(stream.options)]
         for name, stream in config.streams.items()

@@ -22,7 +22,8 @@ def owns_topic(query: RegisteredQuery) -> bool:
 def shared_topics(
     candidates: Sequence[ValidatedQuery], standing: QuerySet, refused: Collection[int]
 ) -> dict[int, AscError]:
-    """Return the errors of the candidates, except refused ones, that would share a topic that belongs to one query.
+    """Return the errors, by index, of the candidates (validated queries to be registered) that would share a topic that
+    belongs to one query. ``refused``: the indexes of candidates to ignore.
 
     Standing queries that are paused or not served are counted, because they may be resumed. Cost: a walk over all
     queries if a query that owns a topic is added, or changes its topic.

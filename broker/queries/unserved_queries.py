@@ -21,7 +21,8 @@ from broker.stream.analyser import StreamAnalyser
 @dataclass(frozen=True, slots=True)
 class UnservedQuery:
     """A standing query that is not served: its version, stream, the expressions that Spark would compute, and the
-    destination that its operator would have in a plan. A query that cannot be served alone has neither.
+    destination that its operator would have in a plan. A query that a limit refuses even without other queries has no
+    expressions and no destination here.
     """
 
     version: int

@@ -55,11 +55,9 @@ class Members:
         computed_max: int | None = None,
         is_bounded: bool = False,
     ) -> Members:
-        """Return the members for rows of the layer.
-
-        ``cancellation`` is checked between two rows; raise CancelledError. Raise QueryError once Spark would compute
-        more than ``computed_max`` expressions. If ``is_bounded``, raise PredicateError once the rows have taken more
-        effort than a join may.
+        """Return the members for rows of the layer. ``cancellation`` is checked between two rows; if it is set, raise
+        CancelledError. Raise QueryError once Spark would compute more than ``computed_max`` expressions. If
+        ``is_bounded``, raise PredicateError once the rows have taken more effort than a join may.
         """
         effort = JoinEffort(join, rows) if is_bounded else None
         predicates: dict[str, Predicate] = {}
@@ -167,7 +165,9 @@ class ValidatedQuery:
 
     @property
     def read(self) -> tuple[PAttribute, ...]:
-        """Return the distinct p-attributes that the query needs, without those that only its members need."""
+        """Return the distinct p-attributes that the query reads. For a join, these are only the p-attributes of its
+        operator.
+        """
         expressions = self.expressions.all
         own = expressions if self.members is not None else (self.predicate, *expressions)
         return tuple(dict.fromkeys(a for each in own for a in each.read))
