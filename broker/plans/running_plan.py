@@ -141,8 +141,8 @@ class RunningPlan:
 
     def arrange(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
         """Put new sequences of blocks into the running plan, and return that plan. ``orders``: the new sequences by the
-        index of the block. ``measured``: the plan for which the monitor found the sequences. A block that has changed
-        since then keeps its sequence.
+        index of the block in ``measured``. ``measured``: the plan for which the monitor found the sequences. A block
+        that has changed since then keeps its sequence.
         """
         with self._lock:
             self._plan = self._plan.with_orders_of(measured, orders)
