@@ -1,4 +1,6 @@
-"""Unions, by ``name``, of the models that the kinds of operators have for one part of answers."""
+"""Unions of API models for a part of an answer, such as the state of a query. Each kind of operator has its own model,
+which the field ``name`` selects.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ from broker.body import Body
 
 @dataclass(frozen=True, slots=True)
 class AnswerUnion:
-    """An annotation of a field: the discriminated union of models, built from the table of kinds at validation or
-    description.
+    """An annotation of a field: the discriminated union of models. It is built from the table of kinds when pydantic
+    validates a value or describes the field.
 
-    ``models`` returns the models by the tags of their kinds. Fields that are not set are not shown.
+    ``models`` returns the models by the tags of their kinds. Answers omit the fields of a model that are not set.
     """
 
     models: Callable[[], Mapping[str, type[Body]]]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Suspects(Protocol):
-    """Expressions, and the rows over which a child process evaluates them. The object is pickled to reach the child
-    process.
+    """Expressions of which one may end a batch, and the rows over which a child process evaluates them. The object is
+    pickled to reach the child process.
 
     ``master`` and ``driver_memory``: settings of the Spark session that computes them. ``subject``: the origin of the
     rows.
@@ -44,7 +44,9 @@ class Suspects(Protocol):
 
 
 class JudgedBatch(Protocol):
-    """The texts of the conditions of a batch, and the rows for which each condition is evaluated."""
+    """A batch of a feed reader that evaluates conditions: the texts of the conditions, and the rows for which each
+    condition is evaluated.
+    """
 
     @property
     def texts(self) -> Sequence[str]:
@@ -60,7 +62,7 @@ class JudgedBatch(Protocol):
     def suspects(
         self, file: Path, texts: Sequence[str], *, master: str, driver_memory: str, time_zone: str
     ) -> Suspects:
-        """Return some of the conditions as expressions over the rows of the file, in the order of ``texts``."""
+        """Return the conditions ``texts`` as expressions over the rows of the file, in the order of ``texts``."""
 
 
 class ConditionWatch(Protocol):

@@ -1,4 +1,4 @@
-"""Parts of kinds that live as long as the daemon."""
+"""The protocol of the part of an operator kind that all streams share, such as the look-ups of cubes."""
 
 from __future__ import annotations
 

@@ -41,10 +41,9 @@ _ASKED: Mapping[Role, str] = {
     "key": "{computed} >= ''",
     "time": "{computed} <= 9223372036854775807L",
 }
-"""For some roles, the predicate through which the value of an expression is read.
-
-The predicate compares the value. A null test of an expression that may throw would read whether the expression is NULL,
-and not its value.
+"""For some roles, the predicate by which the engine gets the value of an expression as the p-attribute of the
+predicate. The predicate compares the value with a constant. With IS NOT NULL instead, the p-attribute of an expression
+that may throw would be the boolean, and not the value.
 """
 
 _SHOWN_CHARS = 200
@@ -88,7 +87,7 @@ class Expression:
 
     @property
     def computed(self) -> str:
-        """Return the SQL that Spark computes for the expression. For a position it is a predicate that reads the
+        """Return the SQL that Spark computes for the expression. For a position, this is a predicate that reads the
         position.
         """
         if self.role == "position":
@@ -116,7 +115,7 @@ class Expression:
         return predicate
 
     def _asked(self, analyser: RecordAnalyser) -> str:
-        """Return the predicate through which the expression is read. Raise PredicateError if the text is not a valid
+        """Return the predicate whose one p-attribute is the expression. Raise PredicateError if the text is not a valid
         expression.
         """
         if self.role == "position":
@@ -126,7 +125,7 @@ class Expression:
         return _ASKED[self.role].replace("{computed}", self.computed)
 
     def _check_key(self, analyser: RecordAnalyser) -> None:
-        """Raise QueryError for a key of bytes."""
+        """Raise QueryError if the key is of type BINARY."""
         try:
             # Not by a null test: it reads of an expression that may throw whether it is NULL, and not the bytes.
             value_type = read_operand(self.sql, analyser.attributes, analyser.time_zone).type
@@ -174,8 +173,8 @@ class OperatorExpressions:
     p-attribute, the expression. ``carried``: the columns that a condition also reads, by name, in the form of
     observations (Spark SQL). ``carried_reads``: for each of these columns, a predicate with the column as its one
     p-attribute. ``warnings``: the warnings of a registration, each with its field. ``columns_ddl``: the schema of the
-    record's columns that the expressions read, if workers type them. ``time_zone``: the time zone in which expressions
-    are evaluated, here and by workers.
+    record's columns that the expressions read, if the workers of the kind need the types; empty otherwise.
+    ``time_zone``: the time zone in which expressions are evaluated, here and by workers.
     """
 
     fields: tuple[Predicate, ...] = ()
@@ -191,8 +190,8 @@ class OperatorExpressions:
         return (*self.fields, *self.carried_reads)
 
     def beside(self, predicate: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the plain form of a predicate, extended by the expressions. The warnings of the expressions follow the
-        warnings of the predicate.
+        """Return the JSON form of a predicate, extended by the expressions of the operator. The warnings of the
+        expressions follow the warnings of the predicate.
         """
         read = dict.fromkeys(attribute for each in self.all for attribute in each.read)
         return {

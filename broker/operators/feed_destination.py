@@ -90,8 +90,8 @@ class FeedDestination:
 
     @property
     def selection(self) -> str:
-        """Return the name of the records that the query accepts. For a join, the name applies to the accepted records
-        of all its shapes together.
+        """Return the name of the query's selection, the set of records that the query accepts. A join has a selection
+        for each shape; the names of these selections begin with this name.
         """
         return self.query.selections[0]
 
@@ -131,14 +131,16 @@ def routed_topics(plan: Plan) -> set[str]:
 
 
 def selection_of(predicate: Predicate) -> str:
-    """Return the name of the records that a predicate accepts. Predicates with the same normal form share a name."""
+    """Return the name of a predicate's selection, the set of records that the predicate accepts. Predicates with the
+    same normal form share a name.
+    """
     conjuncts = sorted(map(_conjunct_text, predicate.conjuncts))
     return hashed(["where", predicate.match_all, conjuncts], digest_bytes=8)
 
 
 def selection_of_join(where: str, layer: str) -> str:
-    """Return the name of the records that a join accepts, for all of its shapes. Joins with the same text share a
-    name.
+    """Return the name with which the names of a join's selections begin. A selection is the set of records that the
+    join accepts for one shape. Joins with the same text over the same layer share a name.
     """
     return hashed(["join", where, layer], digest_bytes=8)
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 class FeedKeys:
     """The assignment of a feed's messages to its readers, by the Kafka keys of the messages.
 
-    A reader reads the messages with the tag of its kind, watermarks, and messages without a key, which have form 1. Of
-    the messages with unknown keys each is read by one reader alone, which counts it as ``unreadable``: the first that
-    was wanted. A stream wants its readers in the order of the table of kinds, and need not want any particular one. So
-    the reader follows from the queries, and not from the threads that start readers. Thread-safe.
+    A reader reads the messages with the tag of its kind, watermarks, and messages without a key, which have form 1.
+    Messages with unknown keys are read only by the first reader that the stream wanted (:meth:`want`), which counts
+    them as ``unreadable``. A stream wants readers only for kinds of its queries, in the order of the table of kinds. So
+    the queries determine this reader, and not the order in which threads start readers. Thread-safe.
     """
 
     def __init__(self, kinds: Iterable[str]) -> None:
@@ -28,13 +28,15 @@ class FeedKeys:
         self._first: str | None = None
 
     def want(self, name: str) -> None:
-        """Note that the stream wants a reader. ``name``: the tag of the reader's kind."""
+        """Note that the stream wants a reader, because it has queries of the reader's kind. ``name``: the tag of the
+        kind.
+        """
         with self._lock:
             self._first = self._first or name
 
     def is_read_by(self, name: str) -> Column:
         """Return the condition over the column ``key`` that holds for the messages that a reader reads. ``name``: the
-        tag of the reader's kind, which must be wanted.
+        tag of the reader's kind, for which the caller has called :meth:`want`.
         """
         from pyspark.sql import functions as sf
 

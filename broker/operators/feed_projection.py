@@ -29,8 +29,8 @@ class FeedProjection(Operator):
 
     A track with ``observes_all`` has an observation of each decoded record. Any other track has observations of the
     records that at least one of its queries accepts. ``tracks``: sorted by name, without repetition. ``max_future_s``:
-    the most seconds by which a time may be later than its record's timestamp. ``writer``: the name under which the
-    daemon claims the feed. Cost: for each record and track, a JSON text of some 120 bytes.
+    the largest number of seconds by which a time may be later than its record's timestamp. ``writer``: the name under
+    which the daemon claims the feed. Cost: for each record and track, a JSON text of some 120 bytes.
     """
 
     feed_topic: str
@@ -62,8 +62,8 @@ class FeedProjection(Operator):
     def columns(self) -> tuple[Column, ...]:
         """Return a struct for each track.
 
-        Its fields are kind and name, the key, the usable time, whether the time is in the future, the position, and the
-        carried values.
+        The struct is NULL if the track has no observation of the record. Its fields are kind and name of the track, the
+        key, the usable time, whether the time is in the future, the position, and the carried values.
         """
         from pyspark.sql import functions as sf
 
@@ -92,7 +92,8 @@ class FeedProjection(Operator):
 
     def times(self) -> tuple[Column, ...]:
         """Return the columns from which the tally computes the progress of event time: the source partition and each
-        time. The value of a time is NO_TIME for a dead letter, and for a record without a usable time.
+        event time of the tracks. The value of a time is NO_TIME for a dead letter, and for a record without a usable
+        time.
         """
         from pyspark.sql import functions as sf
 
@@ -110,8 +111,8 @@ class FeedProjection(Operator):
         return found
 
     def targets(self, deliveries: Column) -> Column:
-        """Return the targets of a record, including one for each track that observes all. Return NULL if there is no
-        target.
+        """Return the targets of a record, including one target for each track that observes all records. Return NULL if
+        there is no target.
 
         A target has no selections if no query of its track accepts the record.
         """
@@ -190,8 +191,8 @@ def source_partition() -> Column:
 
 
 def target_of(track: Track) -> str:
-    """Return the text with which the targets of a track begin. Its last character cannot occur in the name of a
-    topic.
+    """Return the text with which a target begins if it names a track. The last character of this text cannot occur in
+    the name of a topic.
     """
     return f"{track.name}{AFTER_TARGET}"
 

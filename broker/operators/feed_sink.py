@@ -49,17 +49,19 @@ class _TooLarge(NamedTuple):
 
 
 class FeedSink:
-    """The sink of one feed reader. An output that is too large for its topic is not written. It is counted as excluded
-    (OUTPUT_TOO_LARGE), and for each query the log has one warning.
+    """The sink of one feed reader, which writes the reader's outputs to Kafka. An output that is too large for its
+    topic is not written. It is counted as excluded (OUTPUT_TOO_LARGE), and the log has one warning for each query with
+    such outputs.
 
     As long as all topics take ``_LARGEST_BYTES``, outputs are written while they are computed, and no size is compared.
     Otherwise the outputs of a batch are held in memory or on disk, and their sizes are compared with the limits of
-    their topics. Sizes are compared too once Kafka has refused a record as too large. So neither a topic that nobody
-    knew nor a limit that was lowered stops the reader for good.
+    their topics. Sizes are compared too once Kafka has refused a record as too large. So a topic whose limit was
+    unknown or was lowered does not stop the reader for good.
 
-    The figures of the last outputs (:meth:`figures`) are those of outputs that were sent. Tasks that write their
-    outputs themselves count them afterwards. Before a comparison the tasks have counted outputs that are not sent yet.
-    So the figures of a batch are then taken after it was sent, and a batch that fails changes none.
+    The figures (:meth:`figures`) are numbers of a query's last output, such as the number of clusters, and only of
+    outputs that were sent. Tasks that write their outputs themselves count the outputs afterwards. If sizes are
+    compared, the tasks count outputs that are not sent yet. So the sink then takes the figures of a batch only after it
+    has sent the batch.
 
     Cost of a comparison: the outputs of a batch, once in memory or on disk, and a Spark job.
     """
@@ -97,15 +99,18 @@ class FeedSink:
         self._sent_figures = {}
 
     def failed(self, error: BaseException) -> None:
-        """Compare sizes from the next start on, if the error of a reader is a record that Kafka refused."""
+        """Note the error that ended the reader. If Kafka refused a record as too large, the sink compares sizes from
+        the next start on.
+        """
         if _REFUSED in text_of(error):
             self._was_refused = True
 
     @property
     def is_outdated(self) -> bool:
-        """Return whether the running writer compares no sizes, and the topics of new queries now require it.
+        """Return whether the running writer compares no sizes, although the topics of new queries now require that
+        sizes are compared. The caller then restarts the reader.
 
-        If Kafka does not answer, the topics are asked for again by the next call.
+        If Kafka does not answer, return false; the next call asks Kafka again.
         """
         if not self._writes_directly:
             return False

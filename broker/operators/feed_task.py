@@ -42,7 +42,9 @@ PartFunction = Callable[[Any, "Iterable[pd.DataFrame]", "GroupState"], "Iterator
 """A function for ``applyInPandasWithState``, as :func:`part_task` returns it."""
 
 Figures = Mapping[int, Mapping[str, Mapping[str, Any]]]
-"""By part of the feed, the figures of the last output of each query of the part."""
+"""Figures of queries, by part of the feed, query id and name. A figure is a value of the query's state or last output
+that the list of queries shows.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class FeedTally:
     type.
 
     ``latest``: by part, the figures of each query of the part: of its state, or of its last output. A negative number
-    of outputs is of outputs that were counted before, and are not written.
+    of outputs subtracts outputs that were counted before, but are not written.
     """
 
     held: Mapping[int, int] = field(default_factory=dict)

@@ -8,7 +8,9 @@ from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_part import PARTS
 
 _SETTINGS = {"retention.ms": str(86_400_000)}
-"""The settings with which the topic of a feed is created: its readers read a message within a day."""
+"""The settings with which the topic of a feed is created. Messages are kept for a day, within which the readers read
+them.
+"""
 
 
 def make_feed(cluster: KafkaCluster, topic: str) -> None:

@@ -36,9 +36,9 @@ class FoldDestination:
     It contains all that tasks and the folder need to know about the query, so a replayed batch uses the definitions of
     its plan. ``op``: the name of the kind. ``time``: the SQL of its time, in microseconds. ``definition``: JSON.
     ``since``: the version of the registry that identifies the registration of the query's state; -1 if the query has
-    none. A replacement with the same kind in the same stream keeps ``since``. With another ``since``, the query was
-    removed, or replaced otherwise, in between, and begins with an empty state. Invariant: within one kind, a column
-    name has one expression.
+    none. A replacement with the same kind in the same stream keeps ``since``. If ``since`` differs from that of a
+    stored state, the query was removed, or replaced otherwise, in between. Then it begins with an empty state.
+    Invariant: within one kind, a column name has one expression.
     """
 
     op: str

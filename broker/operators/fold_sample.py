@@ -15,7 +15,7 @@ class FoldSample:
     accepts.
 
     ``records``: the number of records read. ``undecodable``: the number of these records that are dead letters.
-    ``columns``: the columns of the accepted records with a usable time, by the names under which states find them.
+    ``columns``: the columns of the accepted records with a usable time. Their names are those of :class:`FoldColumn`.
     """
 
     records: int

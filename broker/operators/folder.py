@@ -115,17 +115,19 @@ class Folder(Protocol):
         """Set the registered queries of the kind: begin the states of planned queries, and delete the states of removed
         queries.
 
-        ``registered``: the ``since`` of each query by id, None if it cannot be read; paused and unserved queries are
-        included. ``planned``: by id, the queries in the plan of ``version``, which no batch has yet. ``unserved``: by
-        id, why registered queries are not served, such as parked ones; queries of other kinds may be among them. If a
-        write fails, :meth:`tidy` repeats it. Batches of earlier plans do not restore deleted states.
+        ``registered``: the ``since`` of each query by id, or None if the query's record in the registry is unreadable;
+        paused and unserved queries are included. ``planned``: by id, the queries in the plan of ``version``, which no
+        batch has yet. ``unserved``: by id, why registered queries are not served, such as parked ones; queries of other
+        kinds may be among them. If a write fails, :meth:`tidy` repeats it. Batches of earlier plans do not restore
+        deleted states.
         """
 
     def tidy(self) -> None:
         """Repeat the writes that failed in :meth:`set_registered`. Call this often; it may have nothing to repeat."""
 
     def write_left(self) -> Mapping[str, str]:
-        """Write a part of the outputs that the last batch left unwritten, if no batch came since the last call.
+        """Write a part of the outputs that the last batch left unwritten. If a batch came since the last call, write
+        nothing, because the batch writes them.
 
         Return the queries whose outputs cannot be written, with the reasons. Call this often, between batches; it does
         nothing if no output is left. Raise BrokerError if writing is not possible now.

@@ -99,8 +99,8 @@ def last_hop(headers: Iterable[tuple[str, bytes | None]]) -> LastHop:
 
 
 def _start_of_run(names: Sequence[str], end: int, wanted: Collection[str]) -> int:
-    """Return the start of the run of headers that ends before the index ``end``, and in which all names are ``wanted``.
-    Return ``end`` if the run is empty.
+    """Return the index at which the last run of headers before the index ``end`` begins: consecutive headers whose
+    names are all in ``wanted``. Return ``end`` if the header before ``end`` has another name.
     """
     while end and names[end - 1] in wanted:
         end -= 1

@@ -1,4 +1,6 @@
-"""The state of a query in the API: a union, by ``name``, of the models of all kinds that keep states."""
+"""The state of a query's operator in answers of the API: a union of the models of all kinds that show states. The field
+``name`` selects the model.
+"""
 
 from __future__ import annotations
 

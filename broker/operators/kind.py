@@ -36,8 +36,9 @@ D = TypeVar("D", bound=Definition)
 class StreamContext:
     """The parts of a stream that the readers of its feed need.
 
-    ``sink``: the sink of the outputs. ``messages_max``: the most messages of the feed in one batch. ``analyser``: the
-    analyser of predicates over the stream's records. ``watch``: the watch of the conditions that the reader evaluates.
+    ``sink``: the sink of the outputs. ``messages_max``: the largest number of messages of the feed in one batch.
+    ``analyser``: the analyser of predicates over the stream's records. ``watch``: the watch of the conditions that the
+    reader evaluates.
     """
 
     name: str
@@ -138,8 +139,8 @@ class FeedKind(OperatorKind[D], Protocol[D]):
         """
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the most objects or observations in one state. ``queries``: the number of queries of the kind. The
-        kind determines the extent of a state: a part of the feed, a query or a window.
+        """Return the largest number of objects or observations in one state. ``queries``: the number of queries of the
+        kind. The kind determines the extent of a state: a part of the feed, a query or a window.
         """
 
     def record_bytes(self, definition: D) -> int:

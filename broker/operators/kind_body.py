@@ -18,8 +18,9 @@ def _with_examples(schema: dict[str, Any], model: type[KindBody]) -> None:
 class KindBody(Body):
     """The body of an operator; each has its ``name``, and the fields of its definition.
 
-    ``examples``: operators of the kind, for the API's document and for tests. The first one has the required fields
-    alone. It reads only columns of the recorded aircraft, as do all examples of kinds with the handoff ``feed``.
+    ``examples``: operators of the kind, for the API's document and for tests. The first one has only the required
+    fields. It reads only columns of the sample of aircraft positions, as do all examples of kinds with the handoff
+    ``feed``.
     """
 
     model_config = ConfigDict(json_schema_extra=_with_examples)

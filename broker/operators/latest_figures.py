@@ -1,4 +1,6 @@
-"""The figures of each query of a feed, stored for the list of queries so that they survive a restart."""
+"""The figures of each query of a feed (numbers that the list of queries shows, such as the objects inside), stored so
+that they survive a restart.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ class LatestFigures:
         self._file = PartFile(folder / _FILE)
 
     def of(self, query_id: str) -> Mapping[str, Any] | None:
-        """Return the figures of a query. If several parts have a figure, it is their sum, or the figure of the first
-        part if it is not summed. Return None if there are none yet.
+        """Return the figures of a query. If several parts have the same figure, return its sum over the parts if it is
+        in ``summed``, and otherwise the figure of the first part. Return None if there are none yet.
         """
         merged: dict[str, Any] = {}
         for figures in (self._file.by_part or {}).values():

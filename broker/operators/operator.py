@@ -25,7 +25,9 @@ class Operator(Protocol):
         """Return the additional columns that the operator needs, over the attributes, each with a unique name."""
 
     def targets(self, deliveries: Column) -> Column:
-        """Return the deliveries of a record, as a text or NULL, with the targets that the operator adds to them."""
+        """Return the column of a record's targets: the text ``deliveries``, to which the operator adds its own targets.
+        It is NULL if the record has no target.
+        """
 
     def takes(self) -> Column:
         """Return the column that is true if the operator processes a target (BOOLEAN)."""

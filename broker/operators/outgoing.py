@@ -89,9 +89,9 @@ def outgoing(
 
 
 def usual_limit(limits: Mapping[str, int]) -> tuple[int, dict[str, int]]:
-    """Return the usual limit, with which the broker creates topics, and the limits of the topics that differ from it.
-
-    The projections depend only on these, so an additional topic with the usual limit changes nothing.
+    """Return the usual record size limit in bytes, which is the largest of ``limits``, and the limits of the topics
+    that have a smaller limit. The projections depend only on these two values, so an additional topic with the usual
+    limit needs no new projections.
     """
     usual = max(limits.values())
     return usual, {topic: limit for topic, limit in limits.items() if limit != usual}

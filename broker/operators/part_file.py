@@ -1,4 +1,6 @@
-"""Files with the last report of each part of a feed, for the status, so that the reports survive a restart."""
+"""Files with the last reported values of each part of a feed, so that the status of the daemon shows these values also
+after a restart.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ LOG = logging.getLogger("asc.operators")
 class PartFile:
     """A file with one JSON value for each part of a feed.
 
-    Invariant: the values are those of the last batch that was seen to end, also after a restart. The values are for
+    Invariant: the values are those of the last batch whose end was reported, also after a restart. The values are for
     display only, because Spark has the states. So if the file is missing, damaged or not writable, only the values are
     lost. One thread writes. Cost: for each batch that changes a value, one small file is written, without a sync.
     """

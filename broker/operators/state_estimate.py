@@ -1,4 +1,6 @@
-"""The estimated state of a query in the API: a union, by ``name``, of the models of all kinds that estimate states."""
+"""The estimated state of a query in the API: a union of the models of all kinds that estimate states. The field
+``name`` selects the model.
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _STOP_S = 10.0
 _MESSAGES_LEAST = 20_000
 """The least number of messages that a batch of a feed may read, however few records a batch of the stream has.
 
-A record may have a message for each track, and a batch costs over a second, whatever it reads.
+A record may have a message for each track, and a batch takes over a second even if it reads few messages.
 """
 
 STATE_OPTIONS = {
@@ -65,8 +65,8 @@ def feed_messages_max(records_max: int) -> int:
 class FeedReader(Protocol):
     """The part of a feed query that depends on the kind of operator.
 
-    ``name``: the tag of the kind, and the name of the folder of its state. ``messages_max``: the most messages of the
-    feed in one batch.
+    ``name``: the tag of the kind, and the name of the folder of its state. ``messages_max``: the largest number of
+    messages of the feed in one batch.
     """
 
     name: str
@@ -152,7 +152,9 @@ class StatefulQuery:
 
     @property
     def held(self) -> int | None:
-        """Return the number of objects or observations in the state. Return None if no batch has counted them."""
+        """Return the number of objects, observations or points in the states of all parts of the feed. Return None if
+        no batch has counted them.
+        """
         return self._held.total
 
     def latest(self, query_id: str) -> Mapping[str, Any] | None:
@@ -160,8 +162,8 @@ class StatefulQuery:
         return self._latest.of(query_id)
 
     def warm_up(self, *, is_rehearsal: bool = False) -> None:
-        """Warm up the tasks before the start, if the query was started before. After a failure, the first batch is
-        slower.
+        """Warm up the tasks before the start, if the query was started before. If the warm-up fails, only the first
+        batch is slower.
 
         ``is_rehearsal``: warm up even if the query was never started.
         """

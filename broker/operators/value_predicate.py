@@ -15,8 +15,9 @@ def value_predicate(sql: str, attributes: Schema, time_zone: str) -> str:
     """Return a predicate whose one p-attribute has the value of an expression. Raise PredicateError if ``sql`` is not a
     valid expression.
 
-    A computed boolean is read as 0 and 1, because the engine would otherwise analyse its parts. An array, map or struct
-    is read as 1, because only NULL or not NULL matters. ``time_zone``: the time zone of literals.
+    The predicate reads a computed boolean as 0 and 1, because the engine would otherwise evaluate the parts of the
+    boolean as separate p-attributes. It reads an array, map or struct as 1, because only NULL or not NULL matters.
+    ``time_zone``: the time zone of literals.
 
     >>> schema = Schema.from_ddl("n INT, s STRING, l ARRAY<INT>")
     >>> for sql in ("n", "n + 1", "s > 'a'", "lower(s)", "l"):

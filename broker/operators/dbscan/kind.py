@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 
 _RECORD_BYTES = 4_096
 _NUMBER_BYTES, _LABEL_BYTES = 25, 10
-"""The most bytes of a number and of a label in the sample of a window record, with their commas and brackets."""
+"""The largest number of bytes of a number, and of a label, in the sample of a window record, with their commas and
+brackets.
+"""
 
 _BATCH_MESSAGES = 20_000
-"""The most messages of the feed in one batch. A batch may complete many windows, and a batch that fails repeats all of
-them.
+"""The largest number of messages of the feed in one batch. A batch may complete many windows, and a batch that fails
+repeats all of them.
 """
 
 
@@ -97,11 +99,15 @@ class DbscanKind:
         return FeedDestination(track, asked.settings())
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the most points of a window. A track holds the points of three windows."""
+        """Return the largest number of points of a window. For a track, the state holds the points of at most three
+        windows.
+        """
         return limits.stream_dbscan_points
 
     def record_bytes(self, definition: StandingDbscan) -> int:
-        """Return the size that a window record may reach by its sample. Its lists of ids are not included."""
+        """Return the size in bytes that a record of a window may reach with its sample of points. The lists of cluster
+        ids in the record are not included.
+        """
         own = definition.own
         attributes = len(own.attributes) if own.position is None else 2
         return _RECORD_BYTES + own.sample * (attributes * _NUMBER_BYTES + _LABEL_BYTES)

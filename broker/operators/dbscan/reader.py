@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class DbscanReader(FeedReader):
     """The feed reader of clusters (:class:`asc.operators.dbscan.records.DbscanOutput`).
 
-    ``sink``: the sink of the records. ``messages_max``: the most messages of the feed in one batch.
+    ``sink``: the sink of the records. ``messages_max``: the largest number of messages of the feed in one batch.
     """
 
     name = OP

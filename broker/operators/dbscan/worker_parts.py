@@ -13,8 +13,8 @@ from asc.operators.exclusions import FeedCounts
 from broker.operators.feed_part import PARTS
 
 CACHE_BYTES = 256 << 20
-"""The most bytes of the parts that a worker caches between two batches. The parts that were read longest ago are
-dropped first.
+"""The largest number of bytes of the parts that a worker caches between two batches. The parts that were read longest
+ago are dropped first.
 """
 
 

@@ -16,8 +16,8 @@ DEFAULT_LOST_AFTER_S = 3_600
 
 LOST_AFTER_LEAST_S = 0.001
 LONGEST_S = 2_592_000
-"""The largest ``dwell_s`` and ``lost_after_s``: thirty days. An object that is not observed is held no longer than
-this.
+"""The largest ``dwell_s`` and ``lost_after_s``: thirty days. So the state of an object that is not observed is held no
+longer than thirty days.
 """
 
 _FIELDS = ("name", "events", "key", "time", "dwell_s", "lost_after_s")

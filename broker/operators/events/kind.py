@@ -85,11 +85,13 @@ class EventsKind:
         return FeedDestination(track, own.settings())
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the most objects that one part of the feed may hold."""
+        """Return the largest number of objects that one part of the feed may hold."""
         return max(1, limits.stream_objects // PARTS)
 
     def record_bytes(self, definition: EventsDefinition) -> int:
-        """Return the size that a record may reach: a long key, and the names of query, shape and source."""
+        """Return the size in bytes that an event may reach. The size includes a long key, and the names of query, shape
+        and source.
+        """
         return _RECORD_BYTES
 
     def part(self, state: bytes | None) -> PartState[Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class EventsReader(FeedReader):
     """The feed reader of events (:class:`asc.operators.events.bucket.Event`).
 
-    ``sink``: the sink of the events. ``messages_max``: the most messages of the feed in one batch.
+    ``sink``: the sink of the events. ``messages_max``: the largest number of messages of the feed in one batch.
     """
 
     name = OP

@@ -33,8 +33,8 @@ class CarriedColumn:
 
     @property
     def name(self) -> str:
-        """Return the column's name in carried values. It is quoted, so it is unique among paths and Spark's JSON reader
-        accepts it.
+        """Return the column's name in carried values: the quoted path. Quotes make the names of different paths differ,
+        and Spark's JSON reader accepts such names.
         """
         return self.text
 
@@ -93,7 +93,7 @@ class NearCondition:
     def of(text: str, attributes: Schema, normalise: Callable[[str], Predicate]) -> NearCondition:
         """Parse a text as a condition over a stream's attributes. Raise QueryError if the text is not a condition.
 
-        ``normalise``: the function for predicates over :func:`pair_schema`.
+        ``normalise`` returns the normal form of a predicate over :func:`pair_schema`.
         """
         try:
             # The text is parsed alone first. Otherwise, an invalid text might be valid only inside the CASE.

@@ -34,8 +34,8 @@ letter (:mod:`asc.operators.feed_form_1`). The names do not change, so that stat
 _RECORD_BYTES = 8_192
 
 _BATCH_MESSAGES = 50_000
-"""The most messages of the feed in one batch. A batch may complete as many ticks as it has observations, and a batch
-that fails repeats all of them.
+"""The largest number of messages of the feed in one batch. A batch may complete as many ticks as it has observations,
+and a batch that fails repeats all of them.
 """
 
 
@@ -97,11 +97,15 @@ class NearKind:
         return FeedDestination(track, own.settings(), conditions_of(definition))
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the most observations that one query may hold. All of its observations are in one part of the feed."""
+        """Return the largest number of observations that one query may hold. These observations are all in one part of
+        the feed.
+        """
         return max(1, limits.stream_objects // 2 // max(1, queries))
 
     def record_bytes(self, definition: NearDefinition) -> int:
-        """Return the size that a record may reach: two long keys, three times, and the names of query and sources."""
+        """Return the size in bytes that a pair's record may reach. The size includes two long keys, three timestamps,
+        and the names of query and sources.
+        """
         return _RECORD_BYTES
 
     def part(self, state: bytes | None) -> PartState[Any]:

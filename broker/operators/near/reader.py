@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.operators")
 
 _INTERVAL = "1 second"
-"""The trigger interval of the reader. A tick is final only some seconds later, so one more second of delay hardly
-matters.
+"""The trigger interval of the reader. A tick is final only some seconds after its instant, so one more second of delay
+hardly matters.
 """
 
 _CONDITIONS_KEPT = 100
-"""The most checked conditions that are cached; a stream has few near queries."""
+"""The largest number of checked conditions that are cached; a stream has few near queries."""
 
 _HOLDS = {"own": "__asc_own", "other": "__asc_other"}
 
@@ -41,9 +41,9 @@ class NearReader(FeedReader):
     """The feed reader of pairs (:class:`asc.operators.near.pair_tick.PairEvent`).
 
     Python finds the pairs of a tick. Spark evaluates the condition as a filter over both objects, in the batch that
-    writes the pairs. ``sink``: the sink of the pairs. ``messages_max``: the most messages of the feed in one batch.
-    ``analyser``: checks a condition that arrives through the feed as at registration, but without a time limit.
-    ``watch``: excludes the conditions that end batches, and with them only the pairs of their queries. Cost: the
+    writes the pairs. ``sink``: the sink of the pairs. ``messages_max``: the largest number of messages of the feed in
+    one batch. ``analyser``: checks a condition that arrives through the feed as at registration, but without a time
+    limit. ``watch``: excludes the conditions that end batches, and with them only the pairs of their queries. Cost: the
     candidate pairs of a batch are in memory or on disk while the batch is written.
     """
 
@@ -101,7 +101,8 @@ class NearReader(FeedReader):
 
     def _accepted(self, pairs: DataFrame, conditions: Mapping[str, NearCondition]) -> DataFrame:
         """Return the pairs to write: those without a condition, and those whose condition holds for the values ``own``
-        but not for the values ``other`` of the other tick.
+        (of the pair's tick) but not for the values ``other``. For a change between two ticks, ``other`` has the values
+        of the other tick.
 
         ``conditions``: the conditions to evaluate, keyed by their texts. A condition is evaluated only for the pairs of
         its own queries.
