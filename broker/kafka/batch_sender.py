@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 RECORDS_MAX = 100_000
 BYTES_MAX = 1 << 26
-"""The most unacknowledged records, and the most bytes of these records. A batch that exceeds a limit is sent when no
-record is unacknowledged. So memory does not grow with the number of records sent.
+"""The largest number of unacknowledged records, and the largest number of bytes of these records. A batch that exceeds
+a limit is sent when no record is unacknowledged. So memory does not grow with the number of records sent.
 """
 
 _BATCH_BYTES = 1 << 18
@@ -55,10 +55,10 @@ _SETTINGS = {
 class BatchSender:
     """Sender of record batches to one topic, in order, with acks=all and idempotence, for the time of a ``with`` block.
 
-    Every method that communicates with Kafka raises KafkaError, in one line with the number of acknowledged records.
-    None of these is lost; other records may have arrived. ``on_silence`` is called, from another thread, if Kafka does
-    not answer for some seconds. At the start the timeout is that of ``kafka``, later ACKNOWLEDGED_WITHIN_S without any
-    acknowledgement.
+    Every method that communicates with Kafka raises KafkaError, in one line with the number of acknowledged records. No
+    acknowledged record is lost; other records may have arrived as well. ``on_silence`` is called, from another thread,
+    if Kafka does not answer for some seconds. At the start, the timeout is that of ``kafka``; later, an error is raised
+    after ACKNOWLEDGED_WITHIN_S seconds without any acknowledgement.
     """
 
     def __init__(self, kafka: KafkaClient, topic: str, *, on_silence: Callable[[], object] = lambda: None) -> None:
@@ -258,7 +258,9 @@ class BatchSender:
         return self._error(f"refuses: {one_line(error.str())}")
 
     def _not_taken(self, fault: Any, before: int, size_bytes: int) -> KafkaError:
-        """Return the error for a record that is refused before it is sent, after ``before`` other records."""
+        """Return the error for a record that librdkafka refuses before sending it. ``before``: the number of records
+        that were sent before this record.
+        """
         from confluent_kafka import KafkaError as ClientError
 
         self._fault = fault

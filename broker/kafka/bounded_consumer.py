@@ -13,7 +13,9 @@ from broker.kafka.client import KafkaClient
 _POLLED_RECORDS = 5_000
 _PAUSE_MS = 200
 _LEAST_MS = 600
-"""The shortest wait for an answer: Kafka may wait for records for almost as long."""
+"""The shortest timeout of a request in milliseconds, because Kafka may wait for new records for almost as long before
+it answers.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,8 @@ class KafkaClient:
 
     ``options`` have the names of Kafka's Java clients, with dots. Address and login options are translated for every
     client; the others apply to Spark's clients only. ``timeout_s``: the longest wait for Kafka at the start. Every
-    failure raises KafkaError in one line. If Kafka does not answer, ``named_by`` says in it which setting to check.
+    failure raises KafkaError in one line. ``named_by``: the setting to check if Kafka does not answer; the error names
+    it.
     """
 
     def __init__(
@@ -190,7 +191,9 @@ class KafkaClient:
 
     @contextlib.contextmanager
     def clear_errors(self) -> Iterator[None]:
-        """Convert each error of a Kafka client's call (its own, ValueError, OSError) into KafkaError."""
+        """Convert each error of a call to a Kafka client into KafkaError: errors of the client's own classes,
+        ValueError and OSError.
+        """
         try:
             with self._client_errors():
                 yield

@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 _RECORD_LIMIT = "max.message.bytes"
 _CREATE_CHUNK = 200
-"""The most topics per request. A broker that creates a thousand at once answers after its clients have timed out."""
+"""The largest number of topics per request. A broker that creates a thousand at once answers after its clients have
+timed out.
+"""
 
 
 class KafkaCluster:
     """The topics of one Kafka cluster, through one administration client that is created when first needed.
 
-    Every method that communicates with Kafka raises KafkaError, in one line, if Kafka does not answer or refuses. It
-    raises QueryError if a topic is unsuitable for a query's use of it.
+    Every method that communicates with Kafka raises KafkaError, in one line, if Kafka does not answer or refuses. Such
+    a method raises QueryError if a query cannot use a topic as it requires.
     """
 
     def __init__(self, bootstrap_servers: str, config: KafkaConfig) -> None:

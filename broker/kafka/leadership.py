@@ -54,7 +54,7 @@ class Leadership:
         self.lost = False
         """True once another member has become the leader after this one."""
         self.problem: str | None = None
-        """Kafka's last answer, if it was a refusal."""
+        """The text of Kafka's last answer if it refused a request of this member; otherwise None."""
         self._answers = 0
         """The number of times that Kafka named this member as the leader."""
         self.is_member = False
@@ -69,9 +69,8 @@ class Leadership:
         return self._leads.wait(timeout_s)
 
     def confirmed(self, timeout_s: float) -> bool:
-        """Return whether Kafka confirms, in an answer to a new request within the time, that this member leads.
-
-        Its knowledge may otherwise be as old as a suspension of the process is long.
+        """Return whether Kafka confirms, in an answer to a new request within the time, that this member leads. Without
+        a new request, this process may rely on an answer from before it was suspended.
         """
         # The next answer may belong to an earlier request, so wait for two.
         wanted, until_s = self._answers + 2, time.monotonic() + timeout_s
@@ -86,7 +85,9 @@ class Leadership:
             self._thread.join(timeout=5)
 
     def _note_rebalance(self, assigned: bool) -> None:
-        """Record the end of a rebalance of the group, with or without the partition for this member."""
+        """Record the end of a rebalance of the group. ``assigned``: whether this member has the partition afterwards,
+        and so leads.
+        """
         self.is_member, self.problem = True, None
         if assigned:
             self._leads.set()

@@ -11,8 +11,8 @@ from broker.kafka.client import KafkaClient
 from broker.kafka.last_records import record_bytes
 
 _GROWTH = 4
-"""The most records of a piece, as a multiple of the records of the piece that was read before it. A partition is read
-from its end, and the first piece has one record.
+"""The largest ratio of the number of records in a piece to that in the piece that was read before it. A partition is
+read from its end in pieces, and the first piece has one record.
 """
 
 _FETCHED_BYTES = 1 << 18
@@ -59,10 +59,10 @@ def newest_records(
     """Return the newest records of a topic without gaps: from each partition, in order, all records from some offset
     on.
 
-    Each partition is read backwards in pieces. Reading ends when ``are_enough`` accepts all records, when
-    ``most_bytes`` of keys, values and headers were read, or after ``within_s``. Partitions have equal shares of the
-    bytes. A piece that exceeds the rest of its partition's share is skipped. Raise KafkaError if Kafka does not answer
-    within that time.
+    Each partition is read backwards in pieces. Reading ends when ``are_enough`` returns true for all records read so
+    far, when ``most_bytes`` of keys, values and headers were read, or after ``within_s``. Partitions have equal shares
+    of the bytes. A piece that exceeds the rest of its partition's share is skipped. Raise KafkaError if Kafka does not
+    answer within that time.
     """
     tails: list[_Tail] = []
     with bounded_consumer(client, topic, within_s, max_partition_fetch_bytes=_FETCHED_BYTES) as bounded:

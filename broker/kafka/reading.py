@@ -18,10 +18,10 @@ _POLLED_EACH_S = 1.0
 def polled(consumer: Any) -> Iterator[Any]:
     """Yield the records of kafka-python's ``consumer`` one by one, without an end, and None before each poll.
 
-    The consumer takes part in its group only during polls. At a poll the caller has processed every yielded record, and
-    no other record is buffered here. A group excludes a member that does not poll within max.poll.interval, and one
-    poll returns hundreds of records. After a second with the records of one poll, the consumer seeks back and polls the
-    rest again.
+    The consumer takes part in its group only during polls. At each poll, the caller has processed every yielded record,
+    and this function has no other record in memory. A group excludes a member that does not poll within
+    max.poll.interval, and one poll returns hundreds of records. After a second with the records of one poll, the
+    consumer seeks back and polls the rest again.
     """
     from kafka import TopicPartition
 
@@ -42,8 +42,8 @@ def polled(consumer: Any) -> Iterator[Any]:
 class Until:
     """The records of a consumer before the offsets ``ends`` of its partitions.
 
-    A member of a group reads only the partitions that are assigned to it. If the others have them all, it reads
-    nothing.
+    A member of a group reads only the partitions that are assigned to it. If the other members have all partitions,
+    this consumer reads nothing.
     """
 
     def __init__(self, consumer: Any, ends: Mapping[Any, int]) -> None:

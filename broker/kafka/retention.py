@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 RETENTION_MS = 7 * 24 * 3600 * 1000
-"""The time for which a superseded record remains: the longest time between a crash and the start that replays its
-batch.
+"""The time in milliseconds for which the topic keeps a record that a later record with the same key replaces. After a
+crash, a start within this time can replay the batch that was running.
 """
 
 COMPACTED: Mapping[str, str] = MappingProxyType({"cleanup.policy": "compact"})
