@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _UNREAD, _WRITER = "__asc_unparsed", "__asc_writer"
 
 RAW = "__asc_raw"
-"""Prefix of the columns that readers produce; the number of the reader follows."""
+"""Prefix of the columns in which Spark's Avro readers, one for each writer's schema, put their results. The number of
+the reader follows.
+"""
 
 _MALFORMED = "value is not an AVRO record of the stream's schema"
 _DAMAGED = f"{_MALFORMED}: its bytes are damaged, or of another schema"

@@ -16,12 +16,12 @@ from broker.formats.avro_schema import RECORDS, AvroSchema, Node, with_namespace
 from broker.formats.type_cycles import cycles_of
 
 LEVELS_MAX = 32
-"""The most nested arrays and maps through which a record may contain itself."""
+"""The largest number of levels of arrays and maps through which a record may contain itself."""
 
 _JSON_LEVELS_MAX = 600
 _TYPES_MAX = 40_000
-"""The most types in the text of any schema. For a large schema, recursion is therefore cut at fewer levels than
-LEVELS_MAX.
+"""The largest number of types in the text of any schema. For a large schema, recursion is therefore cut at fewer levels
+than LEVELS_MAX.
 """
 
 _NOTHING: list[Any] = []
@@ -46,8 +46,8 @@ def writer_text(schema: AvroSchema) -> str:
 
 
 class _Writing:
-    """A schema being written. ``circles``: the records that contain themselves, by name, each with the number of its
-    cycle.
+    """The writing of one schema as JSON text. ``circles``: the record types that contain themselves, by name, each with
+    the number of its cycle (:func:`cycles_of`). ``levels``: the number of levels at which recursion is cut.
     """
 
     def __init__(self, schema: AvroSchema, circles: Mapping[str, int], levels: int) -> None:
@@ -61,7 +61,9 @@ class _Writing:
         return json.dumps(self._type(self._schema.root, None, 0))
 
     def _type(self, schema: Any, circle: int | None, level: int) -> Any:
-        """Return a type inside a record of a cycle, at one level of the recursion, as a JSON value."""
+        """Return a type as a JSON value. ``circle``: the number of the cycle of the record around the type, or None.
+        ``level``: the level of the recursion.
+        """
         if isinstance(schema, str) and schema not in self._schema.named:
             return schema
         node = self._schema.node(schema)
@@ -101,8 +103,8 @@ def _at_level(node: Node, level: int) -> Node:
 
 
 def _circles(schema: AvroSchema) -> dict[str, int]:
-    """Return, by name, the records that contain themselves through an array or a map, each with the number of its
-    cycle.
+    """Return the record types that contain themselves through an array or a map, by name, each with the number of its
+    cycle (:func:`cycles_of`).
     """
     records = [node for node in schema.nodes() if node["type"] in RECORDS]
     places = {record["name"]: place for place, record in enumerate(records)}

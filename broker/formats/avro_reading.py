@@ -99,7 +99,7 @@ def reading_of(writer: AvroSchema, fields: Schema, record: str, own_schema: Avro
 
 
 class _Unfit:
-    """The result if no value of a writer's type can be of the column's type."""
+    """The marker in place of a conversion if no value of a writer's type can be of the column's type."""
 
 
 _UNFIT = _Unfit()
@@ -108,7 +108,7 @@ _UNFIT = _Unfit()
 class _Resolver:
     """Resolves parts of a writer's schema against types of columns and against the stream's own schema.
 
-    Each record is read under a separate name space, because a record type that occurs twice may be read for different
+    Each record type gets a separate name space at each occurrence, because the occurrences may be read for different
     columns.
     """
 
@@ -299,7 +299,9 @@ def _renamed(reading: _Reading | _Unfit, named: dict[str, Any], first_of: Any = 
 
 
 def _all_null(schema: AvroSchema, members: Any) -> _Reading:
-    """Return the conversion of a union of NULL and types unfit for the column. Any value except NULL is a fault."""
+    """Return the conversion of a union of NULL and types that do not fit the column's type. Any value except NULL is a
+    fault.
+    """
     expected = schema.written_out(members, set())
     return _Reading(expected, lambda _: "NULL", lambda x: f"({x} IS NOT NULL)")
 

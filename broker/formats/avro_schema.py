@@ -22,8 +22,8 @@ _NODES_MAX = 10_000
 _COLUMN_DEPTH_MAX = 24
 
 _LEVELS_MAX = 300
-"""The most nested arrays and objects in a schema's JSON. They suffice for a hundred nested records or unions of arrays.
-Java's parser accepts a thousand.
+"""The largest number of nested arrays and objects in a schema's JSON. They suffice for a hundred nested records or
+unions of arrays. Java's parser accepts a thousand.
 """
 
 _TYPES_DEEP_MAX = 200
@@ -32,8 +32,8 @@ here and in Java, make some recursive calls for each level.
 """
 
 _VALUES_MAX = 50_000
-"""The most types of a schema, if the definition of a type replaces each use of the type's name. Java's reader allocates
-memory for all of these types. A record of zero bytes may have as many values.
+"""The largest number of types of a schema, if the definition of a type replaces each use of the type's name. Java's
+reader allocates memory for all of these types. A record of zero bytes may have as many values.
 """
 
 _FIXED_BYTES_MAX = 1 << 24
@@ -162,7 +162,9 @@ class AvroSchema:
         return longest_path(len(places), edges)
 
     def _records_inmost_first(self) -> Iterator[Node]:
-        """Yield the schema's records, each after all records that it contains, except those that also contain it."""
+        """Yield the schema's record types, each after all record types that it contains. If two contain each other,
+        either may come first.
+        """
         seen: set[str] = set()
         pending = [(self.root, False)]
         while pending:
@@ -175,11 +177,13 @@ class AvroSchema:
                 pending += [(inner, False) for inner in self.records_in(record)]
 
     def records_in(self, node: Node) -> list[Node]:
-        """Return the records directly inside a type, but not the records inside these records."""
+        """Return the record types directly inside a type, but not the record types inside these."""
         return [record for record, _ in self.records_within(node)]
 
     def records_within(self, node: Node) -> list[tuple[Node, bool]]:
-        """Return the records directly inside a type, each with whether an array or a map of the type contains it."""
+        """Return the record types directly inside a type, each with whether the path to it leads through an array or a
+        map.
+        """
         records: list[tuple[Node, bool]] = []
         pending = [(part, False) for part in parts_of(node)]
         while pending:
@@ -193,10 +197,9 @@ class AvroSchema:
         return records
 
     def _ends(self, nodes: Sequence[Node]) -> bool:
-        """Return whether each record among the nodes can have a finite value.
-
-        A record can if all of its fields can, a union if one of its members can. Arrays and maps may be empty. Cost:
-        each field is visited once, without recursion.
+        """Return whether each record type among the nodes can have a finite value. A record type can if the types of
+        all of its fields can, a union if one of its members can. An array or map always can, because it may be empty.
+        Cost: each field is visited once, without recursion.
         """
         unended: dict[str, set[int]] = {}
         waiting: dict[str, list[tuple[str, int]]] = {}
@@ -242,7 +245,9 @@ class AvroSchema:
         return node["type"] not in RECORDS or known.get(node["name"], True)
 
     def written_out(self, schema: Any, written: set[str]) -> Any:
-        """Return a part as JSON in which names that are not yet ``written`` are replaced by their types."""
+        """Return a part of the schema as JSON in which the first use of each name is replaced by the definition of the
+        type. ``written``: the names whose definitions were already written; the method adds to them.
+        """
         if isinstance(schema, str) and schema not in self.named:
             return schema
         node = self.node(schema)
@@ -281,7 +286,9 @@ class AvroSchema:
         return Schema.from_arrow(pa.schema(fields))
 
     def column(self, schema: Any, path: str, depth: int = 0) -> pa.DataType:
-        """Return the Spark type that holds all values of a part. Raise SchemaError if there is none."""
+        """Return the Spark type that can represent all values of a part of the schema. Raise SchemaError if there is no
+        such type.
+        """
         import pyarrow as pa
 
         if depth > _COLUMN_DEPTH_MAX:

@@ -23,7 +23,7 @@ class Line:
         self._is_cut = False
 
     def traced(self, event: str, info: Mapping[str, Any]) -> None:
-        """Record a new connection; a callback for httpx's ``trace``."""
+        """Record a new connection; httpx calls this method as its extension ``trace``."""
         if event.endswith(_CONNECTED):
             self._sockets.append(info["return_value"].get_extra_info("socket"))
             if self._is_cut:

@@ -151,8 +151,8 @@ class CloudEventsDecoder(Decoder):
 
     @property
     def _is_wrapped(self) -> bool:
-        """True if the inner decoder reads a member ``data``. If the object were passed as text, Spark would round
-        numbers.
+        """True if the inner decoder reads a member ``data``. If the data of an event were passed to the inner decoder
+        as text, Spark would round numbers.
         """
         return self.inner.options.get("envelope") == "data"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from asc.schema import Schema
 
 _COLUMNS_MAX = 20_480
-"""The most columns of a record if the option maxColumns is not set."""
+"""The largest number of columns of a record if the option maxColumns is not set."""
 
 _PLAIN_FIELD = r"^[!#-+\--~](?:[ !#-+\--~]*[!#-+\--~])?\z"
 """Texts that need no quotes: ASCII without comma or quote, and without a space at either end."""

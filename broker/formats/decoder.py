@@ -36,12 +36,12 @@ NULL = "value is null"
 """The reason for a record without a value."""
 
 NAMED_COLUMNS_MAX = 200
-"""The most columns, counted from the first, that the reason of a dead letter may name. Spark plans an expression for
-each column in every batch.
+"""The number of the last column, counted from 1, that the reason of a dead letter may name. Spark plans an expression
+for each column in every batch.
 """
 
 _TYPE_CHARS = 100
-"""The most characters of a column's type in the reason of a dead letter."""
+"""The largest number of characters of a column's type in the reason of a dead letter."""
 
 
 class Decoder(ABC):
@@ -123,9 +123,9 @@ class Decoder(ABC):
     def decode(self, records: DataFrame) -> DataFrame:
         """Return the attributes of Kafka records (``includeHeaders``) as columns, with RECORD and ERROR.
 
-        Fields that a record lacks are NULL. A value has a reason in ERROR, one of ``reasons``, in three cases. The
-        value is null, its format does not parse it (empty, not UTF-8), or it does not match the schema. The reason
-        names the first faulty column. The fields are then NULL or partly read, and must not be used.
+        Fields that a record lacks are NULL. ERROR has a reason, one of ``reasons``, in three cases. The record's value
+        is null; the format cannot parse the value, for example because it is not UTF-8; or the value does not match the
+        schema. The reason names the first faulty column. The fields are then NULL or partly read, and must not be used.
         """
         for columns in self.projections():
             records = records.select(*columns)

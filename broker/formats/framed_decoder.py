@@ -28,19 +28,21 @@ first.
 """
 
 _WRITERS_MAX = 64
-"""The most writers' schemas with which one batch is decoded. Each schema adds a reader to Spark's plan of the batch."""
+"""The largest number of writers' schemas with which one batch is decoded. Each schema adds a reader to Spark's plan of
+the batch.
+"""
 
 _ID_MAX = (1 << 31) - 1
 """The largest id that a schema registry assigns to a schema: such ids are of Java's type int."""
 
 _ASKED_MAX = 200
-"""The most ids of schemas that are looked up for one batch. The lowest ids are looked up, because a schema registry
-assigns ids from 1 upwards.
+"""The largest number of ids of schemas that are looked up for one batch. The lowest ids are looked up, because a schema
+registry assigns ids from 1 upwards.
 """
 
 _TIMEOUTS_A_BATCH_MAX = 6
-"""The time after which one attempt at a batch looks up no further schema, as a multiple of the timeout of one answer of
-the schema registry.
+"""The time after which one attempt to run a batch requests no further schema, as a multiple of the timeout of one
+answer of the schema registry.
 """
 
 _SHORT = f"value has fewer than the {HEAD_BYTES} bytes that name a schema"
@@ -144,10 +146,10 @@ class FramedDecoder(Decoder, Generic[Reading]):
     def _writers_with(
         self, registry: SchemaRegistry, schema_ids: Sequence[int], records: DataFrame
     ) -> tuple[Writer[Reading], ...]:
-        """Return the known writers, and new writers for the schemas that the registry delivers.
+        """Return the known writers' schemas (:class:`Writer`), and those that the registry delivers for ``schema_ids``.
 
-        Raise SchemaAnswerError with all schemas for which it gives no answer. Raise UnfinishedError if the time for a
-        batch has passed.
+        Raise SchemaAnswerError with all schemas for which the registry gives no answer. Raise UnfinishedError if the
+        time for a batch has passed.
         """
         writers = self.writers
         failed: list[SchemaAnswerError] = []
@@ -221,8 +223,8 @@ class FramedDecoder(Decoder, Generic[Reading]):
         return reading
 
     def unread_sql(self) -> str:
-        """Return the SQL of the reason why a value is passed to no reader. It is NULL if the value is passed to a
-        reader.
+        """Return the SQL of the reason why no reader reads a record's value, for example an unknown schema id. It is
+        NULL if a reader reads the value.
         """
         null = "CAST(NULL AS STRING)" if self.options.get(TOMBSTONES) == AS_RECORD else literal(NULL)
         if self.registry is None:
@@ -241,10 +243,9 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
 
 def _heads(records: DataFrame, condition: str) -> DataFrame:
-    """Return the first bytes of the records that name a schema and meet a condition.
-
-    Records with an id that no registry assigns are excluded. The result may have duplicates: the plan that is prepared
-    for all batches may have no exchange.
+    """Return the first bytes (the framing with the schema id) of the records that meet an SQL condition. Records
+    without the framing, or with an id that no registry assigns, are excluded. The result may have duplicates: the plan
+    that is prepared for all batches may have no exchange.
     """
     from pyspark.sql import functions as sf
 

@@ -103,8 +103,8 @@ class Json(TextFormat):
 
 
 def _literals(texts: pa.Array, data_type: pa.DataType | None) -> tuple[str, pa.Array, str]:
-    """Return the parts of a column as JSON: the text before each literal, the literals (NULL for null), the text after
-    each.
+    """Return the parts of which a column's JSON values consist: the text before each literal, the literals (NULL for
+    null), and the text after each literal. Strings have a quote before and after.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

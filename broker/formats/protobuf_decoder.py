@@ -31,9 +31,10 @@ _NO_MESSAGE = "value names a message that its schema does not have"
 class ProtobufDecoder(FramedDecoder[bytes]):
     """A decoder of Protobuf messages, bare or in the framing of Confluent's serialisers.
 
-    The reading of a writer is its FileDescriptorSet. Cost: each value is transferred to a Python worker, where
-    Protobuf's parser, written in C, reads it, and the columns are transferred back. Rejected: Spark's from_protobuf.
-    Its package does not exist for all versions that asc supports, and it yields NULL for values that are 0 or empty.
+    The reading (see :class:`Writer`) of a writer's schema is the FileDescriptorSet of the schema. Cost: each value is
+    transferred to a Python worker, where Protobuf's parser, written in C, reads it, and the columns are transferred
+    back. Rejected: Spark's from_protobuf. Its package does not exist for all versions that asc supports, and it yields
+    NULL for values that are 0 or empty.
     """
 
     fields: Schema

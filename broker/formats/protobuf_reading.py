@@ -26,7 +26,9 @@ of the column's type.
 """
 
 VALUES_MAX = 1_000_000
-"""The most values in the arrays and maps of one record. An item of two bytes may become a struct of many columns."""
+"""The largest number of values in the arrays and maps of one record. An item of two bytes may become a struct of many
+columns.
+"""
 
 _LABEL_REPEATED = 3
 _INDEXES_MAX = 100
@@ -41,7 +43,7 @@ class _UnfitError(Exception):
 
 @dataclass(slots=True)
 class _Capacity:
-    """The number of values that one record may still add to arrays and maps."""
+    """The number of values (``left``) that one record may still add to arrays and maps."""
 
     left: int
 
@@ -111,7 +113,9 @@ class MessageReader:
         self._columns = [_field(message, field.name, field.type) for field in fields]
 
     def read(self, body: bytes) -> tuple[Any, ...]:
-        """Return the outcome (FINE, DAMAGED or the number of a column), and the columns."""
+        """Return the outcome (FINE, DAMAGED, or FIRST_COLUMN plus the index of a faulty column), and the values of the
+        columns.
+        """
         from google.protobuf.message import DecodeError
 
         row: list[Any] = [FINE]
@@ -129,8 +133,8 @@ class MessageReader:
 
 
 class RecordsReader:
-    """The function that Spark's workers call: it converts a record's value to columns, with the schema that its head
-    names.
+    """The function that Spark's workers call: it converts a record's value to columns, with the schema that the value's
+    head (the framing with the schema id) names.
 
     ``schemas``: a FileDescriptorSet by the head that precedes a record. For bare records, which are all of ``message``,
     the head is empty. Invariant: readers are not pickled. They are created once per task, when a record first needs
@@ -146,7 +150,9 @@ class RecordsReader:
         return RecordsReader, self._arguments
 
     def __call__(self, value: bytes | None) -> tuple[Any, ...] | None:
-        """Return the outcome and the columns. Return None if the record is not read."""
+        """Return the outcome and the values of the columns, as :meth:`MessageReader.read` does. The outcome is
+        NO_MESSAGE if the value names no known schema or message. Return None if the value is None.
+        """
         if value is None:
             return None
         schemas, fields, head_bytes, _ = self._arguments
@@ -200,7 +206,8 @@ def message_indexes(value: bytes, start: int) -> tuple[tuple[int, ...], int]:
 
 
 def is_repeated(field: Any) -> bool:
-    """Return whether a field is a list or a map. In parsers before 6.31 only its label shows that.
+    """Return whether a field is a list or a map. In versions of the parser before 6.31, only the field's label shows
+    this.
 
     >>> from google.protobuf.descriptor_pb2 import FileDescriptorProto
     >>> [is_repeated(FileDescriptorProto.DESCRIPTOR.fields_by_name[name]) for name in ("name", "dependency")]
@@ -279,7 +286,9 @@ def _unless_empty(name: str) -> _Convert:
 
 
 def _width(column: pa.DataType) -> int:
-    """Return how many values one value of a type counts for, without the values in its arrays and maps."""
+    """Return the number of values as which one value of a type counts for VALUES_MAX, without the values in its arrays
+    and maps.
+    """
     import pyarrow as pa
 
     if not pa.types.is_struct(column):

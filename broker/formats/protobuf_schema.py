@@ -26,8 +26,8 @@ _COLUMNS_MAX = 10_000
 _DEPTH_MAX = 24
 _COMPILE_S = 30
 _PATH_MAX = 400
-"""The most message types in a chain in which each type has a field of the next type. Python recurses two calls deeper
-for each type.
+"""The largest number of message types in a chain in which each type has a field of the next type. For each type in the
+chain, the Python code that creates the classes of messages makes two further nested calls.
 """
 
 _FILE, _DESCRIBED = "schema_of_records.proto", "schema_of_records.described"

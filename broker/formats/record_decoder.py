@@ -118,9 +118,8 @@ class RecordDecoder(Decoder):
         return sf.coalesce(sf.col(_UNPARSED), sf.when(is_malformed, self._first_fault(decoded)))
 
     def _first_fault(self, decoded: Column) -> Column:
-        """Return the reason for a malformed record: the first column that has a text but no value.
-
-        For this, the record is parsed again, into texts. Only malformed records are.
+        """Return the column of the reason for a malformed record, which names the first column of the schema that has a
+        text but no value. To find it, Spark parses a malformed record again, with all fields as texts.
         """
         from pyspark.sql import functions as sf
 
@@ -145,7 +144,9 @@ class RecordDecoder(Decoder):
         return sf.get(sf.transform(sf.array(parsed), first_fault), sf.lit(0))
 
     def _is_at_fault(self, field: pa.Field, decoded: Column, text: Column) -> Column:
-        """Return the condition that a column has a text that is not a value of its type, in a partly read record."""
+        """Return the condition that a column of a partly read record is faulty: it has a text that is not a value of
+        the column's type.
+        """
         from pyspark.sql import functions as sf
 
         has_none = decoded.getField(field.name).isNull()

@@ -1,4 +1,6 @@
-"""Interface of a parser of Spark for the values of records, with the samples that show whether its options work."""
+"""Interface of a parser of Spark for the values of records, with sample values that show whether Spark accepts the
+parser's options.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class RecordParser(ABC):
         """Return the column of the reason why a value (BINARY, not NULL) must not be parsed. It is NULL if the value
         may be parsed.
 
-        It excludes values for which the parser would throw or never end.
+        These are values for which the parser would throw an exception or never end.
         """
 
     @abstractmethod

@@ -28,7 +28,7 @@ _ANSWER_BYTES = 4 << 20
 """The largest accepted answer of a schema registry, in bytes."""
 
 _REFERENCES_MAX = 100
-"""The most schemas to which one schema may refer, directly or through others."""
+"""The largest number of schemas to which one schema may refer, directly or through others."""
 
 _REFERENCES_BYTES_MAX = 2 << 20
 """The largest total text of the schemas to which one schema refers, in bytes. No format accepts more."""
@@ -52,8 +52,8 @@ _TYPES = "/schemas/types"
 class WrittenSchema:
     """A schema from the registry: its text, its type (AVRO, PROTOBUF, JSON), and the schemas that it refers to.
 
-    A reference is the name that this schema uses and the text of the other schema. It follows the references that the
-    other schema needs itself.
+    A reference is the name that this schema uses and the text of the other schema. Each reference comes after the
+    references that its own schema needs.
     """
 
     text: str
@@ -107,7 +107,8 @@ class SchemaRegistry:
             raise SchemaAnswerError("schema", schema_id, f"is not answered for: {error}", [schema_id]) from error
 
     def answers(self) -> bool:
-        """Return whether the registry answers a request about stored data that concerns no schema.
+        """Return whether the registry answers a request that reads its stored data, but no particular schema. After a
+        failed request for a schema, the result shows whether only this schema is the cause.
 
         If the caller may not send that request, send a request for the registry's schema types.
         """

@@ -32,7 +32,9 @@ _NUMBERS: dict[str, tuple[int, Callable[[datetime], int]]] = {
     "m": (2, lambda time: time.minute),
     "s": (2, lambda time: time.second),
 }
-"""Letters that write a number: how often they may be repeated, and the function that returns the number."""
+"""The pattern letters that write a number, each with the largest number of repetitions and the function that returns
+the number.
+"""
 
 _Write = Callable[[datetime], str]
 

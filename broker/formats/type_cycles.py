@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 
 def cycles_of(count: int, edges: Collection[tuple[int, int]]) -> list[int]:
-    """Return the number of the cycle of each node. Two nodes have the same number if each can be reached from the
-    other.
+    """Return a number for each node, which identifies the node's cycle. Two nodes have the same number exactly if each
+    can be reached from the other.
 
     >>> circles = cycles_of(4, [(0, 1), (1, 0), (1, 2), (2, 3)])
     >>> circles[0] == circles[1], len(set(circles))
