@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 1 << 20
 _OPEN_BYTES_MAX = 16 * _BLOCK_BYTES
-"""The most bytes that are searched for the end of a quoted field."""
+"""The largest number of bytes that are searched for the end of a quoted field."""
 
 _MARK = b"\xef\xbb\xbf"
 """The byte order mark, which may start a file in UTF-8. Arrow drops it at the start of each block that it reads."""
@@ -45,7 +45,8 @@ def read_csv_batches(path: Path, advance: Advance) -> Iterator[pa.RecordBatch]:
 def csv_batches(path: Path, read: Iterable[bytes], *, waits: bool) -> Iterator[pa.RecordBatch]:
     """Yield the rows in the bytes of a CSV file, as :func:`read_csv_batches` does.
 
-    ``path`` only names the file in errors. ``waits``: whether a batch waits for the end of an open field.
+    ``path`` only names the file in errors. ``waits``: whether a batch waits until a quoted field that the read bytes
+    leave open is complete.
     """
     blocks = _whole(read, waits=waits)
     first = next(blocks, b"").removeprefix(_MARK)
@@ -70,7 +71,7 @@ def _whole(blocks: Iterable[bytes], *, waits: bool) -> Iterator[bytes]:
     """Yield the blocks, divided anew so that no block ends within quotes. If quotes of the file are misplaced, a block
     may still end within quotes.
 
-    ``waits``: wait for the end of an open field. Otherwise yield the available bytes at once.
+    ``waits``: whether to wait until an open quoted field is complete; if false, yield the available bytes at once.
     """
     rest = b""
     for read in blocks:
@@ -102,7 +103,9 @@ def _plain_header(line: bytes) -> list[str] | None:
 
 
 def _by_arrow(block: bytes, names: Sequence[str]) -> pa.RecordBatch | None:
-    """Return whole lines as rows. Return None if Python might parse them differently or refuse them."""
+    """Return the lines of a block as rows, parsed by Arrow. Return None if Python's ``csv`` module might parse them
+    differently or refuse them.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv as arrow_csv

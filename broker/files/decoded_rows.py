@@ -44,10 +44,8 @@ class SeenRows:
 
 @dataclass(frozen=True, slots=True)
 class DecodedRows:
-    """A frame of the schema's columns with the decodable rows. If rows are numbered: all rows, with NUMBER and
-    IS_DECODED.
-
-    ``seen`` is available after an action over the frame has ended.
+    """A DataFrame of the decodable rows of files, with the schema's columns. If rows are numbered, it has all rows,
+    with NUMBER and IS_DECODED. :attr:`seen` is available after a Spark action on the DataFrame has ended.
     """
 
     spark: SparkSession

@@ -34,8 +34,8 @@ class FileSchema:
 
 @dataclass(slots=True)
 class _Malformed:
-    """The lines that hold no row, among the lines read so far. InputError is raised if they outnumber the requested
-    rows.
+    """The lines read so far that contain no row (such as invalid JSON): their number, and a description of the first.
+    If there are more of them than ``rows_max``, InputError is raised.
     """
 
     path: Path

@@ -95,7 +95,7 @@ def _check_parquet(path: Path, schema: Schema) -> None:
 def _becomes(stored_type: pa.DataType, wanted: pa.DataType) -> bool:
     """Return whether values of a Parquet type can be converted to the type of the schema.
 
-    They can between numbers, between times, from or to texts, and between similar types.
+    Values can be converted between numeric types, between types of times, from or to texts, and between similar types.
     """
     import pyarrow as pa
 

@@ -40,7 +40,7 @@ LINE_BYTES_MAX = 64 << 20
 """The longest line that is read. Spark's parsers and Kafka accept shorter ones only."""
 
 _GZIP_RATIO_MAX = 1_032
-"""The most bytes to which deflate can expand one byte."""
+"""The largest number of bytes to which deflate can expand one byte."""
 
 _SCANNED_BYTES = 1 << 20
 

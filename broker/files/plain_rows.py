@@ -1,7 +1,8 @@
 """The rows of files, read by Arrow if Spark would certainly decode them to the same values.
 
-Files for which this is doubtful are left to Spark: a text has an unusual spelling, a line is not divided plainly, or
-the stream sets an option. This module therefore has no undecodable rows.
+If this is doubtful for a file, DoubtError is raised, and the caller has Spark read the file. Doubtful is a text in an
+unusual spelling, a line that is not divided plainly, or an option of the stream. So this module yields no undecodable
+rows.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 1 << 24
 _SEPARATORS_MAX = 20_000
-"""The most separators in a CSV line: somewhat fewer than Spark's parser accepts."""
+"""The largest number of separators in a CSV line: somewhat fewer than Spark's parser accepts."""
 
 _DEPTH_MAX = 500
 _LINE_BYTES_MAX = 10_000_000
@@ -62,7 +63,8 @@ def plain_tables(
 ) -> Iterator[pa.Table]:
     """Yield the rows of a file in tables with the columns of the schema. Raise DoubtError.
 
-    A column that is not ``needed`` may be NULL in the tables: only its decodability is checked.
+    A column that is not in ``needed`` may be NULL in the tables, because its values are only checked for whether Spark
+    would decode them.
     """
     if decoding.options:
         raise DoubtError(f"decoding options: {', '.join(decoding.options)}")
@@ -330,7 +332,7 @@ def _of_parquet(path: Path, field: pa.Field, values: pa.Array) -> pa.Array:
 
 
 def _holds(wide: pa.DataType, narrow: pa.DataType) -> bool:
-    """Return whether a decimal type can represent each value of another decimal type."""
+    """Return whether the decimal type ``wide`` can represent each value of the decimal type ``narrow``."""
     return bool(wide.scale >= narrow.scale and wide.precision - wide.scale >= narrow.precision - narrow.scale)
 
 

@@ -54,7 +54,8 @@ class RecordBatch(NamedTuple):
 class OddLine(NamedTuple):
     """A line of NDJSON that is not a JSON object. ``number``: the line's number in the file.
 
-    ``is_all``: no line so far is an object. ``begins_array``: the line is the first of the file and begins an array.
+    ``is_all``: whether no line so far is an object. ``begins_array``: whether the line is the first of the file and
+    begins an array.
     """
 
     number: int
@@ -74,7 +75,7 @@ class OddLines:
     first: int | None = None
 
     def see(self, odd: Sequence[OddLine]) -> None:
-        """Count further odd lines."""
+        """Count further lines that are not JSON objects."""
         if odd and self.first is None:
             self.first = odd[0].number
             self.on_first(odd[0])
@@ -116,8 +117,8 @@ def read_batches(
     attribute's type is sent unchanged, and the stream decides. NDJSON for a JSON stream is sent byte for byte, also a
     line that is not a JSON object, which then has no key. If lines have to be converted, such a line is excluded. In
     both cases it is reported to ``odd_lines``. If no key is requested, each line is inspected but not parsed. Raise
-    InputError for a file that cannot be read, or a key that is not a column. Errors of ``on_columns`` and ``odd_lines``
-    pass.
+    InputError for a file that cannot be read, or a key that is not a column. Errors that ``on_columns`` or
+    ``odd_lines`` raises are not caught.
     """
     if target.format not in RECORD_FORMATS:
         raise InputError("format of the stream", target.format, "is not written here: use a producer of that format")
@@ -178,7 +179,9 @@ def _is_object_shaped(line: bytes) -> bool:
 
 
 def _odd(numbers: Sequence[int], numbered: _Numbered, *, is_begin: bool) -> list[OddLine]:
-    """Return the odd lines with these numbers. ``is_begin``: the given lines are the first of the file."""
+    """Return the lines with these numbers as lines that are not JSON objects. ``is_begin``: whether ``numbered`` begins
+    with the first line of the file.
+    """
     if not is_begin:
         return [OddLine(number) for number in numbers]
     first = [number for number, _ in numbered[:_LINES_LOOKED_AT]]

@@ -1,4 +1,6 @@
-"""The columns of rows that Spark reads from files: those of the schema, and a row's file and fault."""
+"""The columns of rows that Spark reads from files: the columns of the schema, the file of a row, and the reason why a
+row is undecodable.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _ALIKE = (
     ({"integer", "double"}, "double"),
     ({"date", "timestamp_ntz", "timestamp"}, "timestamp"),
 )
-"""Sets of kinds that have a common kind, each with the common kind."""
+"""Sets of kinds of values, each with the kind to which all values of the set can be converted."""
 
 _INT = 2**31
 _BIGINT = 2**63
