@@ -34,7 +34,9 @@ change, without waiting for a batch.
 """
 
 _LOAD_TIMEOUTS = 10
-"""The longest time of a load, a join or a layer change, as a multiple of the timeout."""
+"""The timeout of a load, of the registration of a join or of a change of a layer, as a multiple of the client's
+timeout.
+"""
 
 PART_BYTES = 16 << 20
 """The largest load that is sent as one body. A larger load is sent in parts of at most this size, cut between lines."""
@@ -133,9 +135,10 @@ class Client:
         """Register many queries in one step, and remove the queries that ``{"remove": ID}`` bodies name. Without
         ``keep_going``, all changes are applied or none.
 
-        ``queries``: bodies, or the path of an NDJSON file. With ``keep_going`` the valid bodies are applied, and the
-        invalid ones are listed in ``errors`` of the answer. Without it, they are the ``lines`` of the RefusedError.
-        ``progress`` is called from another thread about twice a second. With ``dry_run`` nothing is changed.
+        ``queries``: bodies, or the path of an NDJSON file. With ``keep_going``, the valid bodies are applied, and the
+        invalid ones are listed in ``errors`` of the answer. Without ``keep_going``, RefusedError has the invalid bodies
+        as ``lines``. ``progress`` is called from another thread about twice a second. With ``dry_run`` nothing is
+        changed.
         """
         content = ndjson_of(queries)
         return self.apply_ndjson(content, keep_going=keep_going, replaces=replaces, dry_run=dry_run, progress=progress)
@@ -200,7 +203,9 @@ class Client:
         return path
 
     def loads(self) -> Sequence[Load]:
-        """Return the changes in progress. Wait at most two seconds for the answer."""
+        """Return the changes of queries that the daemon is applying now, with their progress. Wait at most two seconds
+        for the answer.
+        """
         answer = self._connection.asked("GET", "/v1/loads", timeout=_LOADS_TIMEOUT_S)
         return cast("Sequence[Load]", self._connection.field(answer, "loads", list))
 

@@ -35,7 +35,7 @@ class CubeClient:
     def backfill(self, query_id: str) -> CubeBackfillProgress:
         """Have a cube count the past records that it lacks, as far as the topic has them. Return the progress at once.
 
-        The daemon continues without further requests, also after a start.
+        The daemon continues the backfill without further requests, also after a restart of the daemon.
         """
         path = f"{query_path(query_id)}/cube/backfill"
         return cast("CubeBackfillProgress", self._connection.asked("POST", path, json={}))
@@ -45,11 +45,15 @@ class CubeClient:
         return cast("CubeBackfillProgress", self._connection.asked("GET", f"{query_path(query_id)}/cube/backfill"))
 
     def lattice(self, query_id: str) -> CubeLattice:
-        """Return the stored views of a cube, and those that are asked for the most or would be the smallest."""
+        """Return the stored views of a cube, and some other views: those for which the most questions are asked, and
+        the smallest ones.
+        """
         return cast("CubeLattice", self._connection.asked("GET", f"{query_path(query_id)}/cube/lattice"))
 
     def optimise(self, query_id: str, *, dry_run: bool = False) -> CubeOptimised:
-        """Choose the views of a cube anew for the questions that were asked. With ``dry_run`` only return the plan."""
+        """Choose the views that a cube stores anew, by the questions that were asked. With ``dry_run``, only return the
+        planned changes.
+        """
         path = f"{query_path(query_id)}/cube/optimise"
         return cast("CubeOptimised", self._connection.asked("POST", path, json={"dry_run": dry_run}))
 

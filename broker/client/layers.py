@@ -42,7 +42,7 @@ class LayerClient:
         ``keep_going``, all changes are applied or none.
 
         With ``keep_going`` the valid shapes are put, and the invalid ones are listed in ``errors`` of the answer. If
-        all are refused, they are the ``lines`` of the RefusedError. With ``dry_run`` nothing is changed.
+        all shapes are refused, RefusedError has them as ``lines``. With ``dry_run`` nothing is changed.
         """
         params = flags(keep_going=keep_going, dry_run=dry_run)
         answer = self._connection.asked(

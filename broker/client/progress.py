@@ -18,7 +18,9 @@ POLL_S = 0.5
 def followed(
     loads: Callable[[], Sequence[Load]], progress: Progress | None, poll_s: float | None = None
 ) -> Iterator[None]:
-    """Call ``progress`` from a new thread with the largest change in progress, until the context ends."""
+    """Call ``progress`` from a new thread until the context ends, each time with the progress of the largest change
+    that the daemon is applying.
+    """
     if progress is None:
         yield
         return
