@@ -29,7 +29,9 @@ _READ_ROWS = 5_000
 _SILENT_S = 60.0
 _POLL_MS = 200
 _LOOK_MS = 50
-"""The wait for records that other writers may have written. An answer that Kafka has ready arrives within this time."""
+"""The time in milliseconds for which a look at the topics waits for new records. Records that are already in the topics
+arrive within this time.
+"""
 
 _WRITTEN_S = 30.0
 
@@ -45,7 +47,7 @@ class _Record(NamedTuple):
 class News:
     """The state of a layer before and after new records, and the ids of the changed rows.
 
-    ``has_more``: the limit of records read together was reached, so further records may exist.
+    ``has_more``: whether further records may exist, because the limit of records read together was reached.
     """
 
     before: StoredLayer
@@ -58,8 +60,9 @@ class Layers:
     """Reader of the layers' topics, and one of their writers; others may write to the topics as well.
 
     A record's key is a row's id. Its value is a GeoJSON Feature, or null if the row was removed. The records before a
-    mark determine the layer at that mark, whenever they are read. The registry stores the mark of every version. Not
-    thread-safe except for :meth:`write`: the caller holds one lock over all other calls.
+    mark (:class:`LayerMark`, the offsets of a layer's topic) determine the content of the layer at that mark, whenever
+    they are read. The registry stores the mark of every version. Not thread-safe except for :meth:`write`: the caller
+    holds one lock over all other calls.
     """
 
     def __init__(self, config: Config, cluster: KafkaCluster) -> None:
@@ -123,8 +126,8 @@ class Layers:
         return layers, changed
 
     def news(self, current: Mapping[str, StoredLayer], until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
-        """Return the news of layers whose topics have new records. ``until``: offsets of written records to wait
-        for.
+        """Return the changes by layer, for layers whose topics have new records. ``until``: by layer, the offsets up to
+        which to wait for records.
         """
         from kafka import TopicPartition
 

@@ -56,5 +56,5 @@ class LayerMark:
         return cls(offsets, topic_id if isinstance(topic_id, str) else None)
 
     def reaches(self, offsets: Mapping[int, int]) -> bool:
-        """Return whether the mark includes all records before some offsets."""
+        """Return whether the mark includes all records before ``offsets``."""
         return all(self.offsets.get(partition, 0) >= offset for partition, offset in offsets.items())

@@ -31,7 +31,7 @@ class StoredLayer:
     ``unkeyed``: the number of records whose key is missing or not an id, so that they name no row.
 
     Invariant: immutable; the content is a function of the records before ``mark``, each read once, in the order of its
-    partition. Cost: a change copies only the changed parts.
+    partition. Cost: a change copies only the chunks of rows that it changes (:class:`SortedMap`).
     """
 
     rules: Rules
