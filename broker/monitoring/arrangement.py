@@ -36,8 +36,9 @@ Other load on the machine only adds time, and the first run may have to load a k
 class SampledTuples:
     """Sampled tuples of a stream, as values of a plan's p-attributes.
 
-    ``columns`` are in slot order; a column is None if the sample has no values of it. Cost: the values, and 2 bytes for
-    the region of each value, computed once for all blocks.
+    ``columns``: the values of each p-attribute of the plan, in the order of the plan; a column is None if the sample
+    has no values of the p-attribute. Cost: the values, and 2 bytes for the region of each value, computed once for all
+    blocks.
     """
 
     plan: Plan
@@ -57,9 +58,9 @@ class SampledTuples:
     def timed(self, blocks: Sequence[Block]) -> tuple[list[float], list[int]]:
         """Return the seconds that the sweep of each block takes, and the number of constructs that it evaluates.
 
-        Unknown values count as NULL. The time is that of the fastest of several alternating runs, of the sweep alone.
-        Finding the regions takes longer and is the same for every block, so its variation would hide which block is
-        faster.
+        The sweep is the AND of the bitmaps of a block's constructs. Unknown values count as NULL. The time is that of
+        the fastest of several alternating runs. It excludes the search for the regions of the values. That search takes
+        longer and is the same for every block, so its variation would hide which block is faster.
         """
         nulls = [pa.nulls(self.rows, attribute.type) for attribute in self.plan.p_attributes]
         known = [null if column is None else column for null, column in zip(nulls, self.columns, strict=True)]
@@ -91,11 +92,11 @@ def _fastest(sweeps: Sweeps, blocks: int) -> list[float]:
 class Arrangement:
     """A sequence that was found for a block, and the measurements for the choice.
 
-    ``kind``: the fastest in the executor: the current sequence (``kept``), the macro-sequence or the hybrid-sequence.
-    ``kept_us``, ``macro_us`` and ``hybrid_us``: microseconds per tuple of the sample; ``hybrid_us`` is None if no
-    micro-arrow improves the macro-sequence. ``cost_before`` and ``cost_after``: evaluated constructs per tuple of the
-    sample, with the current and with the found sequence. ``counted_cost``: the found sequence's cost as the executor
-    counts it in batches, four and eight constructs at a time; None if some values were unknown.
+    ``kind``: the sequence that was fastest in the executor: the current sequence (``kept``), the macro-sequence or the
+    hybrid-sequence. ``kept_us``, ``macro_us`` and ``hybrid_us``: microseconds per tuple of the sample; ``hybrid_us`` is
+    None if no micro-arrow improves the macro-sequence. ``cost_before`` and ``cost_after``: evaluated constructs per
+    tuple of the sample, with the current and with the found sequence. ``counted_cost``: the found sequence's cost as
+    the executor counts it in batches, four and eight constructs at a time; None if some values were unknown.
     """
 
     order: Order
@@ -111,9 +112,10 @@ class Arrangement:
 def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequence[int]) -> Arrangement:
     """Return the fastest of three sequences on the sample, so that no sequence replaces a faster one.
 
-    They are the current sequence, the macro-sequence ``sequence`` improved by moves, and a refined hybrid-sequence over
-    that. Fewer constructs do not always take less time: the executor evaluates several constructs of a macro-sequence
-    in a pass, but one construct of a hybrid-sequence at a time.
+    The three sequences are the current sequence, the macro-sequence ``sequence`` after improving moves of its
+    constructs, and a hybrid-sequence that adds micro-arrows to this macro-sequence. Fewer constructs do not always take
+    less time: the executor evaluates several constructs of a macro-sequence in a pass, but one construct of a
+    hybrid-sequence at a time.
     """
     hybrid = refined(block, sample, hybrid_sequence(block, sample, moved(block, sample, sequence)))
     orders: dict[Kind, Order] = {"kept": block.order, "macro": hybrid.order.macro}

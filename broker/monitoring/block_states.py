@@ -20,9 +20,9 @@ class BlockState:
     """The state of one block, which is identified by its array ``matrix``.
 
     The array is the same object as long as the block's conjuncts do not change, whatever its sequence and number.
-    ``cause``: the trigger of a search for another sequence, until that is in place. ``search``: the running search for
-    a macro-sequence, one construct a period. ``measured``: the measures of each construct of the current sequence, from
-    when it was found.
+    ``cause``: the trigger of a search for another sequence, until the search has ended. ``search``: the running search
+    for a macro-sequence, which determines one construct in each period. ``measured``: the measures of each construct of
+    the current sequence, on the sample on which the sequence was found.
     """
 
     matrix: Words
@@ -37,14 +37,18 @@ class BlockState:
         return self.adaptation.before
 
     def count(self, tuples: int, dropped: int, evaluated: int, thresholds: Thresholds) -> None:
-        """Add a batch's counts to the counts since the last check, and apply the rule of the paper's section 5.2."""
+        """Add a batch's counts to the counts since the last check. If enough tuples are counted, check whether the
+        dropping ratio or the cost triggers a search (section 5.2 of the paper).
+        """
         self.adaptation.thresholds = thresholds
         cause = self.adaptation.count(tuples, dropped, evaluated)
         # Keep the first cause: it triggered the search that is under way, and later ones trigger nothing.
         self.cause = self.cause or cause
 
     def put_in_place(self, figures: Figures | None, measured: tuple[ConstructMeasure, ...] = ()) -> None:
-        """Note that another sequence is in place. ``figures``: its known figures, or None."""
+        """Note that a search has ended, and its sequence is in place. ``figures``: the initial figures (dropping ratio
+        and cost) of the sequence, or None if they are unknown.
+        """
         self.measured = measured
         self.adaptation.put_in_place(figures)
         self.cause = self.search = None
@@ -89,7 +93,8 @@ class BlockStates:
     def count(self, tally: Tally, settings: MonitorConfig) -> None:
         """Add the counts of a batch of the last followed plan, and check each block that has seen enough tuples.
 
-        Enough are lambda tuples, or the size of a sample if that is less and the block was not measured.
+        Enough tuples are ``lambda_tuples`` of the settings. For a block that was not measured yet, ``sample_tuples``
+        are enough if they are fewer.
         """
         for number, state in enumerate(self._states):
             dropped, evaluated = int(tally.dropped[number]), int(tally.evaluated[number])

@@ -20,8 +20,8 @@ class Rearrangement:
     are p-attributes as SQL.
 
     ``kind``: macro or hybrid, whichever took less time per tuple (``macro_us``, ``hybrid_us``; None: no micro-arrow was
-    found). It is kept if the old sequence took the least time (``kept_us``); the new sequence is then the old one.
-    ``spent_s``: the time of the monitor for the search.
+    found). ``kind`` is ``kept`` if the old sequence took the least time (``kept_us``); the new sequence then equals the
+    old one. ``spent_s``: the time of the monitor for the search.
     """
 
     at: datetime

@@ -42,7 +42,9 @@ _OVERDRAWN = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The totals of the stream's batches since the start. ``evaluated``: as the executor counts (see Matches)."""
+    """The totals of the stream's batches since the start. ``evaluated``: the number of evaluated constructs, as the
+    executor counts them (:class:`asc.evaluation.executor.Matches`).
+    """
 
     batches: int = 0
     tuples: int = 0
@@ -58,7 +60,8 @@ class Totals:
 class LastBatch:
     """The counts of one batch with records: its ``tuples``, and two counts for each block of its plan.
 
-    ``dropped``: the tuples that the block dropped. ``evaluated``: the constructs that were evaluated.
+    ``dropped``: the number of tuples for which no conjunct of the block was possible any more. ``evaluated``: the
+    constructs that were evaluated.
     """
 
     tuples: int
@@ -97,10 +100,10 @@ class StreamMonitor:
     of the paper).
 
     The job calls :meth:`sampling` before a batch and :meth:`offer` after it; neither waits. Batches form periods of
-    ``lambda_tuples``. A period has ``sample_tuples`` while a block waits for a measurement, and ``tau_tuples`` while a
-    macro-sequence is searched step by step. At the end of a period, the dropping ratio and the cost of each block are
-    compared with the initial figures of its sequence. If one has changed by ``mu``, a sequence is searched on a uniform
-    sample of the period's tuples and put in place. Then the monitor rests until it has used no more than
+    ``lambda_tuples``. While a block waits for a measurement, a period has ``sample_tuples``. While a macro-sequence is
+    searched step by step, a period has ``tau_tuples``. At the end of a period, the dropping ratio and the cost of each
+    block are compared with the initial figures of its sequence. If one has changed by ``mu``, a sequence is searched on
+    a uniform sample of the period's tuples and put in place. Then the monitor rests until it has used no more than
     ``max_core_share`` of a core; searches triggered meanwhile wait.
 
     Invariant: one thread changes the sequences. Others read ``totals`` and ``rearrangements``, which are replaced,
@@ -202,9 +205,8 @@ class StreamMonitor:
     def measured(self, block: Block) -> dict[str, Any] | None:
         """Return the measurements of a block of the running plan.
 
-        Return None if there are none, or the block has changed.
-
-        They are the initial figures of its sequence, and the measures of each of its constructs on the sample.
+        The measurements are the initial figures of the block's sequence, and the measures of each of its constructs on
+        the sample. Return None if there are no measurements, or if the block has changed.
         """
         state = next((own for own in self._states if own.matrix is block.matrix), None)
         if state is None or state.figures is None:
