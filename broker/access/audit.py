@@ -17,8 +17,8 @@ LOG = logging.getLogger("asc.audit")
 _FILE_MODE = 0o600
 
 _LOGGED = 1_000
-"""The most changes of one request for which the daemon's log has one line per change. If there are more, and the
-audit's file has their lines, the log has one summary line. A million lines in the log take ten seconds.
+"""The largest number of changes of one request for which the daemon's log has one line per change. If there are more,
+and the audit's file has their lines, the log has one summary line. A million lines in the log take ten seconds.
 """
 
 

@@ -18,8 +18,8 @@ class ConcurrencyLimit:
     """Limit of ``at_once`` concurrent requests per caller. Further requests of the caller wait in order; other callers
     do not wait for them.
 
-    Invariant: the object holds the callers that have a running or waiting request, and no others. For the tasks of one
-    event loop.
+    Invariant: the object holds the callers that have a running or waiting request, and no others. The object is used by
+    the tasks of one event loop.
     """
 
     def __init__(self, at_once: int) -> None:

@@ -13,8 +13,8 @@ _BURST_S = 4.0
 """
 
 _CALLERS_MAX = 10_000
-"""The most callers whose buckets are stored. If there are more, the caller that was silent for longest is forgotten,
-and later starts with a full bucket.
+"""The largest number of callers whose buckets are stored. If there are more, the caller that was silent for longest is
+forgotten, and later starts with a full bucket.
 """
 
 

@@ -17,10 +17,11 @@ _LISTED = 8
 class Scope:
     """The limits of a caller; a limit that is None or empty does not apply.
 
-    A query is the caller's *own* if its id begins with ``id_prefix`` and its stream is one of ``streams``. The caller
-    sees and changes no other query. After a change by the caller, a query delivers to a topic that begins with one of
-    ``topic_prefixes``. Its predicate, whoever wrote it, names only ``columns`` (folded paths) and columns within them.
-    ``max_queries``: the most own queries, paused ones included, after the caller registers a new query.
+    ``read_only``: whether the caller may change nothing. A query is the caller's *own* if its id begins with
+    ``id_prefix`` and its stream is one of ``streams``. The caller sees and changes no other query. A query that the
+    caller changes must deliver to a topic that begins with one of ``topic_prefixes``. The query's predicate, also one
+    that another caller wrote, may name only ``columns`` (paths in lower case) and the fields inside them.
+    ``max_queries``: the largest number of queries that the caller may have registered, including paused ones.
 
     Invariant: a refusal for an id, stream, topic or column does not depend on registered queries, so it reveals nothing
     about queries of others. ``name``: the owner of the scope in the audit log.
@@ -61,7 +62,7 @@ class Scope:
 
     def check_columns(self, predicate: Predicate) -> None:
         """Raise ForbiddenError if a predicate names a column that the caller may not read, or a struct that contains
-        one.
+        such a column.
         """
         if self.columns is None:
             return

@@ -35,7 +35,8 @@ def check_secret(secret: str) -> None:
 def digest(secret: str) -> str:
     """Return the SHA-256 of a token in hexadecimal, the only form in which a token is stored.
 
-    A slow hash is meant for passwords, which people choose from a few billions. An attacker cannot try a relevant share
-    of 128 random bits or more, however fast each trial is. Each request would pay for a slow hash.
+    A slow hash, such as bcrypt, is not needed. It protects passwords, of which an attacker can try the likely ones. Of
+    128 random bits or more, an attacker cannot try a relevant share, even with a fast hash. A slow hash would delay
+    each request.
     """
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
