@@ -23,9 +23,8 @@ _MADE_WITHIN_S = 300
 
 
 def archive_classes(progress: Progress = lambda line: None) -> ClassArchive:
-    """Create the archive of Spark's classes if it is missing. If this Java supports none, it stays missing.
-
-    It takes half a minute, in a separate process, because this process may already have a JVM. Raise
+    """Create the archive of Spark's classes if it is missing. If this Java supports no such archive, none is created.
+    The creation takes half a minute. It runs in a separate process, because this process may already have a JVM. Raise
     RuntimeMissingError.
     """
     archive = class_archive(find_java())

@@ -33,8 +33,8 @@ def cache_folder() -> Path:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Lock the folder for this process; wait while another process holds the lock. The kernel frees it if the holder
-    dies.
+    """Lock the folder for this process; wait while another process holds the lock. If the holder dies, the kernel
+    releases the lock.
     """
     with written(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -10,10 +10,9 @@ from contextlib import contextmanager
 def settle() -> None:
     """Collect the garbage, and exclude all present objects from future collections.
 
-    The collector would visit a million queries again and again without freeing any. Objects that are dropped later are
-    freed by their reference count.
-
-    Cycles that are still in use are never freed, so do not call this while answering a request.
+    Otherwise the collector would visit a million queries again and again without freeing any. Excluded objects that are
+    no longer referenced are still freed by their reference count, but not if they are part of a cycle. So do not call
+    this function while a request is answered, because the objects of the request may contain cycles.
     """
     gc.collect()
     gc.freeze()

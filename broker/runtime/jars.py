@@ -63,8 +63,8 @@ def staging_folder(folder: Path) -> Iterator[Path]:
 
 
 def move_in(jars: Sequence[Jar], staging: Path, folder: Path) -> None:
-    """Move verified jars to their final folder. After an interruption the moved jars are complete; the others are
-    fetched later.
+    """Move verified jars to their final folder. After an interruption, each moved jar is complete, and a later call of
+    :func:`fetch_jars` fetches the other jars.
     """
     with written(folder):
         folder.mkdir(exist_ok=True)

@@ -33,8 +33,8 @@ KAFKA_VERSION = "4.3.1"
 class Wanted:
     """A Maven artifact (``name`` is group:artifact) to lock with all its dependencies.
 
-    ``provided``: groups whose jars are present anyway. ``beside``: artifacts (name, version) with which it works
-    better.
+    ``provided``: Maven groups whose jars are not locked, because PySpark ships them. ``beside``: further artifacts
+    (name, version) to lock with it.
     """
 
     set_name: str
@@ -74,7 +74,9 @@ def make_lock(target: Path = LOCK_FILE, progress: Progress = lambda line: None) 
 
 
 def resolve(wanted: Wanted, progress: Progress = lambda line: None) -> JarSet:
-    """Return a jar set as the repository has it today. Raise RuntimeMissingError if Ivy fails."""
+    """Return the jars of a wanted artifact and of its dependencies, in the versions to which the repository resolves
+    them today. Raise RuntimeMissingError if Ivy fails.
+    """
     progress(f"Resolving {wanted.name}:{wanted.version} ...")
     with tempfile.TemporaryDirectory(prefix="asc-lock-") as scratch, _served_repository() as root:
         folder = Path(scratch)
@@ -90,7 +92,7 @@ def resolve(wanted: Wanted, progress: Progress = lambda line: None) -> JarSet:
 
 
 def _jars(report: Path, root: str) -> Iterator[Jar]:
-    """Yield the jars that Ivy's report names, hashed as Ivy fetched them.
+    """Yield the jars that Ivy's report names, with the hash of the file that Ivy fetched.
 
     Each jar comes from exactly the repository path that the report names, and was checked against the SHA-1 file beside
     it.

@@ -34,10 +34,12 @@ Java.
 """
 
 _EXCLUDED = frozenset(["tests", "include", "jars"])
-"""Folders that no worker reads: half of all bytes. The cluster has its own jars of Spark."""
+"""The names of folders that the archive excludes, because no worker reads them. They have half of all bytes. Among them
+are Spark's jars, of which the cluster has its own.
+"""
 
 _COMPRESSION = 1
-"""The compression level. Higher levels take twice as long for a few per cent."""
+"""The compression level. Higher levels take twice as long, and make the archive only a few per cent smaller."""
 
 
 @dataclass(frozen=True, slots=True)

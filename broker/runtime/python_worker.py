@@ -3,10 +3,10 @@ rather than archives.
 
 The modules that take long to import are imported once, before workers are forked.
 
-Spark puts ``pyspark.zip`` and its own jar before the installed packages. Before each task it has Python clear its
-caches of the places that it imports from. Python then reads the directory of each archive anew, once for each package
-that was imported from it. That takes longer than a small task does. Spark's workers are forked from this process, and
-end after a minute without work.
+Spark puts ``pyspark.zip`` and its own jar before the installed packages. Before each task, Spark has Python clear its
+caches of the folders and archives from which it imports. Python then reads the directory of each archive again, once
+for each package that was imported from the archive. That takes longer than a small task does. Spark's workers are
+forked from this process, and end after a minute without work.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _NICENESS = "ASC_WORKER_NICENESS"
 
 
 def lower_priority() -> None:
-    """Lower the priority of this process and of the workers that it forks, if their functions request that."""
+    """Lower the priority of this process and of the workers that it forks, if the environment variable of
+    :mod:`broker.interpreter` requests this.
+    """
     os.nice(int(os.environ.get(_NICENESS, "0")))
 
 

@@ -33,8 +33,8 @@ class Repository:
     """A client of the repository for any number of threads, within a ``with`` block.
 
     It uses the proxies of the environment (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY). It trusts the certificates
-    that the system trusts; SSL_CERT_FILE and SSL_CERT_DIR take precedence. Its text is the address without the
-    password.
+    that the system trusts; SSL_CERT_FILE and SSL_CERT_DIR take precedence. ``str()`` of the client is the address
+    without the password.
 
     Raise RuntimeMissingError if the address, a proxy or a file of certificates is invalid.
     """

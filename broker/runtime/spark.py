@@ -269,7 +269,7 @@ def _leave_working_folder(session: SparkSession) -> None:
 def _quiet_python_loggers() -> None:
     """Disable the loggers with which PySpark prints ten kilobytes of JSON beside every exception of the analyser.
 
-    The exception says it all.
+    The exception contains the same information.
     """
     from pyspark.logger import PySparkLogger
 

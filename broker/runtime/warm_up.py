@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from asc.plan.plan import Plan, Query
 
 _MANY_VERTICES = 600
-"""A number of vertices for which shapes have divided cells: these exist from 512 vertices on."""
+"""The number of vertices of a shape for which the index of shapes uses divided cells. Shapes have divided cells from
+512 vertices on.
+"""
 
 _RELATIONS = ("ST_Contains", "ST_Covers", "ST_Intersects", "ST_Touches", "ST_Disjoint")
 
