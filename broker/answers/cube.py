@@ -19,19 +19,21 @@ CubeOffsets = TypedDict("CubeOffsets", {"topic_id": str, "partition": int, "from
 CubeBackfillOffsets = TypedDict(
     "CubeBackfillOffsets", {"partition": int, "from": int, "to": int, "folded": int, "expired": int}
 )
-"""The progress of a partition: the offsets ``from`` to before ``to``, with the numbers of those that are folded and of
-those that the topic no longer has.
+"""The progress of the backfill of a cube in a partition. ``from``: the first offset to backfill. ``to``: the offset
+after the last. ``folded``: the number of these offsets that the cube contains. ``expired``: the number of these offsets
+that the topic no longer has.
 """
 
 
 class CubeBackfillProgress(TypedDict):
     """The progress of the backfill of a cube.
 
-    ``phase``: ``running`` and ``done`` as far as a backfill was requested by definition or by request; ``off`` if none
-    was, and offsets are lacking; ``stopped`` if it does not continue. ``problem``: the reason why it does not continue,
-    or why its last batch is tried again. ``offsets``: of the current topic, up to the live batches. ``left``: the
-    number of offsets that are still to be read. ``backfilled``: the number of counted records. ``whole_from``: the time
-    after all gaps, or the begin of the first pane; null if a gap has no end.
+    ``phase``: ``off`` if the cube lacks offsets, but neither the cube's definition nor a request asked for a backfill.
+    Otherwise ``running``, ``done``, or ``stopped`` if the backfill does not continue. ``problem``: the reason why the
+    backfill does not continue, or why its last batch is tried again. ``offsets``: of the current topic, up to the live
+    batches. ``left``: the number of offsets that are still to be read. ``backfilled``: the number of counted records.
+    ``whole``: whether the cube lacks no record of its panes. ``whole_from``: the time from which on the cube lacks no
+    record: the end of the last gap, or the begin of the first pane. It is null if a gap has no end.
     """
 
     id: str
@@ -87,7 +89,9 @@ NextQuestion = TypedDict(
 
 
 class CubeSource(TypedDict):
-    """A description of the cells from which an answer was computed."""
+    """The cells from which an answer was computed: their cuboid, the length and number of their panes, and their
+    number.
+    """
 
     cuboid: list[str]
     grain_s: int | None

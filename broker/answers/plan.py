@@ -75,7 +75,9 @@ class MeasuredBlock(TypedDict):
 
 
 class Rearrangement(TypedDict):
-    """A check of one block by the monitor: the trigger, the sequences before and after, and their costs."""
+    """A search of the monitor for another sequence of one block: the trigger, the sequences before and after the
+    search, and the costs of both.
+    """
 
     at: str
     stream: str

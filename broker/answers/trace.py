@@ -12,7 +12,9 @@ EliminatedBy = Literal["patterns", "construct", "verification"]
 
 
 class JudgedTerm(TypedDict):
-    """A constraint of a conjunct, the tuple's value, and whether the value satisfies the constraint (``holds``)."""
+    """A constraint of a conjunct, the tuple's value of the constrained p-attribute, and whether the value satisfies the
+    constraint (``holds``).
+    """
 
     constraint: str
     value: str
