@@ -28,12 +28,12 @@ that the topic no longer has.
 class CubeBackfillProgress(TypedDict):
     """The progress of the backfill of a cube.
 
-    ``phase``: ``off`` if the cube lacks offsets, but neither the cube's definition nor a request asked for a backfill.
-    Otherwise ``running``, ``done``, or ``stopped`` if the backfill does not continue. ``problem``: the reason why the
-    backfill does not continue, or why its last batch is tried again. ``offsets``: of the current topic, up to the live
-    batches. ``left``: the number of offsets that are still to be read. ``backfilled``: the number of counted records.
-    ``whole``: whether the cube lacks no record of its panes. ``whole_from``: the time from which on the cube lacks no
-    record: the end of the last gap, or the begin of the first pane. It is null if a gap has no end.
+    ``phase``: ``done`` if no offset is left to read, and ``stopped`` if the backfill does not continue. Otherwise
+    ``running`` if the cube's definition or a request asked for a backfill, and ``off`` if neither did. ``problem``: the
+    reason why the backfill does not continue, or why its last batch is tried again. ``offsets``: of the current topic,
+    up to the live batches. ``left``: the number of offsets that are still to be read. ``backfilled``: the number of
+    counted records. ``whole``: whether the cube lacks no record of its panes. ``whole_from``: the time from which on
+    the cube lacks no record: the end of the last gap, or the begin of the first pane. It is null if a gap has no end.
     """
 
     id: str
