@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Config(Section):
-    """The whole configuration. Frozen; ``load_config`` makes one from a file."""
+    """The whole configuration. Immutable; :func:`load_config` reads it from a file."""
 
     kafka: KafkaConfig = KafkaConfig()
     api: ApiConfig = ApiConfig()
@@ -103,8 +103,8 @@ class Config(Section):
         """Return the bearer token that permits everything, from the root token file. If neither a root token file nor a
         tokens file is configured, return the environment variable ASC_TOKEN. Return None if no token is set.
 
-        The commands also read a caller's token from ASC_TOKEN. A token of the tokens file must not permit everything
-        only because the variable is set when the daemon starts.
+        The variable is ignored if a tokens file is configured, because the commands also read a caller's token from it.
+        Otherwise, a token with few permissions would permit everything if the variable had it when the daemon starts.
         """
         path = self.api.root_token_file
         if path is None:
@@ -276,9 +276,8 @@ def _with_own_kafka(config: Config) -> Config:
 
 
 def load_kafka_options(path: Path | None, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return ``[kafka.options]`` from a TOML file and from variables, whatever else the file contains.
-
-    For clients that run beside the daemon. Raise the errors of :func:`load_config`.
+    """Return ``[kafka.options]`` from a TOML file and from variables, even if other sections of the file are invalid.
+    Commands that connect to Kafka themselves call this function. Raise the errors of :func:`load_config`.
     """
     overlay = overlaid({} if path is None else _document(path), variables, Config)
     kafka = overlay.document.get("kafka", {})

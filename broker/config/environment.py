@@ -18,7 +18,9 @@ from broker.toml_text import parse_toml
 PREFIX = "ASC__"
 _FILE = "_FILE"
 _NAMED, _OPTIONS = ("streams", "layers"), "options"
-"""The sections that contain tables with names that the user chooses, and the name of the tables of options."""
+"""The sections whose tables have names that the user chooses, and the key under which a section has its table of
+options.
+"""
 
 
 KeyPath = tuple[str, ...]
@@ -138,8 +140,8 @@ def _copied(value: Any) -> Any:
 
 
 def _named(section: str, name: str, document: Mapping[str, Any], variable: str) -> str:
-    """Return the stream or layer of the file that a variable names. If the file has none of this name, return a new
-    name.
+    """Return the name of the stream or layer that a variable means, as the file spells it. If the file has no such
+    stream or layer, return the name in the variable.
 
     In the variable, ``_`` represents each character that names of variables cannot contain.
     """

@@ -17,8 +17,9 @@ from broker.errors import ConfigError
 
 
 class LayerConfig(Section):
-    """A compacted topic of GeoJSON Features. ``crs``: what its coordinates are; ``allow_edges_over_180_deg``: edges may
-    be longer than half a turn of longitude; ``properties``: those of the Features that joins name, as Spark DDL.
+    """A compacted topic of GeoJSON Features. ``crs``: the coordinate reference system of the coordinates.
+    ``allow_edges_over_180_deg``: whether an edge may span more than 180 degrees of longitude. ``properties``: the
+    properties of the Features that joins may name, as Spark DDL.
     """
 
     renamed: ClassVar[Mapping[str, str]] = MappingProxyType({"wide_edges": "allow_edges_over_180_deg"})

@@ -44,9 +44,8 @@ _MASTER_FORM = re.compile(r"local(\[(\*|[1-9]\d*)(,\d+)?\])?|spark://[^\s/,]+:\d
 
 
 class Section(BaseModel):
-    """A table of the configuration: no key that is not known, no change once it is read.
-
-    ``renamed``: keys of earlier versions with their present names. They are refused, and the refusal gives the name.
+    """A table of the configuration, immutable after it is read. It refuses unknown keys. ``renamed``: keys of earlier
+    versions with their present names. Such a key is refused, and the error gives its present name.
     """
 
     # populate_by_name: "schema" is written in the file, but the name belongs to pydantic.
@@ -117,7 +116,9 @@ class KafkaConfig(Section):
 
 
 class SchemaRegistryConfig(Section):
-    """The schema registry that formats with schemas of their own ask; without ``url`` there is none."""
+    """The schema registry from which the formats Avro and Protobuf read the schemas of records. If ``url`` is not set,
+    the formats use no registry.
+    """
 
     url: str | None = None
     username: str | None = None
@@ -356,11 +357,12 @@ Triggers = Annotated[tuple[Literal["dropping_ratio", "cost"], ...], BeforeValida
 
 
 class MonitorConfig(Section):
-    """The side monitor, which keeps adapting the order of evaluation to the data (read again on SIGHUP).
-
-    ``lambda_tuples``: how often it looks at the dropping ratio and the cost. ``mu``: the relative change that has it
-    measure anew; 0 does so at every look. ``sampled``: a sequence is found on one sample; ``periodic``: a step every
-    ``tau_tuples``, as the paper has it. ``max_core_share``: the share of one core it may use, in the long run.
+    """The monitor of each stream, which adapts the sequences of blocks to the data (read again on SIGHUP).
+    ``lambda_tuples``: the number of tuples between two checks of the dropping ratio and the cost. ``mu``: the relative
+    change of one of these two from which on the monitor searches for another sequence; with 0, it does so at every
+    check. ``mode``: with ``sampled``, the monitor finds a sequence on one sample; with ``periodic``, one further
+    construct of the sequence after every ``tau_tuples``, as in the paper. ``max_core_share``: the share of one core
+    that the monitor may use on average.
     """
 
     enabled: bool = Field(default=True, strict=True)

@@ -37,11 +37,10 @@ def _known_format(name: str) -> str:
 
 
 class StreamConfig(Section):
-    """A source topic with a record format and a schema (Spark DDL here, or a file of DDL, of Spark's JSON form, or of
-    what the format has for schemas).
-
-    ``lateness_s``: how far event time stays behind the newest record. ``max_future_s``: how far past its record's
-    timestamp an event time may be; what is further is none.
+    """A source topic with a record format and a schema. The schema is Spark DDL in ``schema``, or a file with DDL, the
+    JSON of a StructType, or a schema in the format's own language, such as Avro. ``lateness_s``: the number of seconds
+    by which the watermark is behind the mark of event time. ``max_future_s``: the largest number of seconds by which an
+    event time may be later than its record's timestamp; a later event time is not usable.
     """
 
     renamed: ClassVar[Mapping[str, str]] = MappingProxyType({"ahead_s": "max_future_s"})
