@@ -99,8 +99,8 @@ def receive(
     commits.
 
     ``from_beginning``: start at the oldest record if no offset is committed. ``to_end``: stop at the present end of the
-    topics. ``most``: the most deliveries. ``idle`` is called whenever the client polls Kafka, some times a second while
-    nothing arrives; it is not called with ``to_end``.
+    topics. ``most``: the largest number of deliveries. ``idle`` is called whenever the client polls Kafka, some times a
+    second while nothing arrives; it is not called with ``to_end``.
     """
     seen = _Seen(window)
     delivered = 0
@@ -181,7 +181,9 @@ class _Seen:
         self._digests: OrderedDict[bytes, None] = OrderedDict()
 
     def is_new(self, delivery: Delivery) -> bool:
-        """Remember a delivery, and return whether it differs from all remembered ones."""
+        """Remember a delivery, and return whether it differs from all remembered deliveries, so that it is not a
+        repeat.
+        """
         digest = hashlib.blake2b(digest_size=16)
         names = (delivery.topic, delivery.identity or "", *delivery.queries, "", *delivery.shapes)
         for part in (delivery.key, delivery.value, *(name.encode() for name in names)):
