@@ -12,7 +12,7 @@ from broker.pages.markup import element
 _WIDTH, _HEIGHT = 320, 22
 _NULL_WIDTH, _GAP = 26, 6
 _DRAWN = 80
-"""The most regions that are drawn individually. If there are more, this number of strips is drawn."""
+"""The largest number of regions that are drawn individually. If there are more, this number of strips is drawn."""
 
 _MARK_LEAST = 3.0
 

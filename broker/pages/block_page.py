@@ -66,7 +66,8 @@ def sequence_fragment(block: Json) -> str:
 def constructs_fragment(block: Json) -> str:
     """Return the constructs in the order of the sequence, with the monitor's measurements.
 
-    A bar shows the regions of a construct. Its heights are the numbers of conjuncts that the regions do not rule out.
+    A bar shows the regions of a construct. The height of a region in the bar is the number of conjuncts that the region
+    does not rule out.
     """
     measured = {one["construct"]: one for one in (block.get("monitor") or {}).get("constructs", ())}
     own = {construct["construct"]: construct for construct in block["constructs"]}

@@ -17,8 +17,8 @@ from broker.time_text import page_time
 Json = Mapping[str, Any]
 
 _SHOWN_CHARS = 16 << 10
-"""The most characters shown of a tuple. Its JSON is not indented, because a deeply nested value would be indented by
-its depth.
+"""The largest number of characters shown of a tuple. Its JSON is not indented, because a deeply nested value would be
+indented by its depth.
 """
 
 
