@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from asc.plan.plan import Query
 
 _PAIRS_MAX = 1 << 24
-"""The most (row, query) pairs that one step may find. They take 128 MiB of memory."""
+"""The largest number of (row, query) pairs that one call of the executor may find. They take 128 MiB of memory."""
 
 
 def why_spark(queries: Sequence[Query]) -> str | None:
-    """Return why the queries need Spark: the first expression that Spark has to compute. Return None if Spark is not
-    needed.
+    """Return a text that names the first expression of the queries that only Spark can compute. Return None if the
+    queries do not need Spark.
     """
     for query in queries:
         for attribute in query.predicate.p_attributes:
