@@ -77,11 +77,15 @@ class _Tuple:
         return " AND ".join(found)
 
     def enlarge(self, by: Callable[[str, str], str]) -> None:
-        """Move both ends of each dimension outwards. ``by`` returns the SQL of the distance from that of the ends."""
+        """Move both ends of each dimension outwards. ``by`` returns the SQL of the distance, from the SQL of the low
+        and of the high end.
+        """
         self.ends = [(f"({low}) - {by(low, high)}", f"({high}) + {by(low, high)}") for low, high in self.ends]
 
     def enlarge_by_metres(self, lat_m: float, lon_m: float) -> None:
-        """Extend the box by these metres, half of them at each side, up to the poles and the antimeridian."""
+        """Extend the box by ``lat_m`` metres in latitude and ``lon_m`` metres in longitude, half of them at each side.
+        The box ends at the poles and at the antimeridian.
+        """
         (x1, x2), (y1, y2) = self.ends
         up = f"{math.degrees(lat_m / 2 / EARTH_RADIUS_M)!r}D"
         south, north = f"greatest(-90D, ({y1}) - {up})", f"least(90D, ({y2}) + {up})"
@@ -267,7 +271,7 @@ def _numbers(name: str, value: str, count: int) -> tuple[float, ...]:
 
 
 def _filter(one: Mapping[str, Any]) -> tuple[bool, str]:
-    """Return whether a GeoJSON filter is strict, by its class name, and the filter's value."""
+    """Return whether a GeoJSON filter is strict, which the name of its class shows, and the filter's value."""
     name = str(one.get("filter-class", "")).rpartition(".")[2]
     if not re.fullmatch("UserDefinedGeoJsonSpatial(Strict)?Filter(Strict)?", name):
         raise InputError("filter", name[:100], f"has no counterpart, as those on GeoJSON have: {_BY_HAND}")
