@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 def sync(path: Path) -> None:
-    """Write a file, or the entries of a folder, to the disk, so that they exist after a power failure. Raise OSError.
+    """Write the cached content of a file, or the entries of a folder, to the disk, so that it exists after a power
+    failure. Raise OSError.
 
     A new, renamed or removed file is an entry of its folder. So the folder has to be synced after the file.
     """
