@@ -35,8 +35,8 @@ def check_secret(secret: str) -> None:
 def digest(secret: str) -> str:
     """Return the SHA-256 of a token in hexadecimal, the only form in which a token is stored.
 
-    A slow hash, such as bcrypt, is not needed. It protects passwords, of which an attacker can try the likely ones. Of
-    128 random bits or more, an attacker cannot try a relevant share, even with a fast hash. A slow hash would delay
-    each request.
+    A slow hash, such as bcrypt, is not needed. A slow hash protects passwords, of which an attacker can try the likely
+    ones. Of 128 random bits or more, an attacker cannot try a relevant share, even with a fast hash. A slow hash would
+    delay each request.
     """
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
