@@ -61,14 +61,16 @@ def security_faults(options: Mapping[str, str]) -> Iterator[ConfigError]:
 
 
 def python_options(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the options with the protocol in kafka-python's spelling. It treats unknown spellings as PLAINTEXT."""
+    """Return the options with the security protocol in kafka-python's spelling, because kafka-python treats unknown
+    spellings as PLAINTEXT.
+    """
     return {**options, "security.protocol": protocol_of(options)} if "security.protocol" in options else dict(options)
 
 
 def java_options(options: Mapping[str, str]) -> dict[str, str]:
     """Return the options with the login module and the trusted certificates that Java's clients need.
 
-    Both are derived from the other options, unless they are set already.
+    The function derives these options from the other options, unless they are set already.
     """
     follow = {}
     module = _LOGIN_MODULES.get(options.get("sasl.mechanism", ""))
