@@ -17,7 +17,9 @@ from broker.kafka.reading import polled
 from broker.operators.headers import last_hop, source_timestamp_ms
 
 WINDOW = 100_000
-"""The number of last deliveries that are remembered to detect repeats. They take some ten megabytes."""
+"""The number of last deliveries that are remembered to detect repeats. These deliveries take some ten megabytes of
+memory.
+"""
 
 _COMMITTED_EACH_S = 1.0
 
