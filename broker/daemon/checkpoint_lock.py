@@ -63,8 +63,9 @@ class CheckpointLock:
     def take_as_leader(self, registry: str, streams: Iterable[str]) -> None:
         """Lock the folder for the leader of a registry. Errors are as in :meth:`take`.
 
-        If the former holder did not release the lock itself, take its folders over as well. It may have been killed, or
-        its host may be frozen while the file system released its lock. These cases cannot be distinguished.
+        If the former holder did not release the lock itself, take its folders over as well. The former holder may have
+        been killed. Or its host may be frozen, so that it later continues to write, although the file system released
+        its lock. These cases cannot be distinguished.
         """
         former = self._locked()
         if os.fstat(former).st_size == 0:

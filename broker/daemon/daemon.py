@@ -416,7 +416,7 @@ class Daemon:
     def _spare_collector(self) -> None:
         """Exclude the objects of the start, which live as long as the daemon, from Python's garbage collector.
 
-        Otherwise the collector would take half of the time in which a long predicate is validated.
+        If the collector visited these objects, it would take half of the time in which a long predicate is validated.
         """
         collector.settle()
         self._settled = 0 if self._registrar is None else len(self._registrar.standing)

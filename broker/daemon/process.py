@@ -129,7 +129,9 @@ def _start_beside(daemon: Daemon, signals: Signals) -> bool:
 
 
 def _exit_in_time(code: int) -> None:
-    """Start a thread that soon ends the process with a code. Otherwise Python would wait for its thread pools."""
+    """Start a thread that ends the process with the exit code ``code`` after ``_EXIT_S``. Without it, Python would wait
+    for the threads of its thread pools.
+    """
 
     def exit_now() -> None:
         time.sleep(_EXIT_S)
