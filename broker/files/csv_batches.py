@@ -91,7 +91,9 @@ def _whole(blocks: Iterable[bytes], *, waits: bool) -> Iterator[bytes]:
 
 
 def _plain_header(line: bytes) -> list[str] | None:
-    """Return the column names in the first line if all parsers read it the same. Otherwise return None."""
+    """Return the column names in the first line of a CSV file if Arrow and Python certainly read the same names in it.
+    Otherwise return None.
+    """
     try:
         text = line.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:

@@ -299,7 +299,9 @@ def _parquet(path: Path, decoding: Decoding, needed: Collection[str], advance: A
 
 
 def _of_parquet(path: Path, field: pa.Field, values: pa.Array) -> pa.Array:
-    """Return a column in the schema's type. It has this type, or is an integer or timestamp of another width."""
+    """Return a column of a Parquet file in the schema's type. The caller ensures that the column has this type, or is
+    an integer or timestamp of another width.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
