@@ -41,8 +41,8 @@ class Line:
 def answer_within(whole_s: float, ask: Callable[[Line], _Answer]) -> _Answer | None:
     """Return the answer to a request, or raise its error. Return None if the answer takes too long.
 
-    A separate thread sends the request, because the timeouts of httpx apply to single reads. They do not bound a header
-    that arrives byte by byte. Cost: one thread per request, which ends soon after the time.
+    A separate thread sends the request. The timeouts of httpx would not suffice: they apply to single reads, and do not
+    bound a header that arrives byte by byte. Cost: one thread per request, which ends soon after the time.
     """
     line, answer = Line(), Future[_Answer]()
 

@@ -45,8 +45,8 @@ _TYPE_CHARS = 100
 
 
 class Decoder(ABC):
-    """The decoder from the records of one stream to attributes. It has the fields of the schema (all nullable),
-    options, and the zone of times without a zone. Immutable.
+    """The decoder from the records of one stream to attributes. ``fields``: the fields of the schema, all nullable.
+    ``options``: the options of the format. ``time_zone``: the time zone of times without a zone. Immutable.
     """
 
     __slots__ = ()
@@ -58,7 +58,7 @@ class Decoder(ABC):
     @property
     @abstractmethod
     def reasons(self) -> tuple[DeadLetterReason, ...]:
-        """All distinct values that ERROR may have. They are the same for decoders that :meth:`knowing` returns."""
+        """All distinct values that ERROR may have. Decoders that :meth:`knowing` returns have the same reasons."""
 
     @property
     def named(self) -> list[pa.Field]:

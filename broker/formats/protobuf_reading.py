@@ -137,8 +137,7 @@ class RecordsReader:
     head (the framing with the schema id) names.
 
     ``schemas``: a FileDescriptorSet by the head that precedes a record. For bare records, which are all of ``message``,
-    the head is empty. Invariant: readers are not pickled. They are created once per task, when a record first needs
-    one.
+    the head is empty. Invariant: readers are not pickled. Each task creates a reader when a record first needs it.
     """
 
     def __init__(self, schemas: Mapping[bytes, bytes], fields: pa.Schema, head_bytes: int, message: str | None) -> None:
