@@ -1,4 +1,6 @@
-"""The embedded Kafka: a real broker with one node (KRaft) and a separate data folder. It ends with its owner."""
+"""The embedded Kafka: a real broker with one node (KRaft) and a separate data folder. The broker ends when the process
+that started it ends.
+"""
 
 from __future__ import annotations
 

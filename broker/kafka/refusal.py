@@ -19,8 +19,8 @@ def refusal(bootstrap_servers: str, options: Mapping[str, str]) -> KafkaError | 
     """Return the first fault of the options, at the first server that accepts a connection. Return None if none is
     found.
 
-    It checks whether the server speaks TLS, has a trusted certificate and accepts the login, as the options say. It
-    takes some seconds at most.
+    The function checks whether the server speaks TLS, has a trusted certificate and accepts the login, as the options
+    require. This takes some seconds at most.
     """
     for server in bootstrap_servers.replace(" ", "").split(","):
         host, _, port = server.rpartition(":")
