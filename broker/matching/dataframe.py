@@ -59,7 +59,7 @@ def match(
     coordinate reference system of positions, ``wgs84`` or ``planar``. ``layers``: the layers of ``shape('layer',
     'id')`` by name. A layer is the result of :func:`asc.read_layer`, or the path of a file of shapes. The id of a shape
     in a file is the id of the Feature, or the property ``id``. A query may be a join over a layer, ``asc.Join("layer",
-    "predicate")``. It has the id ``<id>/<shape>`` for each shape.
+    "predicate")``. The column ``queries`` then has the id ``<id>/<shape>`` for each shape that accepts the row.
 
     Raises MatchError for an illegal id, for a DataFrame that already has a column ``queries``, and for an expression
     that Spark refuses. Raises PredicateError for an invalid predicate; the error names the query. Raises SchemaError
@@ -108,9 +108,9 @@ def delivering(
 ) -> tuple[tuple[Column, ...], ...]:
     """Return the successive projections that match a DataFrame for which a plan was shipped. Every row is kept.
 
-    They select the columns ``kept`` and DELIVERIES_COLUMN, a text (:mod:`broker.matching.matches_text`) that is NULL if
-    no query accepts the row. The text has each destination topic of an accepting query, and the sorted ids of these
-    queries.
+    The projections select the columns ``kept`` and DELIVERIES_COLUMN, a text (:mod:`broker.matching.matches_text`) that
+    is NULL if no query accepts the row. The text has each destination topic of an accepting query, and the sorted ids
+    of these queries.
 
     The projections serve all DataFrames with the same columns. ``tallying`` counts and samples in the same pass; it
     reads the columns ``facts`` of a row. If the plan has tracks or folded queries, these are the source partition (INT)

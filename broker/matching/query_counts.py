@@ -11,7 +11,9 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 
 _FOLDED_AT = 1 << 16
-"""The smallest number of ordinals that a task collects before it adds the ordinals up."""
+"""The smallest number of ordinals (one for each pair of record and query) that a task collects before it adds them up
+to counts.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +59,9 @@ class QueryCounting:
         self._aside_count = 0
 
     def add(self, ordinals: npt.NDArray[np.integer]) -> None:
-        """Count one record for each ordinal; an ordinal may occur several times."""
+        """Count one accepted record for each ordinal, the index of the accepting query. An ordinal may occur several
+        times.
+        """
         self._aside.append(ordinals)
         self._aside_count += len(ordinals)
         if self._aside_count >= max(_FOLDED_AT, self._queries):

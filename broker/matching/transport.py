@@ -101,7 +101,7 @@ class Transport:
     ) -> Transport:
         """Return the transport of p-attributes. A column that is not nullable gets no NULL flag.
 
-        ``error_conditions``: the conditions of the evaluation errors to count, by slot.
+        ``error_conditions``: the SQL conditions of the evaluation errors to count, by the index of the p-attribute.
         """
         carriers: dict[str, Carrier] = {}
         arguments: dict[str, int] = {}
@@ -148,7 +148,9 @@ class Transport:
         return [sf.expr(sql).alias(name) for name, sql in self.apart.items()]
 
     def read(self, arrived: Sequence[pd.Series]) -> list[pa.Array]:
-        """Return the columns of a batch in slot order, from the arguments that the UDF received."""
+        """Return the columns of a batch, one for each p-attribute in the order of the plan, from the arguments that the
+        UDF received.
+        """
         words = [series.to_numpy() for series in arrived[self.values :][: len(self.flag_words)]]
         # Most batches have no NULL at all: then nothing is looked at bit by bit.
         flags = [word if word.any() else None for word in words]
@@ -156,7 +158,9 @@ class Transport:
         return [read[carrier] for carrier in self.carriers]
 
     def errors(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
-        """Return a mask bool[rows] of the failed evaluations in a batch, for each slot with a failure."""
+        """Return masks bool[rows] of the failed evaluations in a batch, by the index of the p-attribute, for
+        p-attributes with a failure.
+        """
         masks = {}
         for place, series in enumerate(arrived[self.values + len(self.flag_words) :]):
             word = series.to_numpy()

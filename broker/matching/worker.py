@@ -50,7 +50,8 @@ def matching_task(
     tallying: Tallying | None = None,
     folding: Folding | None = None,
 ) -> Callable[[Iterator[Batch]], Iterator[pd.Series]]:
-    """Return the function of a Pandas UDF over iterators. It takes the transport's arguments and yields a text per row.
+    """Return the function of a Pandas UDF over iterators. The function takes the transport's arguments and yields a
+    text for each row.
 
     A text is NULL if no query accepts the row. The output ``queries`` lists the ids of the accepting queries, and
     ``deliveries`` lists each topic with its ids. Output pieces may be smaller than input batches, so that the texts fit
@@ -153,7 +154,9 @@ def rows_of_a_call(queries: int, pairs_a_row: float) -> int:
 
 
 def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int, Mask]:
-    """Return masks bool[rows] of failed evaluations, by slot. The masks are false for dead letters."""
+    """Return masks bool[rows] of failed evaluations, by the index of the p-attribute in the plan. The masks are false
+    for dead letters.
+    """
     errors = transport.errors(arrived)
     return errors if dead is None else {slot: mask & ~dead for slot, mask in errors.items()}
 
