@@ -190,9 +190,8 @@ def change_count(then: QuerySet, now: QuerySet) -> int:
 
 
 def crowded_joins(standing: QuerySet, most: int) -> set[str]:
-    """Return the ids of all joins of each stream whose joins have more than ``most`` shapes together.
-
-    The caller decides anew which joins such a stream serves.
+    """Return the ids of all joins of those streams whose joins have more than ``most`` shapes together. The caller
+    decides again which of these joins are served.
     """
     running = _running_joins(standing)
     counts = Counter[str]()
@@ -202,9 +201,9 @@ def crowded_joins(standing: QuerySet, most: int) -> set[str]:
 
 
 def over_too_many_shapes(candidates: Sequence[ValidatedQuery], standing: QuerySet, most: int) -> dict[int, AscError]:
-    """Return the refusals, by index, of the candidate joins with which a stream would have too many shapes.
-
-    The shapes of the standing joins and of earlier candidates are counted. Paused joins have no shapes.
+    """Return the refusals, by index, of the joins among ``candidates`` (validated queries to be registered) with which
+    a stream would have too many shapes. The shapes of the standing joins and of earlier candidates are counted. Paused
+    joins have no shapes.
     """
     joins = [
         (i, one.query, len(one.members.rows))

@@ -25,7 +25,8 @@ class StandingOperators:
 
     ``plans``: the running plans by stream, which have the served queries. ``waiting``: by query id, the stream and the
     destination of a query that no plan serves. ``removed``: the ids of the queries that the change removes.
-    ``unchanged``: the indexes of the candidates that equal a served query, so that the change does not affect it.
+    ``unchanged``: the indexes of the candidates (validated queries of the change) that equal a served query, so that
+    the change does not affect this query.
     """
 
     plans: Mapping[str, Plan] = field(default_factory=dict)
@@ -119,7 +120,9 @@ class _Used:
     def excess(
         self, limits: LimitsConfig, stream: str, destination: FeedDestination | FoldDestination
     ) -> QueryError | None:
-        """Return the error if one more query exceeds a limit. Otherwise count the query, and return None."""
+        """Return the error if one more query, with the given destination, exceeds a limit. Otherwise count the query as
+        used capacity, and return None.
+        """
         op, track = destination.op, destination.in_plan().target
         kind = OPERATORS[op]
         limit = kind.limits[0]

@@ -193,11 +193,12 @@ class Planning:
     def asked(
         self, candidates: Mapping[int, ValidatedQuery], cancellation: Cancellation | None = None
     ) -> dict[int, AscError]:
-        """Return Spark's refusals of candidates, by the candidates' keys. Registered queries are not considered.
+        """Return Spark's refusals of candidates (validated queries to be registered), by their keys in ``candidates``.
+        Registered queries are not considered.
 
         Spark may parse a text differently, or refuse an expression. If there are more expressions than a stream may
-        have, Spark is asked only about the first. Accepted expressions are remembered, so a change does not wait for
-        Spark under the lock. The call takes a while, so call it without a lock. Raise CancelledError.
+        have, only the first ones are sent to Spark, up to this number. Accepted expressions are remembered, so a change
+        does not wait for Spark under the lock. The call takes a while, so call it without a lock. Raise CancelledError.
         """
         refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates.values()}:
@@ -272,12 +273,12 @@ class Planning:
         plans: Mapping[str, Plan],
         removed: Collection[str] = (),
     ) -> dict[int, AscError]:
-        """Return the errors, by index, of the candidates that cannot be added to the standing queries and the running
-        plans. ``removed``: the ids of the queries that the same change removes.
+        """Return the errors, by index, of the candidates (validated queries to be registered) that cannot be added to
+        the standing queries and the running plans. ``removed``: the ids of the queries that the same change removes.
 
         Such a candidate would close a loop of topics, or share a topic or exceed a limit, or Spark refuses it. Standing
-        queries that are not served are counted as well. They come first when the daemon restarts, and an accepted new
-        query must not stop being served then.
+        queries that are not served are counted as well. When the daemon restarts, these older queries are served first
+        if capacity is free, and an accepted new query must still be served then.
         """
         attributes = {name: plan.computed for name, plan in plans.items()}
         gone = {*removed, *(candidate.query.id for candidate in candidates)}
@@ -322,7 +323,8 @@ class Planning:
     def _by_spark(
         self, candidates: Sequence[ValidatedQuery], computed: Mapping[str, set[PAttribute]], *, patiently: bool
     ) -> dict[int, AscError]:
-        """Return the errors of the candidates that Spark refuses, or with which Spark would compute too much.
+        """Return the errors, by index, of the candidates (validated queries) that Spark refuses, or with which Spark
+        would compute too much.
 
         ``patiently``: wait for Spark as long as it needs, so that no standing query is excluded for a slow answer.
         """
@@ -358,7 +360,9 @@ class Planning:
         return refused
 
     def _by_stream(self, candidates: Iterable[ValidatedQuery], unserved: Collection[str]) -> dict[str, list[Query]]:
-        """Return the plan entries of the served candidates, by stream."""
+        """Return the plan entries of the validated queries that are served, by stream. ``unserved``: the ids of the
+        others.
+        """
         served: dict[str, list[Query]] = {}
         for candidate in candidates:
             query = candidate.query
@@ -385,7 +389,9 @@ class Planning:
     def _loops(
         self, candidates: Sequence[ValidatedQuery], standing: QuerySet, refused: Collection[int]
     ) -> dict[int, AscError]:
-        """Return the errors of the candidates, except refused ones, that would close a loop of streams."""
+        """Return the errors, by index, of the candidates (validated queries) that would close a loop of streams.
+        ``refused``: the indexes of candidates to ignore.
+        """
         accepted = [(i, candidate.query) for i, candidate in enumerate(candidates) if i not in refused]
         loops = TopicLoops(self._config, standing.feeds(without=(query.id for _, query in accepted)))
         found = ((position, loops.refusal(query)) for position, query in accepted)
@@ -393,7 +399,7 @@ class Planning:
 
 
 def is_large(plan: Plan) -> bool:
-    """Return whether compiling the plan anew takes so long that no caller should wait for it."""
+    """Return whether compiling all queries of the plan again takes so long that no caller should wait for it."""
     return len(plan) >= _LARGE
 
 

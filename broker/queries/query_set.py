@@ -223,7 +223,8 @@ class QuerySet:
     def naming(self, changed: Mapping[str, Collection[str] | None]) -> set[str]:
         """Return the ids of the queries, including joins, that name a changed shape. ``changed``: shape ids by layer.
 
-        None in place of the shape ids means all shapes of the layer, and selects the layer's joins too.
+        If a layer has None in place of shape ids, all shapes of the layer count as changed, and the joins over the
+        layer are included.
         """
         query_ids: set[str] = set()
         for layer, ids in changed.items():

@@ -202,11 +202,13 @@ class QueryState:
         self._parking.note(standing, lambda version: self._registry.state_at(version).queries)
 
     def let_go_on(self) -> None:
-        """Let the streams go on that waited for parking."""
+        """Let those streams go on that waited until their queries were parked."""
         self._parking.let_go_on()
 
     def relearn(self) -> None:
-        """Read the content of the registry again after a write with an unknown outcome, and adopt it."""
+        """Read the content of the registry again after a write with an unknown outcome, and replace the standing
+        queries and the running plans by this content.
+        """
         records = self._registry.records_after(self.now.version)
         if records is None:
             self._take_over(self._with_layers(self._set(self._registry.load()))[0])

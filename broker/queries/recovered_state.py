@@ -59,8 +59,8 @@ class RecoveredState:
 def after_records(before: QuerySet, records: Sequence[Record], version: int | None = None) -> tuple[QuerySet, set[str]]:
     """Return a set after applying registry records, and the ids of the changed queries.
 
-    The set is at ``version``, or at the version of the last record. It keeps its layers, and has the marks of the new
-    version.
+    The returned set is at ``version``, or at the version of the last record. It has the layers of ``before``, and the
+    marks of layers of the new version.
     """
     last = {query_id: found for _, query_id, found in records}
     puts = [found for found in last.values() if isinstance(found, RegisteredQuery)]

@@ -116,7 +116,8 @@ class Registrar:
         return self._query_state.now
 
     def renew(self) -> None:
-        """Compile plans with many changes anew, while the streams run. To be called often, by one thread.
+        """Replace large plans that many changes have fragmented by plans that are compiled from all queries, while the
+        streams run. One thread of the daemon calls this often.
 
         Changes that arrive meanwhile are put into the new plan before it replaces the running one. Most of them are put
         in without the lock.
@@ -220,7 +221,9 @@ class Registrar:
                 self._following.release()
 
     def tidy_states(self) -> None:
-        """Delete remaining states of removed queries that could not be deleted at once. To be called often."""
+        """Delete states of removed queries that could not be deleted when the queries were removed. The daemon calls
+        this often.
+        """
         for stream in self._streams.values():
             stream.tidy_states()
 
@@ -233,7 +236,8 @@ class Registrar:
         self._query_state.store(current)
 
     def park(self) -> None:
-        """Park the queries that findings of streams concern, and let those streams go on. To be called often.
+        """Park the queries that the findings of streams concern (causes of failing batches), and let those streams go
+        on. The daemon calls this often.
 
         A parked query remains in the registry. It is not served, with the reason, until it is registered anew. Raise
         KafkaError if the registry cannot be read.
@@ -436,7 +440,8 @@ class Registrar:
     def expire(self) -> list[str]:
         """Remove the expired queries, and return their ids.
 
-        To be called often: it also recovers from a failed write.
+        The daemon calls this often. If a write to the registry failed before, the call also restores the state from the
+        registry.
         """
         with self._lock:
             self._recover()

@@ -132,8 +132,8 @@ class Registry:
     ) -> dict[str, int]:
         """Write queries, removals and marks of layers in one transaction, and return the offset of each record by id.
 
-        Raise RegistryError. Then nothing is written, unless Kafka was lost during the commit: call ``open`` and
-        ``load`` to know.
+        Raise RegistryError if the write fails. Then nothing is written, unless Kafka failed during the commit; in this
+        case, ``open`` and ``load`` show whether it is.
         """
         from kafka.errors import InvalidProducerEpochError, ProducerFencedError
 

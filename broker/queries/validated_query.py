@@ -125,7 +125,8 @@ class ValidatedQuery:
         computed_max: int | None = None,
         cancellation: Cancellation | None = None,
     ) -> ValidatedQuery:
-        """Return a query over the current layers as a candidate. Raise AscError if the query is refused.
+        """Validate a query with the current ``shapes`` of layers, and return the validated query. Raise AscError if the
+        query is refused.
 
         ``may_wait``: the query is already registered. So missing shapes are waited for, refused shapes are excluded,
         and the effort of a join is not bounded. ``is_bounded``: bound the effort nevertheless, because no plan has the
@@ -154,11 +155,13 @@ class ValidatedQuery:
 
     @staticmethod
     def of_members(query: RegisteredQuery, analyser: StreamAnalyser, members: Members) -> ValidatedQuery:
-        """Return a join as a candidate with some or all of its members."""
+        """Return a join as a validated query with ``members``, which are some or all of its members."""
         return ValidatedQuery(query, members.join.template, members, _expressions(query, analyser))
 
     def over(self, shapes: Mapping[str, Layer], cancellation: Cancellation | None = None) -> ValidatedQuery:
-        """Return the candidate over other layers. Errors are as in :meth:`Members.over`."""
+        """Return the validated query after the layers have changed to ``shapes``. Errors are as in
+        :meth:`Members.over`.
+        """
         if self.members is None or self.query.join is None:
             return self
         return replace(self, members=self.members.over(shapes[self.query.join.layer].features, cancellation))
