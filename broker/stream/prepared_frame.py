@@ -31,8 +31,8 @@ class PreparedFrame:
     one child, and the first is above ``scan``, which reads an RDD of rows. ``steps`` are the functions that compute the
     result from those rows, each with the class of its RDD. No node or step depends on the records.
 
-    Cost: a call into the JVM for each step and batch, some milliseconds. Otherwise Spark would parse, analyse,
-    optimise, plan and generate code for every batch, which takes longer than matching some thousand records.
+    Cost: a call into the JVM for each step and batch, some milliseconds. Without a prepared frame, Spark would parse,
+    analyse, optimise, plan and generate code for every batch, which takes longer than matching some thousand records.
 
     Rejected: a new ``select`` on the DataFrame of each batch, even with prepared columns. Rejected as well: the
     prepared operators on each batch, because Spark would generate their code for each batch, although it compiles the

@@ -58,8 +58,8 @@ class Stream:
     Registration and the monitor change ``running``; the job gets the plan of each batch from it. The schema is read
     once, by the constructor, so later changes of its file have no effect. The object is created before the registry is
     read, because its schema and analyser validate the registered queries. It is started when the first plan is in
-    place. ``on_batch_done`` is called with each batch with records, once its data are complete. Raise ConfigError if
-    Spark cannot decode with the stream's options. Raise KafkaError.
+    place. ``on_batch_done`` is called with each finished batch that had records, after its phases and counts are
+    complete. Raise ConfigError if Spark cannot decode with the stream's options. Raise KafkaError.
     """
 
     def __init__(

@@ -41,7 +41,9 @@ _LOOK_S = 0.25
 
 
 def child_master(master: str) -> str:
-    """Return the Spark master of the child process, given the master of this process. It is always a local master."""
+    """Return the Spark master of the child process, given the master of this process. The result is always a local
+    master (``local[n]``), because the child process runs no executors.
+    """
     return master if master.startswith("local") else "local[2]"
 
 

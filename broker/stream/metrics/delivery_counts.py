@@ -187,7 +187,9 @@ class DeliveryCounts:
 
 
 def _places(old: Plan, new: Plan) -> Integers:
-    """Return the ordinal in ``old`` of each query of ``new``, or -1 for a query that ``old`` does not have."""
+    """Return, for each query of the plan ``new``, its index in the plan ``old``, or -1 for a query that ``old`` does
+    not have.
+    """
     if new.query_ids.equals(old.query_ids):
         return np.arange(len(new), dtype=np.int64)
     shared = {id(block) for block in old.blocks}

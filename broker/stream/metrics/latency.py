@@ -17,7 +17,7 @@ _STEPS = (1, 1.1, 1.3, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 7.5, 9)
 _FINE_MS = np.union1d(
     _BOUNDS_MS, [ms for ms in (round(step * 10**e) for e in range(1, 7) for step in _STEPS) if 25 <= ms < 3_600_000]
 )
-"""The upper bounds of the finer buckets that are counted internally, in milliseconds.
+"""The upper bounds, in milliseconds, of the finer buckets in which latencies are counted.
 
 They include all bounds of ``BOUNDS_S``. Further bounds keep each bound at most a fifth above the previous one.
 """
