@@ -1,7 +1,7 @@
 """A bundle: all locked jars in one tar file, for the installation on a machine without a network.
 
-Its members have the names of the files in the cache; a folder's name there is derived from its content. Only
-``jars.lock`` decides which jars are loaded, whatever a bundle contains.
+The members of the tar file have the names of the files in the cache, where the name of a folder is derived from its
+content. Only ``jars.lock`` decides which jars are loaded, whatever a bundle contains.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Archive of all packages that a cluster's Python workers need. Spark unpacks it for each executor.
 
-It contains no interpreter: each host provides one of the same minor version.
+The archive contains no interpreter: each host provides an interpreter of the same minor version as the driver's.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def packed_properties(archive: str) -> dict[str, str]:
 def packed_interpreter() -> str:
     """Return the command of the Python interpreter that can import the archive's packages on a host of the cluster.
 
-    It is found on the host's path, and has the same minor version as this interpreter.
+    The host finds the command on its path. The command names the minor version of this interpreter, for example
+    ``python3.12``.
     """
     return f"python{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -66,9 +67,10 @@ def packed_interpreter() -> str:
 def write_packed(path: Path, progress: Progress = lambda line: None, *, replace: bool = False) -> Packed:
     """Write the archive from the installed packages, and return its size.
 
-    It includes what numba has compiled, for hosts with the same kind of processor. The file is written under a
-    temporary name and then renamed. An existing file is replaced only if ``replace`` is true. Raise RuntimeMissingError
-    if the file exists, has a suffix other than SUFFIXES or cannot be written, or if a package is missing.
+    The archive includes the code that numba has compiled on this machine, which hosts with the same kind of processor
+    can use. The file is written under a temporary name and then renamed. An existing file is replaced only if
+    ``replace`` is true. Raise RuntimeMissingError if the file exists, has a suffix other than SUFFIXES or cannot be
+    written, or if a package is missing.
     """
     if not path.name.endswith(SUFFIXES):
         raise RuntimeMissingError("archive", str(path), f"is none that Spark unpacks; end it in {', '.join(SUFFIXES)}")

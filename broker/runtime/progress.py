@@ -10,7 +10,7 @@ from types import TracebackType
 from tqdm import tqdm
 
 Progress = Callable[[str], None]
-"""A callback that receives a line about the work in progress. It is only called when something takes time."""
+"""A callback that receives a line about the work in progress. It is called only if a step takes a noticeable time."""
 
 
 def print_to_stderr(line: str) -> None:

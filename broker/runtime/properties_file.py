@@ -16,7 +16,7 @@ _MEANS_SOMETHING = re.compile(r"[^0-9A-Za-z._-]")
 def properties_file(properties: Mapping[str, str]) -> Iterator[Path]:
     """Yield a file with these properties in Java's format, of mode 0600 in a folder of mode 0700.
 
-    It is deleted with the block.
+    The file is deleted at the end of the ``with`` block.
     """
     with TemporaryDirectory(prefix="asc-spark-") as folder:
         path = Path(folder) / "spark.properties"
