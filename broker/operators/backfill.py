@@ -30,8 +30,8 @@ class SourceOffsets:
 class BackfillBatch:
     """The offsets that a stream reads next for a backfill, and the queries whose states lack them.
 
-    ``intervals``: by partition the first offset, and the offset after the last. They are empty if the folder only has
-    to note that offsets have expired.
+    ``intervals``: by partition the first offset, and the offset after the last. ``intervals`` is empty if no record is
+    to be read, and the folder only has to note that offsets have expired.
     """
 
     source: SourceOffsets

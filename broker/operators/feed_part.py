@@ -12,8 +12,8 @@ _MASK = 0xFFFFFFFF
 def part_of(track: str) -> int:
     """Return the number of the part that has all observations of a track: Spark's ``pmod(hash(track, NULL), 16)``.
 
-    Spark's hash is the 32-bit MurmurHash3, except for the last bytes of a text that do not fill a word. These are mixed
-    in one by one, as signed numbers. NULL leaves the hash unchanged.
+    Spark's hash is the 32-bit MurmurHash3, except for the last bytes of a text that do not fill a word. These last
+    bytes enter the hash one by one, as signed numbers. NULL leaves the hash unchanged.
 
     >>> part_of("5f1d0c6a9b21")
     10

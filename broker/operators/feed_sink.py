@@ -181,7 +181,7 @@ class FeedSink:
             self._limits = {**self._limits, **self._limits_of(unknown)}
 
     def _divided(self, outputs: DataFrame) -> tuple[DataFrame, Sequence[_TooLarge]]:
-        """Return the outputs that their topics take, and the counts of the others."""
+        """Return the outputs that are not too large for their topics, and the counts of the outputs that are."""
         from pyspark.sql import functions as sf
 
         sized = outputs.withColumn(_BYTES, sf.expr(_SIZE))

@@ -11,8 +11,8 @@ from broker.operators.estimate_body import EstimateBody
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldSample:
-    """A sample of a stream's records. It contains the columns that a query's states read, of the records that the query
-    accepts.
+    """A sample of a stream's records. Of the records that a query accepts, it contains the columns that the query's
+    states read.
 
     ``records``: the number of records read. ``undecodable``: the number of these records that are dead letters.
     ``columns``: the columns of the accepted records with a usable time. Their names are those of :class:`FoldColumn`.

@@ -137,7 +137,7 @@ class Folder(Protocol):
         """Return the state of one query as answers show it. Return None if nothing is known of the query.
 
         ``is_brief``: only the few numbers and booleans that a list of queries shows, by the names of their columns.
-        They reveal no values of records.
+        These values reveal no values of records.
         """
 
     def refusal(self, query_id: str, where: str, definition: Any, since: int) -> QueryError | None:

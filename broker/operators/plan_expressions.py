@@ -12,7 +12,7 @@ from broker.operators.fold_destination import FoldDestination, folds_in
 
 
 def expressions_of(plan: Plan) -> tuple[PAttribute, ...]:
-    """Return the p-attributes of a plan in the order of their slots, then its operators' expressions, without
+    """Return the p-attributes of a plan in the order of the plan, then the expressions of its operators, without
     repetition.
 
     The expressions of operators are not part of the plan's constructs, but a batch computes them as well.

@@ -69,8 +69,8 @@ class DbscanKind:
         return OperatorExpressions(read_fields(definition, analyser), warnings=definition.own.warnings)
 
     def excess(self, definition: StandingDbscan, limits: LimitsConfig) -> QueryError | None:
-        """Return an error if windows of ``window_points`` points exceed the limit ``stream_dbscan_points``, because all
-        of them would be skipped. Otherwise return None.
+        """Return an error if ``window_points`` exceeds the limit ``stream_dbscan_points``, because every window of the
+        query would be skipped. Otherwise return None.
         """
         own, most = definition.own, limits.stream_dbscan_points
         if own.is_timed or own.window <= most:

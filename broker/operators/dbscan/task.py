@@ -39,7 +39,8 @@ WARM_DDL = "records BIGINT"
 
 
 def warmed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the number of records of made-up windows, for each batch of rows. This is the function of ``mapInArrow``.
+    """Yield, for each batch of rows, the number of records that the kernels compute for artificial windows, so that the
+    kernels are compiled. This is the function of ``mapInArrow``.
 
     All rows are read, because otherwise Spark does not reuse the worker.
     """

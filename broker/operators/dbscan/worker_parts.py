@@ -60,7 +60,9 @@ class WorkerParts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkerPart:
-    """A part that is being computed. It is cached after it has written its state."""
+    """A part of a feed while a task computes it. When it writes its state, it is added to the cache of the worker
+    process.
+    """
 
     part: Clusters
     worker: WorkerParts

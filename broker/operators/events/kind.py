@@ -69,8 +69,8 @@ class EventsKind:
         predicate: Predicate,
         expressions: OperatorExpressions,
     ) -> FeedDestination:
-        """Return the destination of a query, as plans store it. The position of an object is the first position that
-        the predicate reads.
+        """Return the destination of a query, as plans store it. An event has as the position of the object the first
+        position that the predicate reads.
         """
         key, time_us = (own.read[0].sql for own in expressions.fields)
         positions = [attribute for attribute in predicate.read if attribute.parts]

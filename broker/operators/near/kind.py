@@ -97,8 +97,8 @@ class NearKind:
         return FeedDestination(track, own.settings(), conditions_of(definition))
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the largest number of observations that one query may hold. These observations are all in one part of
-        the feed.
+        """Return the largest number of observations that one query may hold. The observations of a query are all in one
+        part of the feed.
         """
         return max(1, limits.stream_objects // 2 // max(1, queries))
 

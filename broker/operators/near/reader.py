@@ -44,7 +44,7 @@ class NearReader(FeedReader):
     writes the pairs. ``sink``: the sink of the pairs. ``messages_max``: the largest number of messages of the feed in
     one batch. ``analyser``: checks a condition that arrives through the feed as at registration, but without a time
     limit. ``watch``: excludes the conditions that end batches, and with them only the pairs of their queries. Cost: the
-    candidate pairs of a batch are in memory or on disk while the batch is written.
+    pairs of a batch, before their conditions are evaluated, are in memory or on disk while the batch is written.
     """
 
     name = OP

@@ -1,4 +1,6 @@
-"""The function of Spark's Python workers for pairs: it maps the messages of a feed's part to candidate pairs."""
+"""The function of Spark's Python workers for pairs: it maps the messages of a feed's part to pairs of near objects,
+whose conditions are not evaluated yet.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ PAIRS_DDL = (
     "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING, "
     "condition STRING, own_a STRING, own_b STRING, other_a STRING, other_b STRING"
 )
-"""Candidate pairs, before their conditions are evaluated: :class:`asc.operators.near.pair_tick.PairEvent`."""
+"""The columns of pairs of near objects, before their conditions are evaluated:
+:class:`asc.operators.near.pair_tick.PairEvent`.
+"""
 
 
 def near_task(tallies: Accumulator[FeedTally]) -> PartFunction:
