@@ -1,4 +1,6 @@
-"""The base class of request bodies. It checks the fields. A client may send an answer of the API back as a body."""
+"""The base class of request bodies, which checks their fields. A client may send an answer of the API back as a
+body.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ Text = Annotated[StrictStr, AfterValidator(_encodable)]
 
 
 class Body(BaseModel):
-    """A body that refuses unknown fields, and ignores those that answers have besides."""
+    """A body that refuses unknown fields, and ignores the fields that only answers have (``answered_too``)."""
 
     model_config = ConfigDict(extra="forbid")
     answered_too: ClassVar[tuple[str, ...]] = ()
