@@ -117,7 +117,7 @@ class ExcludedShapes(TypedDict):
 
 
 class DeliveredMinute(TypedDict):
-    """The number of records of one minute. ``at_s``: the first second of the minute, since 1970."""
+    """The number of records of one minute. ``at_s``: the start of the minute in seconds since 1970."""
 
     at_s: int
     records: int

@@ -22,7 +22,9 @@ class JudgedTerm(TypedDict):
 
 
 class JudgedConjunct(TypedDict):
-    """A conjunct of a query, and the step that eliminated it."""
+    """A conjunct of a query: its terms, whether the tuple satisfies it (``holds``), and the step of the evaluation that
+    eliminated it.
+    """
 
     holds: bool
     terms: list[JudgedTerm]
@@ -49,8 +51,8 @@ class EliminatedConjunct(TypedDict):
 
 
 class Eliminations(TypedDict):
-    """The number of conjuncts that one step eliminated, and the number of queries that have no conjunct left after the
-    step.
+    """The number of conjuncts that one step of the evaluation eliminated, and the number of queries for which no
+    conjunct is possible any more after this step.
     """
 
     conjuncts: int
