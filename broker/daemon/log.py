@@ -69,7 +69,9 @@ class JsonLines(logging.Formatter):
 
 
 def stream_of(record: logging.LogRecord) -> str | None:
-    """Return the stream of an entry. Return None if the entry has no stream, or names its stream in another form."""
+    """Return the name of the stream that a log entry concerns. Return None if the entry concerns no stream, or if its
+    message names the stream in a form that this function does not know.
+    """
     if not isinstance(record.args, tuple) or not record.args:
         return None
     first = record.args[0]

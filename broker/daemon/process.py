@@ -47,9 +47,9 @@ def serve(
     Raise AscError if it cannot start, or if a process that it needs has died.
 
     A signal during the start ends the process at once, without loss. On SIGHUP, tokens and certificate are read again,
-    and the configuration by ``reread``. An invalid one is logged and changes nothing. ``config_file``: the file from
-    which the configuration was read. ``set_aside``: ids of queries that are not served. ``is_standby``: serve when no
-    other daemon on the registry serves.
+    and the configuration by ``reread``. If one of these files is invalid, this is logged, and the former content stays
+    in force. ``config_file``: the file from which the configuration was read. ``set_aside``: ids of queries that are
+    not served. ``is_standby``: serve when no other daemon on the registry serves.
     """
     begin_log(config.log.format)
     for path, verb in exposed_files(config, config_file).items():
