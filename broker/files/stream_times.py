@@ -30,9 +30,9 @@ def time_rewrites(
 ) -> Mapping[str, Rewrite]:
     """Return, by field, the functions that write times in the stream's patterns, for fields that are among the columns.
 
-    A stream without patterns reads ISO 8601, in which times are written by default. ``texts``: the values are texts of
-    CSV. Then a text in ISO 8601 is rewritten unless it matches the pattern already; any other text is sent unchanged.
-    Raise InputError for a pattern that cannot be written.
+    A stream without patterns reads ISO 8601, in which times are written by default. ``texts``: whether the values are
+    texts of CSV. If so, a text in ISO 8601 is rewritten unless it matches the pattern already; any other text is sent
+    unchanged. Raise InputError for a pattern that cannot be written.
     """
     if not DATE_PATTERNS.keys() & options.keys():
         return {}

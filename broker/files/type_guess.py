@@ -58,7 +58,7 @@ class TypeGuess:
         self._texts: dict[str, str] = {}
 
     def see(self, value: Any, *, texts: bool) -> None:
-        """Count one value. ``texts``: the value is a text of CSV, where a number is written as text too."""
+        """Count one value. ``texts``: whether the value is a text of CSV, in which numbers are written as text too."""
         self.count += 1
         if value is None:
             return
