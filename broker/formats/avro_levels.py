@@ -95,7 +95,9 @@ class _Writing:
 
 
 def _at_level(node: Node, level: int) -> Node:
-    """Return a named type under its name for a level. Readers match records by the last part of the name."""
+    """Return a named type with the name that it has at a level of the recursion. Only the name space depends on the
+    level, because readers match records by the last part of the name.
+    """
     if not level:
         return node
     namespace, _, name = node["name"].rpartition(".")

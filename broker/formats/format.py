@@ -50,7 +50,9 @@ class Format(ABC):
     """The options of this format that a stream may set, besides ``general_options``."""
 
     general_options: ClassVar[tuple[str, ...]] = ()
-    """The options that all formats of the same kind share."""
+    """The options that a base class of formats defines for all of them, such as the options of all formats that Spark
+    parses.
+    """
 
     def wrong_options(self, options: Mapping[str, str]) -> Iterator[Fault]:
         """Yield the faults of a stream's options, in the order of the options."""
