@@ -182,8 +182,8 @@ class TaskFold:
     """The partial states of one task, over all of its batches.
 
     If a query's state fails, only this query fails, and the reason is sent in place of the state. If all states of a
-    kind together exceed the task's share of memory, the widest state fails likewise. Any other error fails the task.
-    Cost: a pass over the times of a batch, and the folding of the accepted records.
+    kind together exceed the task's share of memory, the state with the most bytes fails likewise. Any other error fails
+    the task. Cost: a pass over the times of a batch, and the folding of the accepted records.
     """
 
     def __init__(self, folding: Folding, folded: Folded) -> None:
@@ -277,7 +277,7 @@ class TaskFold:
 
     def _compacted_sizes(self) -> dict[str, int]:
         """Return the bytes of each state, by query. If the states of a kind take more than the task's share of memory,
-        compact the widest ones first, until the states fit.
+        compact the states with the most bytes first, until all states of the kind fit.
         """
         sizes = {name: state.nbytes for name, state in self._states.items()}
         for op, most in self._folding.bytes_max.items():
@@ -295,8 +295,8 @@ class TaskFold:
         return sizes
 
     def _keep_to_share(self, sizes: dict[str, int]) -> None:
-        """Fail the widest states of each kind until the other states of the kind fit into the task's share of memory.
-        ``sizes``: the bytes of each state, by query.
+        """Fail the states with the most bytes of each kind, until the other states of the kind fit into the task's
+        share of memory. ``sizes``: the bytes of each state, by query.
         """
         for op, most in self._folding.bytes_max.items():
             own = {name: size for name, size in sizes.items() if self._folding.queries[name].op == op}

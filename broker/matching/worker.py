@@ -143,7 +143,8 @@ def _written(texts: pa.Array, destinations: Destinations) -> int:
 
 
 def rows_of_a_call(queries: int, pairs_a_row: float) -> int:
-    """Return the number of rows for the next executor call. ``pairs_a_row``: the earlier number of pairs per row.
+    """Return the number of rows for the next executor call. ``pairs_a_row``: the number of (row, query) pairs for each
+    row in earlier calls.
 
     The result is at least the number of rows that fit if every query accepts every row.
 
