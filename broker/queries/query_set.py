@@ -260,13 +260,13 @@ class QuerySet:
         return after
 
     def with_marks(self, marks: Mapping[str, LayerMark], version: int) -> QuerySet:
-        """Return the same queries at a later version, with other marks of layers added."""
+        """Return the same queries at a later version, with ``marks`` in place of the former marks of these layers."""
         after = self._copy()
         after.marks, after.version = {**self.marks, **marks}, version
         return after
 
     def with_layers(self, layers: Mapping[str, StoredLayer]) -> QuerySet:
-        """Return the same queries with other layers added, each with its mark."""
+        """Return the same queries with ``layers`` in place of the former layers of these names, each with its mark."""
         after = self._copy()
         after.layers = {**self.layers, **layers}
         after.shapes = {name: stored.layer for name, stored in after.layers.items()}
