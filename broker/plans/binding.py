@@ -176,7 +176,9 @@ def _offsets_of(by_topic: Mapping[str, Mapping[str, int]]) -> Offsets:
 
 
 def copy_of(path: Path) -> Path:
-    """Return the path of a binding's copy. No batch has this file name."""
+    """Return the path of a binding's copy. Its name differs from the name of each binding's file, which is the id of a
+    batch.
+    """
     return path.with_name(f"{path.name}.copy")
 
 
