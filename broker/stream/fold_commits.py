@@ -90,7 +90,9 @@ class FoldCommits:
         self._failed: dict[str, tuple[str, str]] = {}
 
     def forget_topic(self) -> None:
-        """Forget the cached id of the source topic, which may have changed in a failure."""
+        """Forget the cached id of the source topic after a failure, because the topic may have been deleted and created
+        again.
+        """
         self._topic_id.forget()
 
     def folding(self, spark: SparkSession, plan: Plan) -> Folding | None:

@@ -1,4 +1,6 @@
-"""The streaming job of one stream: Kafka in, decode, match, Kafka out, with one Spark action for each batch."""
+"""The streaming job of one stream. It reads records from Kafka, decodes and matches them, and writes the results to
+Kafka, with one Spark action for each batch.
+"""
 
 from __future__ import annotations
 

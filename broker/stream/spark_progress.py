@@ -11,7 +11,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """A batch with records that Spark has finished: its start in seconds since 1970, and its milliseconds by part."""
+    """A batch with records that Spark has finished. ``began_s``: its start in seconds since 1970. ``durations_ms``: the
+    milliseconds of each part of the batch, by Spark's name of the part.
+    """
 
     batch_id: int
     began_s: float

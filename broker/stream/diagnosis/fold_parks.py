@@ -28,7 +28,7 @@ class FoldParks:
     def report(self, reasons: Mapping[str, str], version: int) -> None:
         """Report all failed queries of a batch, by id with the reasons, to be parked.
 
-        ``version``: the version of its plan.
+        ``version``: the version of the batch's plan.
         """
         with self._lock:
             known = self._finding

@@ -75,7 +75,7 @@ class SuspectBatch:
 
     @property
     def subject(self) -> str:
-        """Return the source topic."""
+        """Return the name of the source topic, which is the origin of the records."""
         return self.topic
 
     def frame(self, spark: SparkSession) -> DataFrame:

@@ -120,5 +120,7 @@ class EventTime:
 
 
 def _usable(noted: Any) -> int | None:
-    """Return a time in a file. Return None if the file has none, or one outside the years 1 to 9999."""
+    """Return a time that was read from the file of marks. Return None if the file has no time there, or a time outside
+    the years 1 to 9999.
+    """
     return None if noted is None or not is_in_range(int(noted)) else int(noted)
