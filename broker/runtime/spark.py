@@ -152,7 +152,7 @@ def _log4j2(*, as_json: bool) -> str:
 def _properties(
     master: str, time_zone: str, driver_memory: str, jars: Sequence[Path], java_options: Sequence[str]
 ) -> dict[str, str]:
-    """Return the Spark properties of every session, which its options may replace."""
+    """Return the Spark properties that every session has, unless the options of the session replace them."""
     return {
         "spark.driver.memory": driver_memory,
         "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in (*_READER_BOUNDS, *java_options)),
