@@ -9,7 +9,7 @@ class DaemonPart(Protocol):
     """A part of an operator kind that all streams share, from the start of the daemon to its end."""
 
     def load(self) -> None:
-        """Read the state at the start of the daemon. Raise BrokerError if this fails."""
+        """Read the state of the part at the start of the daemon. Raise BrokerError if the state cannot be read."""
 
     def keep_up(self) -> None:
         """Follow changes. The daemon calls this once a second, in a thread of the part."""

@@ -61,15 +61,15 @@ class FoldedQuery:
 class OperatorKind(Protocol[D]):
     """A kind of operator, such as ``events``: its name, its limits, and the functions that every kind has.
 
-    ``name``: the tag in records, plans, messages and metrics. ``noun``: the name of one query of the kind, in messages
-    to users. ``definition``: the class of its parameters. ``body``: the model of the parameters in the API.
-    ``handoff``: the path of records to the kind. A kind with ``feed`` is a :class:`FeedKind`, one with ``fold`` a
-    :class:`FoldKind`. ``limits``: keys of ``[limits]``; the first one bounds the number of queries of a stream.
-    ``allows_join``: whether a join may have an operator of this kind.
+    ``name``: the tag of the kind in the registry, in plans, in messages of feeds and in metrics. ``noun``: the name of
+    one query of the kind, in messages to users. ``definition``: the class of its parameters. ``body``: the model of the
+    parameters in the API. ``handoff``: the path of records to the kind. A kind with ``feed`` is a :class:`FeedKind`,
+    one with ``fold`` a :class:`FoldKind`. ``limits``: keys of ``[limits]``; the first one bounds the number of queries
+    of a stream. ``allows_join``: whether a join may have an operator of this kind.
 
     ``allows_compacted_topic``: whether all outputs have a key. The topic of such a query is made compacted, and belongs
-    to this query alone. ``held_noun``: the name of the things in its state, in the plural. ``kept``: the model of a
-    query's state in answers; None if answers do not show the state.
+    to this query alone. ``held_noun``: the noun, in the plural, for the objects that states of the kind store, for
+    example ``points``. ``kept``: the model of a query's state in answers; None if answers do not show the state.
     """
 
     @property
@@ -122,8 +122,8 @@ class FeedKind(OperatorKind[D], Protocol[D]):
     """A kind with the handoff ``feed``: its observations go to the feed of a stream, from which a second Spark query
     reads them.
 
-    ``summed_figures``: the figures of a query that are sums over the parts of the feed. Any other figure is that of one
-    part.
+    ``summed_figures``: the names of the figures of a query that are sums over the parts of the feed. A figure is a
+    value of a query's state or last output that answers show. Any other figure is that of one part.
     """
 
     @property
@@ -149,7 +149,9 @@ class FeedKind(OperatorKind[D], Protocol[D]):
         """
 
     def part(self, state: bytes | None) -> PartState[Any]:
-        """Return the state of a part of the feed from its bytes. Return the state without messages for None."""
+        """Return the state of a part of the feed from its bytes. If ``state`` is None, return the state of a part that
+        has read no messages.
+        """
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the reader of the kind's messages in the feed of a stream."""

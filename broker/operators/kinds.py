@@ -35,8 +35,8 @@ OPERATORS: Mapping[str, OperatorKind[Any]] = {
 
 
 def definition_of(plain: Mapping[str, Any]) -> Definition | None:
-    """Return the definition of the ``operator`` of a query, in the form of records and the API. Return None for
-    ``route``.
+    """Return the definition in the ``operator`` of a query, a JSON object in the form of the registry and of the API.
+    Return None for ``route``.
 
     Raise QueryError if the definition is invalid.
 

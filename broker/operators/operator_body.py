@@ -20,8 +20,8 @@ def bodies() -> Mapping[str, type[KindBody]]:
 
 
 def operators_of(plain: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the operators that a body describes: one operator, or one for each combination of the values in its lists.
-    Raise QueryError.
+    """Return the operators that a body describes: one operator, or one for each combination of the values in the body's
+    lists, such as a list of radii. Raise QueryError.
     """
     name = plain.get("name")
     body = bodies().get(name) if isinstance(name, str) else None
@@ -48,8 +48,8 @@ def _plain(body: KindBody) -> dict[str, Any]:
 
 
 class _ByName:
-    """The discriminated union of the bodies of all kinds, built from the table of kinds at validation or
-    description.
+    """The discriminated union of the bodies of all kinds. It is built from the table of kinds when pydantic validates a
+    body or describes the field.
     """
 
     @classmethod

@@ -1,5 +1,5 @@
-"""Checks of the fields of operators, in the form that records and the API have; each error names the field in one
-line.
+"""Checks of the fields of an ``operator`` in JSON, in the form of the registry and of the API. Each error names the
+field in one line.
 """
 
 from __future__ import annotations

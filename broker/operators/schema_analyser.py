@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SchemaAnalyser:
-    """The meaning of predicates over a schema, without Spark. Expressions that Spark computes are not checked.
+    """The analyser of predicates by a schema alone, without Spark. Whether Spark accepts the expressions that it would
+    compute is not checked.
 
     ``time_zone``: the time zone of TIMESTAMP literals.
     """

@@ -113,7 +113,9 @@ class DbscanKind:
         return _RECORD_BYTES + own.sample * (attributes * _NUMBER_BYTES + _LABEL_BYTES)
 
     def part(self, state: bytes | None) -> PartState[Any]:
-        """Return the state of a part of the feed from its bytes. Return the state without messages for None."""
+        """Return the state of a part of the feed from its bytes. If ``state`` is None, return the state of a part that
+        has read no messages.
+        """
         from asc.operators.dbscan.clusters import Clusters
 
         return Clusters() if state is None else Clusters.of_bytes(state)

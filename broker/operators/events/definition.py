@@ -45,7 +45,7 @@ class EventsDefinition:
     lost_after_s: float = DEFAULT_LOST_AFTER_S
 
     def plain(self) -> dict[str, Any]:
-        """Return the definition in the form that records and the API have."""
+        """Return the definition as a JSON object, in the form of the registry and of the API."""
         return {
             "name": OP,
             "events": list(self.kinds),

@@ -95,7 +95,9 @@ class EventsKind:
         return _RECORD_BYTES
 
     def part(self, state: bytes | None) -> PartState[Any]:
-        """Return the state of a part of the feed from its bytes. Return the state without messages for None."""
+        """Return the state of a part of the feed from its bytes. If ``state`` is None, return the state of a part that
+        has read no messages.
+        """
         from asc.operators.events.bucket import Bucket
 
         return Bucket() if state is None else Bucket.of_bytes(state)

@@ -45,7 +45,7 @@ class CarriedColumn:
 
     @property
     def sent(self) -> str:
-        """Return the SQL for ``text`` in a type that JSON represents without loss."""
+        """Return the SQL of the column's value, converted to a type that JSON represents without loss."""
         text = self.text
         if pa.types.is_date(self.type):
             return f"unix_date({text})"

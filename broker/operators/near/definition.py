@@ -47,7 +47,7 @@ class NearDefinition:
     kinds: tuple[Kind, ...] = KINDS[:1]
 
     def plain(self) -> dict[str, Any]:
-        """Return the definition in the form that records and the API have."""
+        """Return the definition as a JSON object, in the form of the registry and of the API."""
         return {
             "name": OP,
             "key": self.key,

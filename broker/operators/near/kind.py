@@ -109,7 +109,9 @@ class NearKind:
         return _RECORD_BYTES
 
     def part(self, state: bytes | None) -> PartState[Any]:
-        """Return the state of a part of the feed from its bytes. Return the state without messages for None."""
+        """Return the state of a part of the feed from its bytes. If ``state`` is None, return the state of a part that
+        has read no messages.
+        """
         from asc.operators.near.ticks import Ticks
 
         return Ticks() if state is None else Ticks.of_bytes(state)

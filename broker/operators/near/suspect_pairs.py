@@ -105,7 +105,7 @@ class JudgedPairs:
     def suspects(
         self, file: Path, texts: Sequence[str], *, master: str, driver_memory: str, time_zone: str
     ) -> SuspectPairs:
-        """Return some of the conditions as expressions over the pairs of the file, in the order of ``texts``."""
+        """Return the conditions ``texts`` as expressions over the pairs of the file, in the order of ``texts``."""
         own = {text: self.conditions[text] for text in texts}
         return SuspectPairs.of(file, own, master=master, driver_memory=driver_memory, time_zone=time_zone)
 
