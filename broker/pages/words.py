@@ -29,7 +29,7 @@ def words(text: object) -> Markup:
 def whole(text: object) -> Markup:
     """Return a text in which a long word can be scrolled if it does not fit.
 
-    Pages on which no other page shows the whole word use this function.
+    A page that is the only one to show the whole word uses this function.
 
     >>> whole("late-arrivals")
     Markup('<span class="scroll" tabindex="0" title="late-arrivals">late-arrivals</span>')
