@@ -110,9 +110,9 @@ class CubeLatticeView(TypedDict):
     """A view of the lattice of a cube, with its size and its use.
 
     ``role``: ``base``, ``band``, ``pinned``, ``chosen``, or ``none`` for a view that is not stored. ``cells`` and
-    ``bytes`` of a view that is not stored are estimates. ``asked_an_hour``: the number of questions that need it.
-    ``complete_to``: the end of its last complete pane; null if it has none. ``answered_from``: the stored view from
-    which questions for it are answered; null for a band.
+    ``bytes`` of a view that is not stored are estimates. ``asked_an_hour``: the number of questions per hour that need
+    the view. ``complete_to``: the end of its last complete pane; null if it has none. ``answered_from``: the stored
+    view from which questions for it are answered; null for a band.
     """
 
     cuboid: list[str]
