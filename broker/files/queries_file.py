@@ -37,7 +37,7 @@ def read_queries(path: Path) -> dict[str, str]:
     """Return the predicates of a file by query id. The file has any of the forms of `bodies`.
 
     Raise InputError if the file cannot be read, has no query, repeats an id, or has a predicate that is not a text.
-    Raise it also for a join, which needs more than the rows.
+    Raise InputError also for a join, because it cannot be evaluated on the rows of a file alone.
     """
     content = read_whole(path, QUERIES_BYTES_MAX)
     queries: dict[str, str] = {}
