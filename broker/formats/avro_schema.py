@@ -115,7 +115,9 @@ class AvroSchema:
         return self
 
     def _check_values(self, text: str, nodes: Sequence[Node]) -> None:
-        """Raise SchemaError where a record without arrays has too many values, or array items may take no bytes."""
+        """Raise SchemaError if a record without arrays has too many values, or if the items of an array may take no
+        bytes.
+        """
         taking: dict[str, bool] = {}
         values: dict[str, int] = {}
 

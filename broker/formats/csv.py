@@ -31,7 +31,7 @@ _SYMBOLS = (*_SEPARATORS, *_DISTINCT, "charToEscapeQuoteEscaping")
 
 
 class Csv(TextFormat):
-    """CSV lines with the fields of the schema in its order."""
+    """The format CSV: a record is one line, with the fields of the schema in the order of the schema."""
 
     name = "csv"
     own_options = (
