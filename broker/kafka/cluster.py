@@ -178,7 +178,9 @@ class KafkaCluster:
         check_only: bool,
         partitions: int | None = None,
     ) -> dict[str, AscError]:
-        """Request the creation of topics, or with ``check_only`` validate it. Return the refusals by name."""
+        """Request the creation of topics. With ``check_only``, only ask Kafka whether it would create them. Return
+        Kafka's refusals by the name of the topic.
+        """
         found: dict[str, AscError] = {}
         wanted = sorted(names)
         for start in range(0, len(wanted), _CREATE_CHUNK):
