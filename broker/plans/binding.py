@@ -201,7 +201,7 @@ def parsed_binding(batch_id: int, text: str | bytes) -> Binding:
     """
     try:
         plain = json.loads(text)
-        # Earlier versions wrote no sum, and no first offsets.
+        # Earlier versions wrote no checksum, and no first offsets.
         noted, first = plain.pop("crc32", None), plain.get("first_offsets")
         ends = _offsets_of({"": plain["end_offsets"]})
         found = Binding(batch_id, int(plain["version"]), ends, None if first is None else _offsets_of({"": first}))
