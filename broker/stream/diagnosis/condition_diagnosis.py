@@ -112,7 +112,7 @@ class ConditionDiagnosis(ConditionWatch):
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             LOG.warning("%s cannot be read, and what it said is found anew: %s", self._path, error)
         if self._noted.excluded:
-            # A crash may have come before their queries were parked.
+            # The process may have crashed before the queries with these conditions were parked.
             self.finding = DiagnosisResult(conditions=self._noted.excluded)
 
     def ask_to_stop(self) -> None:
@@ -153,7 +153,7 @@ class ConditionDiagnosis(ConditionWatch):
             LOG.warning("stream '%s': a batch of its %s queries failed: %s", self._stream, self._op, cause)
             is_excused = self._stopping.is_set() or isinstance(error, KafkaError) or is_of_kafka(error)
             if is_excused or self._is_first_dead_worker(error):
-                # The conditions are not the cause.
+                # The conditions are not the cause, so this start of the batch does not count.
                 self._update(times=max(0, self._noted.times - 1))
             raise
         finally:
