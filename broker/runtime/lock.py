@@ -55,7 +55,7 @@ def wanted_sets() -> tuple[Wanted, ...]:
     provided = (*shipped, "org.xerial.snappy", "com.google.code.findbugs")
     avro = ("org.apache.spark:spark-avro_2.13", pyspark.__version__)
     connector = "org.apache.spark:spark-sql-kafka-0-10_2.13"
-    # Without it Kafka logs nothing at all.
+    # Without this artifact, Kafka logs nothing at all.
     logging = ("org.apache.logging.log4j:log4j-slf4j-impl", "2.25.4")
     return (
         Wanted(SPARK_CONNECTOR, connector, pyspark.__version__, provided, beside=(avro,)),

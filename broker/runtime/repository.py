@@ -54,7 +54,7 @@ class Repository:
                 auth=auth, verify=context, timeout=_TIMEOUT, follow_redirects=True, headers=headers
             )
         except (ValueError, ImportError, httpx.InvalidURL) as error:
-            # Their texts repeat the proxy's address, and its password.
+            # The texts of these errors repeat the proxy's address, and its password.
             remedy = "the proxy named there cannot be used; write it as http://host:port"
             raise RuntimeMissingError("the environment's", "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY", remedy) from error
 
@@ -139,7 +139,7 @@ def repository_url() -> httpx.URL:
         remedy = "is no address of a Maven repository; write it as https://host/path"
         raise RuntimeMissingError(VARIABLE, _masked(chosen), remedy)
     if "?" in chosen or "#" in chosen:
-        # Every request would have it, and httpx writes the addresses of requests into the log.
+        # Every request would have the query, and httpx writes the addresses of requests into the log.
         remedy = "has a query or a fragment; write it as https://host/path, or https://name:password@host/path"
         raise RuntimeMissingError(VARIABLE, _masked(chosen), remedy)
     return url
