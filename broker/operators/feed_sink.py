@@ -189,7 +189,7 @@ class FeedSink:
         self._learn(largest)
         limits = {topic: self._limits[topic] for topic, size in largest.items() if size > self._limits[topic]}
         if limits:
-            # They may have been raised since.
+            # The limits of these topics may have been raised since they were read.
             self._limits = {**self._limits, **self._limits_of(limits.keys())}
             limits = {topic: self._limits[topic] for topic in limits if largest[topic] > self._limits[topic]}
         if not limits:

@@ -87,7 +87,7 @@ def last_hop(headers: Iterable[tuple[str, bytes | None]]) -> LastHop:
     first = _start_of_run(names, shapes, _IDENTITIES)
     identities = dict(header_list[first:shapes] if has_source else header_list[last:end])
     if has_source and first and names[first - 1] == HEADER_QUERY:
-        # They end the hop before, which has no source record.
+        # These headers end the hop before, which has no source record.
         identities = {}
     source = _text(header_list[end - 1][1]) if has_source else None
     return LastHop(

@@ -12,7 +12,7 @@ _EXPRESSION_CHARS_MAX = 10_000
 
 
 def check_known(plain: Mapping[str, object], known: Collection[str]) -> None:
-    """Raise QueryError if there is an unknown field."""
+    """Raise QueryError if ``plain`` has a field that is not in ``known``."""
     for name in plain:
         if name not in known:
             raise QueryError("field operator", name, f"is not known: known are {', '.join(known)}")

@@ -28,9 +28,10 @@ class NearDefinition:
     """The parameters of a query for pairs of objects within a distance.
 
     ``key``, ``time`` and ``position`` are expressions over a record: the identity of an object, the record's TIMESTAMP,
-    and a point in degrees. At every multiple of ``every_s``, the last positions within ``window_s`` are compared. Two
-    objects are a pair if they are at most ``distance_m`` metres apart and the predicate ``on`` holds over them, ``a``
-    and ``b``. ``kinds``: ``pair`` at each tick, or the changes from tick to tick, ``near`` and ``apart``.
+    and a point in degrees. At every multiple of ``every_s`` (a tick), each object has its last position, if this
+    position is at most ``window_s`` old. Two objects are a pair if they are at most ``distance_m`` metres apart and the
+    predicate ``on`` holds over them, ``a`` and ``b``. ``kinds``: ``pair`` at each tick, or the changes from tick to
+    tick, ``near`` and ``apart``.
 
     Invariant: the expressions are not empty. A window has at most a hundred ticks.
     """
