@@ -19,21 +19,22 @@ CubeOffsets = TypedDict("CubeOffsets", {"topic_id": str, "partition": int, "from
 CubeBackfillOffsets = TypedDict(
     "CubeBackfillOffsets", {"partition": int, "from": int, "to": int, "folded": int, "expired": int}
 )
-"""The progress of the backfill of a cube in a partition. ``from``: the first offset to backfill. ``to``: the offset
-after the last. ``folded``: the number of these offsets that the cube contains. ``expired``: the number of these offsets
-that the topic no longer has.
+"""The progress of the backfill of a cube in a partition. ``from``: the first offset of the partition. ``to``: the
+offset after the last one that a backfill may read. ``folded``: the number of these offsets that the cube contains.
+``expired``: the number of these offsets that the topic no longer has.
 """
 
 
 class CubeBackfillProgress(TypedDict):
     """The progress of the backfill of a cube.
 
-    ``phase``: ``done`` if no offset is left to read, and ``stopped`` if the backfill does not continue. Otherwise
-    ``running`` if the cube's definition or a request asked for a backfill, and ``off`` if neither did. ``problem``: the
-    reason why the backfill does not continue, or why its last batch is tried again. ``offsets``: of the current topic,
-    up to the live batches. ``left``: the number of offsets that are still to be read. ``backfilled``: the number of
-    counted records. ``whole``: whether the cube lacks no record of its panes. ``whole_from``: the time from which on
-    the cube lacks no record: the end of the last gap, or the begin of the first pane. It is null if a gap has no end.
+    ``phase``: ``done`` if no offset is left to read. Otherwise ``off`` if neither the cube's definition nor a request
+    asked for a backfill, ``running`` if one of them did, and ``stopped`` if the requested backfill does not continue.
+    ``problem``: the reason why the backfill does not continue, or why its last batch is tried again. ``offsets``: of
+    the current topic, up to the live batches. ``left``: the number of offsets that are still to be read.
+    ``backfilled``: the number of counted records. ``whole``: whether the cube has no gap. ``whole_from``: the time from
+    which on the cube lacks no record: the end of the last gap, or the begin of the first pane. It is null if a gap has
+    no end.
     """
 
     id: str
