@@ -60,8 +60,8 @@ class PartBroadcast(Broadcast[bytes]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanParts:
-    """The broadcasts of a plan's parts; the first part is the head, which describes the others. Only the numbers of the
-    broadcasts travel to a worker.
+    """The broadcasts of a plan's parts; the first part is the head, with the version, the options and the p-attributes
+    of the plan. Only the numbers of the broadcasts travel to a worker.
 
     A process maps the file that Spark stored on its host and checked for damage, so all processes of the host share the
     memory. Each part is read once, even if several plans have the part. The plan is assembled once, however many tasks
