@@ -58,9 +58,10 @@ class SampledTuples:
     def timed(self, blocks: Sequence[Block]) -> tuple[list[float], list[int]]:
         """Return the seconds that the sweep of each block takes, and the number of constructs that it evaluates.
 
-        The sweep is the AND of the bitmaps of a block's constructs. Unknown values count as NULL. The time is that of
-        the fastest of several alternating runs. It excludes the search for the regions of the values. That search takes
-        longer and is the same for every block, so its variation would hide which block is faster.
+        The sweep is the evaluation of the tuples in a block, along the block's sequence. Unknown values count as NULL.
+        The time is that of the fastest of several alternating runs. It excludes the search for the regions of the
+        values. That search takes longer and is the same for every block, so its variation would hide which block is
+        faster.
         """
         nulls = [pa.nulls(self.rows, attribute.type) for attribute in self.plan.p_attributes]
         known = [null if column is None else column for null, column in zip(nulls, self.columns, strict=True)]
