@@ -60,10 +60,9 @@ class FeedProjection(Operator):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Return a struct for each track.
-
-        The struct is NULL if the track has no observation of the record. Its fields are kind and name of the track, the
-        key, the usable time, whether the time is in the future, the position, and the carried values.
+        """Return a struct for each track, which has the values of the track's observation of a record. Its fields are
+        kind and name of the track, the key, the usable time, whether the time is in the future, the position, and the
+        carried values.
         """
         from pyspark.sql import functions as sf
 

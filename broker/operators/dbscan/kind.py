@@ -105,8 +105,8 @@ class DbscanKind:
         return limits.stream_dbscan_points
 
     def record_bytes(self, definition: StandingDbscan) -> int:
-        """Return the size in bytes that a record of a window may reach with its sample of points. The lists of cluster
-        ids in the record are not included.
+        """Return the size in bytes that a record of a window may reach with its sample of points. The lists of ids in
+        the record are not included.
         """
         own = definition.own
         attributes = len(own.attributes) if own.position is None else 2
