@@ -35,8 +35,8 @@ def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
     A binding is rewritten from its copy, so that the batch is replayed with the same version of the queries. With
     another version, records for a query that was removed since would be lost. Unreadable commits are removed, from the
     last one back to the last readable one. The batch after that is replayed as it was bound, and its records arrive
-    twice with the same ``asc-source``. Only the last two entries and the last commit are mended, because Spark reads no
-    others.
+    twice with the same ``asc-source``. Older entries and commits need no repair, because Spark reads only the last two
+    entries and the last commit.
 
     ``topic``: the source topic to write if no entry has one. Raise BrokerError, with a remedy, if a file cannot be
     repaired or cannot be read from disk.
