@@ -17,10 +17,10 @@ from broker.unfinished_file import unfinished
 class ClassArchive:
     """An archive of the classes that a JVM once used, for JVMs that start with the same Java and jars.
 
-    The archive halves the time in which a JVM loads its classes at the start (Java's class data sharing). A JVM uses a
-    matching archive, and silently starts without an archive that does not match. The name is derived from the Java and
-    the jars, so each combination has its own archive. A missing archive is no error. Size: 140 MB for Spark. Rejected:
-    creation by each first start, because the end of that process would take some seconds longer.
+    The archive halves the work of a JVM's start (Java's class data sharing). A JVM uses a matching archive, and
+    silently starts without an archive that does not match. The name is derived from the Java and the jars, so each
+    combination has its own archive. A missing archive is no error. Size: 140 MB for Spark. Rejected: creation by each
+    first start, because the end of that process would take some seconds longer.
     """
 
     file: Path
