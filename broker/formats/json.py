@@ -103,8 +103,8 @@ class Json(TextFormat):
 
 
 def _literals(texts: pa.Array, data_type: pa.DataType | None) -> tuple[str, pa.Array, str]:
-    """Return the parts of which a column's JSON values consist: the text before each literal, the literals (NULL for
-    null), and the text after each literal. Strings have a quote before and after.
+    """Return the three parts of a column's JSON values: the text before each literal, the literals (NULL for null), and
+    the text after each literal. The text before and after may be the quotes of a string.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
