@@ -132,8 +132,8 @@ class Registry:
     ) -> dict[str, int]:
         """Write queries, removals and marks of layers in one transaction, and return the offset of each record by id.
 
-        Raise RegistryError if the write fails. Then nothing is written, unless Kafka failed during the commit; in this
-        case, ``open`` and ``load`` show whether it is.
+        Raise RegistryError if the write fails. Then nothing is written, unless Kafka failed during the commit. In this
+        case, call ``open`` and ``load`` to find out.
         """
         from kafka.errors import InvalidProducerEpochError, ProducerFencedError
 

@@ -64,8 +64,8 @@ class Validator:
     def judged(
         self, changes: Sequence[Change | AscError], standing: QuerySet, load: LoadProgress, scope: Scope
     ) -> tuple[dict[int, ValidatedQuery], dict[int, AscError]]:
-        """Return the queries that a change may register (the candidates), and the refused changes, both by the position
-        of the change. Refusals that depend on other queries are not included.
+        """Return the validated queries that ``changes`` may register (the candidates), and the errors of refused
+        changes, both by the position of the change. Refusals that depend on other queries are not included.
 
         Spark analyses the expressions here, which takes a while. No lock is held, so other changes continue. Raises
         CancelledError.
