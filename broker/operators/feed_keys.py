@@ -17,8 +17,8 @@ class FeedKeys:
 
     A reader reads the messages with the tag of its kind, watermarks, and messages without a key, which have form 1.
     Messages with unknown keys are read only by the first reader that the stream wanted (:meth:`want`), which counts
-    them as ``unreadable``. A stream wants readers only for kinds of its queries, in the order of the table of kinds. So
-    the queries determine this reader, and not the order in which threads start readers. Thread-safe.
+    them as ``unreadable``. A stream wants its readers in the order of the table of kinds, but not necessarily all of
+    them. So the queries determine this reader, and not the order in which threads start readers. Thread-safe.
     """
 
     def __init__(self, kinds: Iterable[str]) -> None:
@@ -28,9 +28,7 @@ class FeedKeys:
         self._first: str | None = None
 
     def want(self, name: str) -> None:
-        """Note that the stream wants a reader, because it has queries of the reader's kind. ``name``: the tag of the
-        kind.
-        """
+        """Note that the stream wants a reader, before the reader starts. ``name``: the tag of the reader's kind."""
         with self._lock:
             self._first = self._first or name
 
