@@ -43,7 +43,7 @@ def portions_of(
     end = open_from if question.end is None or open_from is None else min(question.end, open_from)
     kept = kept_regions(state, open_from)
     check = KeptCheck(state, question, wanted, kept)
-    check.check_begin()
+    check.check_bounds()
     first = _first(kept, question)
     if first is None or end is None or first >= end:
         return []

@@ -31,12 +31,20 @@ class KeptCheck:
     wanted: Levels
     regions: Sequence[Region]
 
-    def check_begin(self) -> None:
-        """Raise CubeError if the question begins before the first pane that is kept."""
-        kept, first = self.state.kept_from, self.question.first
-        if kept is not None and first is not None and first < kept:
-            at = self._askable_from()
-            raise self._refused_begin(first, "is not kept any more", kept if at is None else at, can_be_omitted=True)
+    def check_bounds(self) -> None:
+        """Raise CubeError if the question begins before the first pane that is kept, or ends before it."""
+        kept, first, end = self.state.kept_from, self.question.first, self._given("to")
+        if kept is None:
+            return
+        at = self._askable_from()
+        at = kept if at is None else at
+        if first is not None and first < kept:
+            raise self._refused_begin(first, "is not kept any more", at, can_be_omitted=True)
+        if first is None and end is not None and end <= kept:
+            later = f"give a time after {self._text(at)}, or leave it out"
+            if at != self.question.ceil(kept):
+                later = f"ask from {self._text(at)} on, with a later to"
+            raise CubeError("to", self._text(end), f"is not kept any more: {later}")
 
     def check_part(self, region: Region, interval: tuple[int, int]) -> None:
         """Raise CubeError if the pieces of a region cannot answer the part of the question's interval in it.

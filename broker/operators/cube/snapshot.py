@@ -36,7 +36,7 @@ from broker.operators.cube.partition_times import partitions_of, waiting_reason
 from broker.operators.cube.reading import PieceReader, decoded_bytes
 from broker.operators.cube.region import Region
 from broker.operators.cube.store import Store
-from broker.operators.cube.stored_interval import check_end_kept, with_stored_bounds
+from broker.operators.cube.stored_interval import with_stored_bounds
 from broker.operators.cube.view_status import view_status
 
 _NONE: Mapping[int, Cells | None] = MappingProxyType({})
@@ -254,7 +254,6 @@ class Snapshot:
         then late records that stay apart.
         """
         question, open_from = asked.question, self._open_from(state)
-        check_end_kept(state, question)
         interval, reading = (question.first, question.end), (layout, reserve)
         parts: list[Part] = []
         wanted = state.definition.dimensions.cuboid_with(needed_columns(layout, question))

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from asc.errors import CubeError
-from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.question import Question
 from broker.operators.cube.asked import Asked
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.region import kept_regions
-
-
-def check_end_kept(state: CubeState, question: Question) -> None:
-    """Raise CubeError if a question without a begin ends before the first pane that is kept."""
-    kept = state.kept_from
-    if kept is None or question.first is not None or question.end is None or question.end > kept:
-        return
-    end, begin = (instant_text(pane * state.grain_us) for pane in (question.end, kept))
-    raise CubeError("to", end, f"is not kept any more: give a time after {begin}, or leave it out")
 
 
 def with_stored_bounds(state: CubeState, asked: Asked, open_from: int | None) -> Question:

@@ -19,10 +19,18 @@ def test_an_end_before_all_that_is_kept_is_refused(tmp_path: Path) -> None:
         said = f"to '{minute(end)}': is not kept any more: give a time after {minute(120)}, or leave it out"
         with pytest.raises(CubeError, match=said):
             answer(keeper, by=[], to=minute(end))
+    said = f"to '{minute(60)}': is not kept any more: ask from {minute(180)} on, with a later to"
+    with pytest.raises(CubeError, match=said):
+        answer(keeper, by=["carrier"], to=minute(60))
     assert answer(keeper, by=[], to=minute(130))["interval"] == [minute(120), minute(130)]
     assert answer(keeper, by=[])["interval"] == [minute(120), minute(240)]
     assert answer(keeper, by=[], grain_s=7_200)["interval"] == [minute(120), minute(240)]
     assert answer(keeper, by=[], live=True)["interval"] == [minute(120), minute(241)]
+
+
+def test_a_question_without_an_end_is_answered_if_no_interval_of_its_grain_is_kept(tmp_path: Path) -> None:
+    keeper, _ = aged(tmp_path, "1min:15min", minutes=231)
+    assert answer(keeper, by=[], grain_s=3_600)["rows"] == []
 
 
 def test_the_interval_does_not_depend_on_the_view_that_is_read(tmp_path: Path) -> None:
