@@ -32,7 +32,7 @@ def test_an_interval_is_read_from_the_coarsest_view_and_its_ends_from_finer_ones
         (["carrier"], 300, 11),
         ([], 3600, 1),
     ]
-    assert found["rows"] == [{"group": {}, "n": 234, "d": 234}]
+    assert found["rows"] == [{"group": {}, "n": 234, "d": 234, "sd": 0.0}]
     by_carrier = answer(keeper, by=["carrier"], where="carrier = 'B6'")
     assert by_carrier["answered_by"][0]["grain_s"] == 300
     assert by_carrier["rows"][0]["n"] == 120
