@@ -118,7 +118,7 @@ class CubeError(OperatorError):
 
 
 class DbscanError(OperatorError):
-    """A refused definition of a DBSCAN query (an operator that forms clusters)."""
+    """A refused definition of clusters (groups of points near each other)."""
 
 
 class FeedFormError(AscError):

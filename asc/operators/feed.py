@@ -262,13 +262,13 @@ def _name(given: Any) -> str:
     return name
 
 
-def names(given: Any) -> tuple[str, ...]:
+def names(value: Any) -> tuple[str, ...]:
     """Return the elements of a list of names as a tuple. Raise ValueError, TypeError or AttributeError if the value is
     no list of names.
     """
-    if not isinstance(given, (list, tuple)):
+    if not isinstance(value, (list, tuple)):
         raise TypeError("names are in a list")
-    return tuple(map(_name, given))
+    return tuple(map(_name, value))
 
 
 def whole(value: Any, bits: int = 63) -> int:

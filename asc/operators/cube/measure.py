@@ -40,7 +40,7 @@ class Measure:
         """Return the measure that a text describes. Raise CubeError if the text is not a measure.
 
         >>> Measure.parse("sum(arr_delay) FILTER (WHERE arr_delay > 0) AS delay")
-        Measure(function='sum', argument='arr_delay', where='arr_delay > 0', name='delay')
+        Measure(function='sum', argument='arr_delay', where='arr_delay > 0', name='delay', second=None)
         >>> Measure.parse("count( * )").name
         'count(*)'
         """

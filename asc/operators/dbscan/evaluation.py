@@ -221,14 +221,14 @@ def _taken(values: Floats, rows: Ints) -> Floats:
     return values[rows]
 
 
-def _is_partial(own: DueWindow) -> bool:
+def _is_partial(window: DueWindow) -> bool:
     """Return whether a window by time begins before the query's points are complete: before the time of the first point
     plus the allowed lateness.
     """
-    progress = own.progress
+    progress = window.progress
     if not progress.query.is_timed or progress.first_us is None:
         return False
-    begin = progress.query.schedule.bounds(own.number)[0]
+    begin = progress.query.schedule.bounds(window.number)[0]
     return begin < progress.first_us + (progress.query.lateness_us or 0)
 
 

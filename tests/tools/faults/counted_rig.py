@@ -14,12 +14,18 @@ from tools.faults.counted_cubes import CountedCube
 from tools.faults.cube_ledger import CubeLedger
 from tools.faults.raw_records import Intervals, RawRecords
 
+SPREAD = "(count(delay) * sum(delay * delay) - sum(delay) * sum(delay)) / nullif(count(delay) * count(delay), 0)"
+"""The variance as a quotient of integers. DuckDB's own variance depends on the order of the records."""
+
 COUNTED = CountedCube(
     query=LATE.query,
     where="true",
     operator={**CUBE.plain(), "output": [["carrier"], []], "window_s": 120, "slide_s": 60},
     dimensions={"carrier": "carrier", "dest": "dest"},
-    measures={"n": "count(*)", "d": "sum(delay)", "least": "min(delay)", "most": "max(delay)", "mean": "avg(delay)"},
+    measures={
+        **{"n": "count(*)", "d": "sum(delay)", "least": "min(delay)", "most": "max(delay)", "mean": "avg(delay)"},
+        **{"spread": SPREAD, "known": "count(delay)"},
+    },
     time_us="t",
 )
 COLUMNS = {"carrier": "VARCHAR", "dest": "VARCHAR", "delay": "BIGINT", "t": "BIGINT"}

@@ -135,8 +135,8 @@ def test_no_template_shows_a_character_that_a_browser_obeys_or_hides(name: str) 
     assert all(" value=" in option for option in re.findall(r"<option[^>]*", source))
 
 
-OWN = {"letter.partition", "letter.offset"}
-"""Numbers in hidden fields."""
+OWN = {"letter.partition", "letter.offset", "mark"}
+"""Numbers in hidden fields, and the hash of a proposal."""
 
 
 def test_a_form_sends_back_what_it_was_given() -> None:
