@@ -123,3 +123,9 @@ class CubeBody(KindBody):
         if has_windows != (bool(self.output),) * 2 or (self.emit != "all" and not self.output):
             raise ValueError("give output, window_s and slide_s, or none of them: windows need all three")
         return self
+
+    @model_validator(mode="after")
+    def _pins_no_base_view(self) -> Self:
+        if not self.dimensions and [] in self.materialise:
+            raise ValueError("materialise has the base view, which every cube stores: leave it out")
+        return self
