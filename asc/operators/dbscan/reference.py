@@ -1,6 +1,4 @@
-"""The definition of DBSCAN queries, computed literally over all pairs of points. It is the reference for tests: the
-faster implementations give equal results.
-"""
+"""The definition of DBSCAN queries, literally, over all pairs of points. Faster implementations give equal results."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ def neighbours(points: npt.NDArray[np.float64], eps: float) -> npt.NDArray[np.bo
 def labels(
     points: npt.NDArray[np.float64], eps: float, min_samples: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-    """Return the label of each point (the number of its cluster, or NOISE), and whether each point is a core point.
-    ``points``: the attributes of the points, in order.
-    """
+    """Return the label of each point (the number of its cluster, or NOISE), and whether it is a core point."""
     near = neighbours(points, eps)
     core = near.sum(axis=1) >= min_samples
     point_labels = np.full(len(points), NOISE, dtype=np.int32)
@@ -88,9 +84,7 @@ def count_windows(points: int, window: int, slide: int) -> Iterator[tuple[int, i
 def evolved(
     old: Mapping[Id, Cluster], new: Mapping[int, Cluster], end: int
 ) -> tuple[dict[int, Id], dict[int, list[Id]]]:
-    """Return by label the id of each cluster of ``new``, and the ids of the clusters of ``old`` to which it is related.
-    ``old``: the clusters of the preceding window. ``new``: the clusters of the window that ends at ``end``.
-    """
+    """Return by label the id of each new cluster, and the ids of the old clusters to which the cluster is related."""
     common = {(old_id, label): len(old[old_id].core & new[label].core) for old_id in old for label in new}
     relations = {pair: core for pair, core in common.items() if core}
     for old_id in old.keys() - {pair[0] for pair in relations}:
