@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from asc.operators.cube.keep import Band
 from asc.operators.cube.view import View
@@ -143,18 +142,14 @@ def _with_derived_views(after: CubeState, added: Sequence[NewPiece], gone: list[
     return Aged(replace(after, views=tuple(views)), added, gone)
 
 
-def with_bands(stored: Sequence[StoredView], wanted: Sequence[Band]) -> list[StoredView | View] | None:
+def with_bands(stored: Sequence[StoredView], wanted: Sequence[Band]) -> list[StoredView | View]:
     """Return the bands of a cube for a definition, finest first: stored ones, and views for which one is to be added.
-    Return None if the stored bands have panes that fit no order with the wanted ones.
 
-    ``wanted``: the bands of the definition after the first. Stored bands with panes stay, also if the definition does
-    not name them any more: their panes go on to the next band.
+    ``wanted``: the bands of the definition after the first, which fit the stored ones. Stored bands with panes stay,
+    also if the definition does not name them any more: their panes go on to the next band.
     """
     views = [band.view for band in wanted]
     kept = [own for own in stored if own.view in views or own.panes.count]
     views += [own.view for own in kept if own.view not in views]
-    ordered = sorted(views, key=lambda view: view.fineness)
-    if not all(one.is_finer(other) for one, other in pairwise(ordered)):
-        return None
     by_view = {own.view: own for own in kept}
-    return [by_view.get(view, view) for view in ordered]
+    return [by_view.get(view, view) for view in sorted(views, key=lambda view: view.fineness)]

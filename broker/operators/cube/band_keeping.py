@@ -9,7 +9,7 @@ from dataclasses import replace
 from asc.operators.cube.keep import Band
 from asc.operators.cube.view import View
 from broker.operators.cube.ageing import aged, with_bands
-from broker.operators.cube.band_fit import ageing_problem
+from broker.operators.cube.band_fit import ageing_problem, unfit
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.stepwise_changes import StepwiseChanges
@@ -38,7 +38,6 @@ class BandKeeping:
         self._changes = changes
         self._store = store
         self._bands: dict[CubeId, tuple[Band, ...]] = {}
-        self._ageing: dict[CubeId, tuple[Band, ...]] = {}
         self._clean: dict[int, dict[int, int | None]] = {}
 
     def define(self, cube: CubeId, bands: Sequence[Band]) -> None:
@@ -50,18 +49,18 @@ class BandKeeping:
         with self._changes.lock:
             before = self._changes.current.sure()
             state = before.cube(cube)
-            wanted = with_bands(state.bands, bands[1:])
             is_new = self._bands.get(cube) != tuple(bands)
             self._bands[cube] = tuple(bands)
-            # Until the next definition, stored bands only lose panes. So bands in order stay in order.
-            self._ageing[cube] = () if wanted is None else self._bands[cube]
-            if wanted is None and is_new:
-                LOG.warning(
-                    "the bands of cube %s are kept, as older panes are stored in others that the new ones cannot be "
-                    "computed from: no pane ages",
-                    cube.query,
-                )
-            if wanted is None or wanted == list(state.bands):
+            if unfit(state, bands) is not None:
+                if is_new:
+                    LOG.warning(
+                        "the bands of cube %s are kept, as older panes are stored in others that the new ones cannot "
+                        "be computed from: no pane ages",
+                        cube.query,
+                    )
+                return
+            wanted = with_bands(state.bands, bands[1:])
+            if wanted == list(state.bands):
                 return
             with self._changes.current.replacing(before) as changed:
                 end: int | None = None
@@ -82,9 +81,8 @@ class BandKeeping:
         A start knows the bands of served queries alone. So what is deleted does not depend on when the daemon started.
         """
         with self._changes.lock:
-            for by_cube in (self._bands, self._ageing):
-                for cube in by_cube.keys() - cubes:
-                    del by_cube[cube]
+            for cube in self._bands.keys() - cubes:
+                del self._bands[cube]
 
     def problem(self, cube: CubeId) -> str | None:
         """Return the reason why no pane of a cube ages although its definition has bands. Return None without one."""
@@ -100,7 +98,8 @@ class BandKeeping:
 
     def _aged(self, before: Snapshot, state: CubeState, open_from: int | None, folder: ViewFolder) -> bool:
         """Let some panes of a cube age. Return whether there were any."""
-        step = aged(state, self._ageing.get(state.id, ()), open_from, folder)
+        bands = self._bands.get(state.id, ())
+        step = None if unfit(state, bands) is not None else aged(state, bands, open_from, folder)
         if step is None:
             return False
         # A reader of an older snapshot asks again, because it would not find the pieces.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -55,10 +56,18 @@ def test_bands_are_refused_if_no_pane_would_age_and_those_that_the_error_names_f
     stored: list[str], wanted: list[str]
 ) -> None:
     state, bands = holding(*stored), bands_of(wanted, OWN)
-    fits = with_bands(state.bands, bands[1:]) is not None
+    views = [band.view for band in bands[1:]]
+    fits = all(
+        wanted_view.is_finer(band.view) or band.view.is_finer(wanted_view)
+        for band in state.bands
+        for wanted_view in views
+    )
     assert (unfit(state, bands) is None) == (ageing_problem(state, bands) is None) == fits
     if fits:
         check_fit(state, bands)
+        merged = [band.view if isinstance(band, StoredView) else band for band in with_bands(state.bands, bands[1:])]
+        assert {*merged} == {*views, *(band.view for band in state.bands)}
+        assert all(finer.is_finer(coarser) for finer, coarser in pairwise(merged))
         return
     with pytest.raises(CubeError) as caught:
         check_fit(state, bands)
