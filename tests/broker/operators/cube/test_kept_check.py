@@ -110,7 +110,7 @@ def check_remedies(keeper: Keeper, body: dict[str, Any]) -> None:
     for proposed in remedied(body, error):
         second = ask(keeper, proposed)
         if second is not None and error.subject != "to" and second.subject == "to":
-            # The end has an error of its own.
+            # A second error may concern the end of the interval.
             (both,) = remedied(proposed, second)
             second = ask(keeper, both)
         assert second is None, (body, str(error), str(second))

@@ -365,7 +365,7 @@ def test_a_proposal_is_shown_and_then_applied_as_it_was_shown(site: Site, caplog
         ]
         assert int(rows[0][3].replace(",", "")) > 0
         assert keeper.snapshot.cube(own).views == ()
-        # What was shown is what is applied.
+        # The form applies exactly the shown proposal.
         text = posted(site, "optimise/tails", **proposal_of(text))
         assert {view.view for view in keeper.snapshot.cube(own).views} != set()
         assert len(re.findall("chosen", page_text(sections_of(text, "Lattice")))) >= len(rows)
@@ -492,7 +492,7 @@ def test_who_may_not_read_its_columns_sees_no_value(site: Site) -> None:
         assert status == 200
         assert "accepted =" not in text
         assert "cells" in text
-        # Who only reads may see a proposal, and may not apply it.
+        # A reader sees a proposal, and cannot apply it.
         reader = client_of("reader")
         found = reader.post("/console/cube/propose/tails", data={"": ""})
         assert found.status_code == 200
