@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from bench.cube_goals import goals_of
+from bench import cube_goals, history_goals
+from bench.cube_goals import Goal
 from bench.interval import Interval
 from tools.figures.changes import change_name
 from tools.figures.errors import FiguresError
@@ -162,7 +164,8 @@ def _near(result: Result) -> Iterator[Line]:
     yield f"{row['objects']:,} objects", figures
 
 
-def _cube(result: Result) -> Iterator[Line]:
+def _goals_met(goals_of: Callable[[Any], list[Goal]], result: Result) -> Iterator[Line]:
+    """Yield the number of goals of a benchmark that are met. ``goals_of``: the goals of the rows of its result."""
     goals = goals_of(result["rows"])
     yield "goals of the benchmark", f"{sum(goal.is_met for goal in goals)} of {len(goals)} are met"
 
@@ -191,7 +194,8 @@ _SECTIONS: Mapping[str, tuple[str, Lines]] = {
     "validation": ("[validation](#validation-of-predicates-asc-bench-validation)", _validation),
     "events": ("[events](#events-asc-bench-events)", _events),
     "near": ("[pairs](#pairs-of-near-objects-asc-bench-near)", _near),
-    "cube": ("[cubes](#cubes-asc-bench-cube)", _cube),
+    "cube": ("[cubes](#cubes-asc-bench-cube)", partial(_goals_met, cube_goals.goals_of)),
+    "history": ("[cubes that last](#cubes-that-last-asc-bench-history)", partial(_goals_met, history_goals.goals_of)),
     "peers": ("[peers](#peers-asc-bench-peers)", _peers),
     "spark": ("[`broker.match`](#brokermatch-asc-bench-spark)", _spark),
     "synthetic-figure-6": ("[paper](#costs)", _figure_6),

@@ -7,7 +7,8 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 
-from bench.cube_goals import goals_of, goals_table
+from bench import cube_goals, history_goals
+from bench.cube_goals import goals_table
 from broker.operators.kinds import OPERATORS
 from tools.figures.results import Results
 from tools.figures.table import Column, listed, table, times
@@ -42,7 +43,11 @@ def _near(results: Results) -> str:
 
 
 def _cube(results: Results) -> str:
-    return goals_table(goals_of(results["cube"]["rows"]))
+    return goals_table(cube_goals.goals_of(results["cube"]["rows"]))
+
+
+def _history(results: Results) -> str:
+    return goals_table(history_goals.goals_of(results["history"]["rows"]))
 
 
 def _cube_causes(results: Results) -> str:
@@ -86,6 +91,7 @@ _OWN: Mapping[str, Callable[[Results], str]] = {
     "near": _near,
     "cube": _cube,
     "cube-causes": _cube_causes,
+    "history": _history,
 }
 
 TABLES: Mapping[str, Callable[[Results], str]] = {
