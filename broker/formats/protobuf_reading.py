@@ -21,8 +21,11 @@ WRAPPERS = frozenset(
 """Messages that represent the value inside them. An absent message represents NULL."""
 
 FINE, DAMAGED, NO_MESSAGE, FIRST_COLUMN = 0, 1, 2, 3
-"""The outcomes of reading a record. FIRST_COLUMN + i: column i, counted from 0, is the first column whose value is not
-of the column's type.
+"""The outcome of decoding a Kafka record, an integer that the readers return before the values.
+
+FINE: each column has a value or NULL. DAMAGED: the bytes are no message of the schema. NO_MESSAGE: the record names a
+schema or a message that is not known. FIRST_COLUMN + i: the value of column i, counted from 0, does not fit the type of
+the column; no earlier column has this fault.
 """
 
 VALUES_MAX = 1_000_000

@@ -84,7 +84,10 @@ def plain_terms() -> SearchStrategy[str]:
 
 
 def _typed_terms() -> SearchStrategy[str]:
-    """Generate terms whose constants have the type of their column, near the limits of the reader of plain terms."""
+    """Generate comparisons of a column with constants of its type, such as ``n > 127``.
+
+    Many constants are at the limits of :mod:`asc.predicate.normal_form.plain_reader`, the parser's fast path.
+    """
     number = st.integers(-300, 300).map(str) | st.sampled_from(("1.5", "-0.5", "127", "128", "2147483648", "1e3", "5L"))
     text = st.sampled_from(("'a'", "'Oslo'", "''", "'Æ'", "'a%'", "'it''s'", "'-- x'", "'\\\\'"))
     kinds = ((("n", "big", "tiny", "d", "f", "price", "place.x", "N"), number), (("s", "city", "place.name"), text))

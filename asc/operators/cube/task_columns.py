@@ -14,11 +14,11 @@ from asc.schema import Schema
 
 
 class TaskColumns(Columns):
-    """The expressions of cubes over the rows of one batch, computed by Spark. The name of each column is the SQL text
-    of its operand.
+    """The expressions of cubes over the rows of one batch, as Spark sends them to a Python worker.
 
-    A boolean arrives as 0 or 1, and a time as microseconds. A value of which only NULL or not NULL matters arrives as
-    any integer.
+    Spark has computed each expression, and the batch has one column for it, with the SQL text as the name. A boolean is
+    an integer, 0 or 1. A time is an integer of microseconds. For ``count(x)``, which only needs to know whether x is
+    NULL, any integer stands for a value.
     """
 
     def __init__(self, batch: pa.RecordBatch) -> None:
