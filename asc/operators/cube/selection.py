@@ -24,7 +24,13 @@ def selected(parts: Sequence[Part], question: Question, reserve: Reserve = unbou
     ``reserve`` is called with the bytes of copies, and may raise. Cost: a question without hours copies nothing.
     Otherwise the hour of each pane is computed once, and the selected cells are copied.
     """
-    read = [part.between(question.first, question.end) for part in parts]
+    # The first pane of a view may begin before the interval of a question without a begin: the cube has no earlier
+    # records, or has deleted them.
+    first = question.first
+    read = [
+        part.between(None if first is None else first // part.view.panes * part.view.panes, question.end)
+        for part in parts
+    ]
     return read if question.hours is None else [_of_hours(part, question.hours, reserve) for part in read]
 
 

@@ -20,8 +20,12 @@ def with_stored_bounds(state: CubeState, asked: Asked, open_from: int | None) ->
     if question.first is not None and question.end is not None:
         return question
     first, last = _first(state, asked, open_from), _last(state, asked)
-    if first is None or (question.end is not None and first >= question.end):
+    if first is None:
         return question
+    if question.end is not None and first >= question.end:
+        # A live question reads no open pane of an interval of which a part is deleted.
+        is_cut = state.kept_from is not None and question.first is None
+        return replace(question, first=question.end) if is_cut else question
     if question.first is not None:
         first = question.first
     end = last + 1 if question.end is None and last is not None and last >= first else question.end

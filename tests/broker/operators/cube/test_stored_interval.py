@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from asc.errors import CubeError
+from asc.operators.cube.keep import bands_of
 from asc.operators.cube.view import View
 from tests.broker.operators.cube.kept_stream import at, batch, minute, opened, topic_of
 from tests.broker.operators.cube.test_ageing import aged
@@ -48,3 +49,50 @@ def test_the_interval_does_not_depend_on_the_view_that_is_read(tmp_path: Path) -
     assert answer(keeper, by=[], hours="1-2", live=True)["interval"] == [minute(7), minute(182)]
     assert answer(keeper, by=[], **{"from": minute(60)})["interval"] == [minute(60), minute(181)]
     assert answer(keeper, by=[], to=minute(7))["interval"] is None
+
+
+@pytest.mark.parametrize("steps", [{}, {"grain_s": 3_600}, {"grain": "1d"}], ids=["one row", "hours", "days"])
+@pytest.mark.parametrize("is_live", [False, True], ids=["closed", "live"])
+def test_rows_do_not_depend_on_the_view_that_is_read(tmp_path: Path, steps: dict[str, object], is_live: bool) -> None:
+    topic = topic_of(*(at(each) for each in range(3, 131)))
+    keeper = opened(tmp_path)
+    keeper.define(CUBE, OWN, pins=[View((0, 0), 60)])
+    topic.commit(keeper, batch(0, len(topic.partitions[0])), {CUBE: OWN})
+    keeper.views.fill(10)
+    body = {"by": [], "live": is_live, **steps}
+    answered = answer(keeper, **body)
+    base = answer(keeper, **body, answer_from={"by": ["carrier", "dest"], "grain_s": 60})
+    assert answered["rows"] == base["rows"]
+    assert sum(row["n"] for row in answered["rows"]) == (
+        128 if is_live else {"grain_s": 117, "grain": 0}.get(next(iter(steps), ""), 127)
+    )
+
+
+def test_a_pane_of_a_band_that_is_deleted_in_part_is_answered(tmp_path: Path) -> None:
+    topic = topic_of(*(at(each) for each in range(400)))
+    keeper = opened(tmp_path)
+    keeper.define(CUBE, OWN)
+    keeper.bands.define(CUBE, bands_of(["1min:15min"], OWN))
+    topic.commit(keeper, batch(0, 50), {CUBE: OWN})
+    keeper.bands.age(5)
+    assert keeper.snapshot.status(CUBE)["kept_from"] == minute(34)
+    keeper.bands.define(CUBE, bands_of(["1min:15min", "60min:2880min"], OWN))
+    topic.commit(keeper, batch(50, 400), {CUBE: OWN})
+    keeper.bands.age(5)
+    for begin in ({}, {"from": minute(34)}):
+        assert [row["n"] for row in answer(keeper, by=[], **begin)["rows"]] == [365]
+        assert [row["n"] for row in answer(keeper, by=[], live=True, **begin)["rows"]] == [366]
+    assert [row["n"] for row in answer(keeper, by=[], grain_s=3_600)["rows"]] == [60] * 5
+
+
+def test_a_live_question_has_no_row_of_an_interval_that_is_deleted_in_part(tmp_path: Path) -> None:
+    topic = topic_of(*(at(each) for each in range(41)))
+    keeper = opened(tmp_path)
+    keeper.define(CUBE, OWN)
+    keeper.bands.define(CUBE, bands_of(["1min:15min"], OWN))
+    topic.commit(keeper, batch(0, 41), {CUBE: OWN})
+    keeper.bands.age(5)
+    assert keeper.snapshot.status(CUBE)["kept_from"] == minute(25)
+    for end in ({}, {"to": minute(60)}):
+        assert answer(keeper, by=[], grain_s=3_600, live=True, **end)["rows"] == []
+    assert [row["n"] for row in answer(keeper, by=[], live=True)["rows"]] == [16]
