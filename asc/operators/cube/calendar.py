@@ -102,9 +102,9 @@ class Calendar:
         begins = np.unique(self.begins(np.arange(self.number(first), self.number(end - 1) + 1)))
         return begins[(first < begins) & (begins < end)]
 
-    def border(self, name: str, value: object) -> int | None:
+    def border(self, name: str, value: object, kept_from: int | None = None) -> int | None:
         """Return the pane at a bound of a question. Return None if there is no value. Raise CubeError if no day or
-        month begins at the bound.
+        month begins at the bound. ``kept_from``: the first pane that is not deleted, before which no remedy lies.
         """
         if value is None:
             return None
@@ -116,6 +116,8 @@ class Calendar:
             return before
         after = self.begin(self.number(pane) + 1)
         nearest = min((before, after), key=lambda own: abs(own * grain_us - time_us))
+        if kept_from is not None and nearest < kept_from:
+            nearest = self.ceil(kept_from)
         near = instant_text(nearest * grain_us)
         detail = f"is off the {_NAMES[self.unit]} of {self.time_zone}: give the begin of one, as {near}"
         raise CubeError(name, value, detail)

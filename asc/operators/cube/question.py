@@ -94,7 +94,7 @@ class Question:
         first, end = (
             _pane(name, body.get(name), definition, panes or 1, kept_from)
             if calendar is None
-            else calendar.border(name, body.get(name))
+            else calendar.border(name, body.get(name), kept_from)
             for name in ("from", "to")
         )
         if first is not None and end is not None and first >= end:

@@ -192,3 +192,13 @@ def test_the_bodies_beside_an_answer_keep_grain_and_hours() -> None:
         {"pane": "2026-05-31T22:00:00Z", "window": ["2026-05-31T22:00:00Z", "2026-06-30T22:00:00Z"]}
         | {"group": {}, "n": 1, "s": 0}
     ]
+
+
+def test_the_day_that_a_refusal_names_is_kept() -> None:
+    calendar = Calendar(DAY, "America/New_York", 3_600)
+    bound = "2026-05-29T04:30:00Z"
+    kept_from = int(datetime(2026, 6, 4, 12, tzinfo=timezone.utc).timestamp()) // 3_600
+    with pytest.raises(CubeError, match="give the begin of one, as 2026-05-29T04:00:00Z"):
+        calendar.border("from", bound)
+    with pytest.raises(CubeError, match="give the begin of one, as 2026-06-05T04:00:00Z"):
+        calendar.border("from", bound, kept_from)
