@@ -38,7 +38,7 @@ class BandKeeping:
         self._changes = changes
         self._store = store
         self._bands: dict[CubeId, tuple[Band, ...]] = {}
-        self._clean: dict[int, dict[int, int | None]] = {}
+        self._clean: dict[int, tuple[int | None, ...]] = {}
 
     def define(self, cube: CubeId, bands: Sequence[Band]) -> None:
         """Let the panes of a cube age by these bands, finest first. Without bands, no pane ages any more.
@@ -117,13 +117,13 @@ class BandKeeping:
         with self._changes.lock:
             cubes = self._changes.current.sure().cubes.values()
             for state in cubes:
-                firsts = {0: state.base_from} | {view.number: first for view, first in state.firsts()}
-                if state.base_from is None or self._clean.get(state.number) == firsts:
+                bounds = state.bounds()
+                if state.base_from is None or self._clean.get(state.number) == bounds:
                     continue
                 with self._store.transaction():
                     deleted = self._changes.saved.purge_unkept(state, _PURGED_AT_ONCE)
                 if deleted < _PURGED_AT_ONCE:
-                    self._clean[state.number] = firsts
+                    self._clean[state.number] = bounds
                 if deleted:
                     return True
             self._clean = {state.number: self._clean[state.number] for state in cubes if state.number in self._clean}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.json_values import instant_text
@@ -131,6 +132,12 @@ class CubeState:
         """Return the first pane that the base pieces keep. Return None if no pane has gone on to a band."""
         return _latest(self.bands[0].end if self.bands else None, self.kept_from)
 
+    def bounds(self) -> tuple[int | None, ...]:
+        """Return the first pane that is kept of the base pieces, of separate late records, and of each band and view,
+        with the number of the band or view before it.
+        """
+        return self.base_from, self.kept_from, *chain.from_iterable((view.number, pane) for view, pane in self.firsts())
+
     def firsts(self) -> Iterator[tuple[StoredView, int | None]]:
         """Yield each band and view with the first pane of it that is kept, None if there is no bound."""
         coarser = [*(band.end for band in self.bands[1:]), None]
@@ -155,7 +162,8 @@ class CubeState:
         return replace(
             self,
             panes=self.panes.kept_from(self.base_from),
-            apart=self.apart.kept_from(self.base_from),
+            # These records join no band.
+            apart=self.apart if self.kept_from is None else self.apart.kept_from(self.kept_from),
             views=tuple(kept.get(view.number, view) for view in self.views),
             bands=tuple(kept.get(band.number, band) for band in self.bands),
         )

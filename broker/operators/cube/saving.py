@@ -216,15 +216,18 @@ class SavedCubes:
 
         Cost: a search in an index for each view, and some 0.1 ms for each piece.
         """
-        first = {0: state.base_from} | {view.number: own for view, own in state.firsts()}
+        base = "view = 0 AND cube = ? AND pane < ? AND is_apart = "
+        unkept: list[tuple[str, int, int | None]] = [
+            (f"{base}0", state.number, state.base_from),
+            (f"{base}1", state.number, state.kept_from),
+            *(("view > 0 AND view = ? AND pane < ?", view.number, pane) for view, pane in state.firsts()),
+        ]
         deleted = 0
-        for view, pane in first.items():
+        for condition, number, pane in unkept:
             if pane is not None and deleted < most:
-                some = "view = 0 AND cube = ? AND pane < ?" if not view else "view > 0 AND view = ? AND pane < ?"
-                sql = f"SELECT number FROM pieces WHERE {some} LIMIT ?"
-                values = (view or state.number, pane, most - deleted)
+                sql = f"SELECT number FROM pieces WHERE {condition} LIMIT ?"
                 sql = f"DELETE FROM pieces WHERE number IN ({sql}) RETURNING number"
-                deleted += len(self._store.execute(sql, values))
+                deleted += len(self._store.execute(sql, (number, pane, most - deleted)))
         return deleted
 
     def mark_damaged(self, numbers: Iterable[int]) -> None:

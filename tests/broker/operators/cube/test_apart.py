@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from asc.errors import CubeError
+from asc.operators.cube.keep import bands_of
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
 from tests.broker.operators.cube import window_rig
@@ -223,3 +226,60 @@ def test_a_longer_lateness_opens_their_panes_again(tmp_path: Path) -> None:
 def test_what_is_no_flag_is_refused(keeper: Keeper, body: dict[str, Any]) -> None:
     with pytest.raises(CubeError, match=r"late '?(yes|1)'?: give true, for late records that stay apart too, or false"):
         keeper.questions.query(LATE, body)
+
+
+def test_late_records_stay_apart_when_the_panes_of_the_cube_age(tmp_path: Path) -> None:
+    records = [
+        *(at(each) for each in range(60)),
+        at(1, "UA", 7),
+        at(2, "UA", 9),
+        *(at(each) for each in range(60, 200)),
+    ]
+    keeper, topic = opened(tmp_path), topic_of(*records)
+    keeper.define(LATE, OWN)
+    for first, end in ((0, 60), (60, 62)):
+        topic.commit(keeper, batch(first, end), {LATE: OWN}, [LATE])
+    # Later records of closed panes join them, so that several bands are allowed.
+    topic.commit(keeper, batch(62, len(records)), {LATE: OWN})
+    keeper.bands.define(LATE, bands_of(["1min:30min", "10min:1440min"], OWN))
+    keeper.bands.age(10)
+    assert_kept_apart(keeper)
+    keeper.close()
+    assert_kept_apart(opened(tmp_path))
+
+
+def test_late_records_stay_apart_from_panes_that_are_stored_in_a_band(tmp_path: Path) -> None:
+    records = [*(at(each) for each in range(200)), at(1, "UA", 7), at(2, "UA", 9)]
+    keeper, topic = opened(tmp_path), topic_of(*records)
+    keeper.define(LATE, OWN)
+    keeper.bands.define(LATE, bands_of(["1min:30min", "10min:1440min"], OWN))
+    topic.commit(keeper, batch(0, 200), {LATE: OWN})
+    keeper.bands.age(10)
+    keeper.bands.define(LATE, [])
+    topic.commit(keeper, batch(200, 202), {LATE: OWN}, [LATE])
+    assert_kept_apart(keeper)
+    keeper.close()
+    assert_kept_apart(opened(tmp_path))
+
+
+def test_late_records_that_stay_apart_are_deleted_for_their_age(tmp_path: Path) -> None:
+    records = [*(at(each) for each in range(60)), at(1, "UA", 7), *(at(each) for each in range(60, 200))]
+    keeper, topic = opened(tmp_path), topic_of(*records)
+    keeper.define(LATE, OWN)
+    for first, end in ((0, 60), (60, 61), (61, len(records))):
+        topic.commit(keeper, batch(first, end), {LATE: OWN}, [LATE])
+    keeper.bands.define(LATE, bands_of(["1min:30min"], OWN))
+    keeper.bands.age(10)
+    assert keeper.snapshot.cube(LATE).apart.count == 0
+    keeper.close()
+    with closing(sqlite3.connect(tmp_path / "cubes.sqlite")) as connection:
+        assert connection.execute("SELECT count(*) FROM pieces WHERE is_apart").fetchone() == (0,)
+
+
+def assert_kept_apart(keeper: Keeper) -> None:
+    """Check that the cube has 199 closed records, and two more that stay apart."""
+    assert keeper.snapshot.status(LATE)["accounting"].startswith("202 accepted = 200 counted (0 late) + 2 apart")
+    counts = [
+        [row["n"] for row in keeper.questions.query(LATE, {"by": [], "late": late})["rows"]] for late in (False, True)
+    ]
+    assert counts == [[199], [201]]
