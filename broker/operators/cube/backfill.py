@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from asc.operators.cube.json_values import bound_text
@@ -22,6 +23,14 @@ Wanted = Mapping[CubeId, FoldDestination]
 """The planned cubes that are to be backfilled, each with its query."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """The reason why a backfill failed, and the registration of the query whose cube it was for."""
+
+    since: int
+    reason: str
+
+
 class CubeBackfill:
     """The choice of the offsets that the cubes of a stream read next, and the cubes whose backfill failed.
 
@@ -33,7 +42,7 @@ class CubeBackfill:
     """
 
     def __init__(self) -> None:
-        self._failed: dict[CubeId, str] = {}
+        self._failed: dict[CubeId, _Failure] = {}
         self._most: dict[CubeId, int] = {}
 
     def wanted(self, keeper: Keeper, planned: Iterable[tuple[CubeId, FoldDestination]]) -> Wanted:
@@ -46,7 +55,7 @@ class CubeBackfill:
             and is_wanted(state, query)
             and state.parked is None
             and state.layout is not None
-            and cube not in self._failed
+            and not self._has_failed(cube, query.since)
         }
 
     def next(self, keeper: Keeper, wanted: Wanted, source: SourceOffsets) -> BackfillBatch | None:
@@ -91,17 +100,21 @@ class CubeBackfill:
         text = "cube %s: its records at %d offsets are in %d panes, so that its backfill reads %d offsets at once"
         LOG.info(text, cube.query, offsets, panes, self._most[cube])
 
-    def fail(self, cube: CubeId, reason: str) -> None:
-        """Record that a cube cannot be backfilled. Its live batches continue."""
-        self._failed[cube] = reason
+    def fail(self, cube: CubeId, since: int, reason: str) -> None:
+        """Record that a cube cannot be backfilled, until its query is registered anew. Its live batches continue."""
+        self._failed[cube] = _Failure(since, reason)
 
     def forget(self, cube: CubeId) -> None:
         """Forget that a cube could not be backfilled, so that it is tried again."""
         self._failed.pop(cube, None)
 
-    def problem(self, cube: CubeId) -> str | None:
+    def problem(self, state: CubeState) -> str | None:
         """Return the reason why a cube could not be backfilled. Return None if there is none."""
-        return self._failed.get(cube)
+        return self._failed[state.id].reason if self._has_failed(state.id, state.since) else None
+
+    def _has_failed(self, cube: CubeId, since: int) -> bool:
+        failure = self._failed.get(cube)
+        return failure is not None and failure.since == since
 
     def _most_of(self, cube: CubeId) -> int:
         return self._most.get(cube, BATCH_RECORDS)

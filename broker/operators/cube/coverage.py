@@ -69,13 +69,6 @@ class Coverage:
         own = self.of(place)
         return own[-1][1] if own else None
 
-    def reaches(self, ends: Mapping[Place, int]) -> bool:
-        """Return whether the coverage of each partition extends to the partition's offset in ``ends``. Partitions of
-        topics without any coverage are ignored.
-        """
-        topics = {topic for topic, _ in self.intervals}
-        return all((self.end(place) or 0) >= end for place, end in ends.items() if place[0] in topics)
-
     @property
     def begins_at_zero(self) -> bool:
         """Return whether there is a partition, and in each partition all offsets from 0 to the last covered one are

@@ -415,7 +415,7 @@ class CubeFolder:
             queries = {cube: query for query in batch.queries.values() if (cube := cube_of(query)) in wanted}
             for cube in queries.keys() & {cube_of(batch.queries[name]) for name in folded.failed}:
                 LOG.warning("cube %s is not backfilled: %s", cube.query, folded.failed[cube.query])
-                self._backfill.fail(cube, folded.failed[cube.query])
+                self._backfill.fail(cube, batch.queries[cube.query].since, folded.failed[cube.query])
                 del queries[cube]
             partials = {cube: _partial(self._layout(query), folded, cube.query) for cube, query in queries.items()}
         portions, wide = in_portions(partials)
@@ -468,7 +468,7 @@ class CubeFolder:
         snapshot = self.keeper.snapshot
         state = snapshot.cube(cube)
         wanted = state.is_wanted or definition.begin == "earliest"
-        problem = self._backfill.problem(cube)
+        problem = self._backfill.problem(state)
         standing = self._standing
         if standing is not None and cube.query not in standing.planned:
             problem = "its query is not served now"
