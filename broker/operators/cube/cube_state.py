@@ -133,8 +133,8 @@ class CubeState:
         return _latest(self.bands[0].end if self.bands else None, self.kept_from)
 
     def bounds(self) -> tuple[int | None, ...]:
-        """Return the first pane that is kept of the base pieces, of separate late records, and of each band and view,
-        with the number of the band or view before it.
+        """Return the first kept pane of the base pieces, and of separate late records. After them, return the number
+        and the first kept pane of each band and view.
         """
         return self.base_from, self.kept_from, *chain.from_iterable((view.number, pane) for view, pane in self.firsts())
 
