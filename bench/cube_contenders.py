@@ -55,7 +55,7 @@ def table_of(layout: Layout, cells: Cells) -> pa.Table:
     columns = {PANE: pa.array(cells.panes * layout.definition.grain_us)}
     names = layout.definition.dimensions.names
     columns.update({name: key.array().dictionary_decode() for name, key in zip(names, cells.keys, strict=True)})
-    columns.update({own.name: own.of(cells.states, layout.slots) for own in layout.measures})
+    columns.update({own.name: own.of(cells.states) for own in layout.measures})
     return pa.table(columns)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import NotRequired, TypeAliasType, TypedDict
 
 CubeGap = TypedDict("CubeGap", {"from": str | None, "to": str | None, "reason": str})
 """An interval of event time in which records may be missing, and the reason. A bound of null means that there is no
@@ -70,6 +70,9 @@ class CubePartition(TypedDict):
 
 CubeValue: TypeAlias = str | int | float | bool | None
 """The value of a dimension or of a measure. Decimals, dates, timestamps, NaN and infinities are texts."""
+
+CubeNested = TypeAliasType("CubeNested", "CubeValue | list[CubeNested] | dict[str, CubeNested]")
+"""A field of a row. An answer with bounds has ``estimate``, ``low``, ``high`` and ``confidence``."""
 
 NextQuestion = TypedDict(
     "NextQuestion",
@@ -217,7 +220,7 @@ class CubeAnswer(TypedDict):
     answered_by: list[CubeSource]
     groups: int
     overflows: int
-    rows: list[dict[str, CubeValue | list[str] | dict[str, CubeValue]]]
+    rows: list[dict[str, CubeNested]]
     roll_up: list[NextQuestion]
     drill_down: list[NextQuestion]
     cursor: str | None

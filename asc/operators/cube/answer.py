@@ -15,7 +15,7 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.neighbours import drill_down, roll_up
 from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
-from asc.operators.cube.rows import rows_of
+from asc.operators.cube.rows import check_measures, rows_of
 from asc.operators.cube.selection import selected
 from asc.operators.cube.source import Source, needed
 from asc.operators.cube.view import View
@@ -31,6 +31,7 @@ def answer(layout: Layout, parts: Sequence[Part], question: Question, reserve: R
     Cost: one pass over the cells of the interval groups them by all dimensions that the question names, if this gives
     fewer groups. Then each cuboid is rolled up from the smallest finer cuboid.
     """
+    check_measures(layout, question)
     read = selected(parts, question, reserve)
     source = needed(layout, read, question, reserve)
     made = _rolled_up(layout, source, question.cuboids, reserve)

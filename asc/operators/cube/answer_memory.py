@@ -8,6 +8,7 @@ from math import prod
 
 import pyarrow as pa
 
+from asc.operators.cube.answered import Answered
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.keys import Key
 
@@ -28,6 +29,9 @@ an index.
 """
 _ROW_BYTES, _FIELD_BYTES = 480, 112
 """The bytes of a row of an answer, and the bytes of each group value or measure in the row. Texts are not included."""
+_OBJECT_BYTES, _ARROW_BYTES = 240, 32
+"""The bytes of an object or a list in a row besides its fields, and the bytes of a field of a nested answer in Arrow.
+"""
 _TEXT_COPIES = 7
 """The bytes that a text takes in a row, for each byte that it takes in Arrow. A single rare character makes Python
 store four bytes for each character.
@@ -89,19 +93,51 @@ def placing_bytes(cells: Cells) -> int:
     return 2 * _WORK_BYTES * cells.count
 
 
-def ordering_bytes(cells: Cells, terms: int) -> int:
+def ordering_bytes(cells: Cells, terms: int, measures: Sequence[Answered]) -> int:
     """Return the most bytes that sorting cells as rows holds. ``terms``: the number of measures and dimensions to sort
-    by.
+    by. ``measures``: these measures.
     """
-    variable = sum(_ranking_bytes(state) for state in cells.states if is_variable(state))
-    return terms * _ORDER_BYTES * cells.count + (variable if terms else 0)
+    nested = sum(_answer_bytes(own.type, own.items_most) for own in measures)
+    texts = sum(_ranking_bytes(cells.states[own.slots[0]]) for own in measures if _has_texts(own.type))
+    return (terms * _ORDER_BYTES + nested) * cells.count + texts
 
 
-def rows_bytes(cells: Cells, measures: int) -> int:
-    """Return the most bytes that cells hold as rows of an answer. ``measures``: the number of measures in a row."""
+def rows_bytes(cells: Cells, measures: Sequence[Answered], fields: int = 0) -> int:
+    """Return the most bytes that cells hold as rows of an answer. ``measures``: the measures of a row. ``fields``: the
+    number of further fields of a row.
+    """
     texts = sum(int(key.sizes[key.codes].sum()) for key in cells.keys)
-    texts += sum(int(state.nbytes) for state in cells.states if is_variable(state))
-    return cells.count * (_ROW_BYTES + _FIELD_BYTES * (len(cells.keys) + measures)) + _TEXT_COPIES * texts
+    # All texts of an answer are in its state. The bytes of other states do not become texts.
+    texts += sum(int(cells.states[own.slots[0]].nbytes) for own in measures if _has_texts(own.type))
+    values = sum(_value_bytes(own.type, own.items_most) + _answer_bytes(own.type, own.items_most) for own in measures)
+    return cells.count * (_ROW_BYTES + _FIELD_BYTES * (len(cells.keys) + fields) + values) + _TEXT_COPIES * texts
+
+
+def _value_bytes(data_type: pa.DataType, items_most: int) -> int:
+    """Return the most bytes of an answer of a type in a row, without its texts. ``items_most``: the most items of a
+    list.
+    """
+    if pa.types.is_struct(data_type):
+        return _OBJECT_BYTES + sum(_value_bytes(field.type, items_most) for field in data_type)
+    if pa.types.is_list(data_type):
+        return _OBJECT_BYTES + items_most * _value_bytes(data_type.value_type, 1)
+    return _FIELD_BYTES
+
+
+def _answer_bytes(data_type: pa.DataType, items_most: int) -> int:
+    """Return the most bytes of a nested answer as an Arrow array, without its texts. Plain answers are small."""
+    if pa.types.is_struct(data_type):
+        return sum(_answer_bytes(field.type, items_most) or _ARROW_BYTES for field in data_type)
+    if pa.types.is_list(data_type):
+        return items_most * (_answer_bytes(data_type.value_type, 1) or _ARROW_BYTES)
+    return 0
+
+
+def _has_texts(data_type: pa.DataType) -> bool:
+    """Return whether the answers of a type contain texts or BINARY."""
+    if pa.types.is_nested(data_type):
+        return any(_has_texts(data_type.field(place).type) for place in range(data_type.num_fields))
+    return bool(pa.types.is_string(data_type) or pa.types.is_binary(data_type))
 
 
 def body_bytes(names: int) -> int:

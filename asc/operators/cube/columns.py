@@ -21,7 +21,6 @@ from asc.operators.cube.grouping import pane_digit
 from asc.operators.cube.keys import Key
 from asc.operators.cube.operand import Operand
 from asc.operators.cube.states.memory import nulls_of, numbers
-from asc.operators.cube.states.moments import Moments
 from asc.operators.cube.states.state import State, Values
 from asc.operators.times import FIRST_US, LAST_US
 from asc.schema import Schema
@@ -97,8 +96,8 @@ class Columns:
             self._values[place] = state.values(self.array(operand))
         return self._values[place]
 
-    def rows(self, operands: Sequence[Operand], state: Moments) -> Values:
-        """Return the rows of several expressions in the form that a state of co-moments reads."""
+    def rows(self, operands: Sequence[Operand], state: State) -> Values:
+        """Return the rows of one or several expressions in the form that a state reads."""
         if len(operands) == 1:
             return self.values(operands[0], state)
         place = json.dumps([operand.sql for operand in operands]), type(state)

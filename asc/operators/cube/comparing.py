@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from asc.operators.cube.cells import Cells, joined, merged
 from asc.operators.cube.grouping import Grouping, pane_digit
+from asc.operators.cube.json_values import plain_values
 from asc.operators.cube.keys import Key
 from asc.operators.cube.layout import Layout
 
@@ -78,10 +79,19 @@ def changed(layout: Layout, before: Cells, after: Cells) -> _Ints:
     own = _states(before, groups.before), _states(after, groups.after)
     differs = np.zeros(len(groups.after), dtype=np.bool_)
     for measure in layout.measures:
-        former, now = (measure.of(states, layout.slots) for states in own)
-        codes = Key.of(pa.concat_arrays([former, now])).codes
-        differs |= codes[: len(former)] != codes[len(former) :]
+        former, now = (measure.of(states) for states in own)
+        differs |= _differs(former, now)
     return np.sort(np.concatenate((groups.after[differs], groups.new)))
+
+
+def _differs(former: pa.Array, now: pa.Array) -> npt.NDArray[np.bool_]:
+    """Return for each pair of answers whether they differ. NaN equals NaN."""
+    if pa.types.is_nested(now.type):
+        pairs = zip(plain_values(former), plain_values(now), strict=True)
+        return np.fromiter((before != after for before, after in pairs), dtype=np.bool_, count=len(now))
+    codes = Key.of(pa.concat_arrays([former, now])).codes
+    differs: npt.NDArray[np.bool_] = codes[: len(former)] != codes[len(former) :]
+    return differs
 
 
 def _states(cells: Cells, places: _Ints) -> tuple[pa.Array, ...]:

@@ -26,7 +26,7 @@ _EXPRESSION_CHARS_MAX = 10_000
 
 HOUR_S, DAY_HOURS = 3_600, 24
 _GRAIN_REMEDY = "give seconds that divide an hour, or whole hours that divide 24, as 60, 900, 3600 or 86400"
-_RESERVED = ("group", "query", "window", "revision", "whole", "inside", "touched", "pane")
+RESERVED = ("group", "query", "window", "revision", "whole", "inside", "touched", "pane")
 """Field names of answers and of windows. A measure cannot have one of these names."""
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
@@ -141,8 +141,8 @@ def _measures(plain: object, dimensions: Dimensions) -> tuple[Measure, ...]:
             raise CubeError("measure", measure.name, "has the name of a dimension: give it another one with AS")
         if folded(measure.name) in seen:
             raise CubeError("measure", measure.name, "has the name of another one: give it one with AS")
-        if folded(measure.name) in _RESERVED:
-            remedy = f"is a name that answers use, as {', '.join(_RESERVED)}: give another one with AS"
+        if folded(measure.name) in RESERVED:
+            remedy = f"is a name that answers use, as {', '.join(RESERVED)}: give another one with AS"
             raise CubeError("measure", measure.name, remedy)
         seen.add(folded(measure.name))
     return measures

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from asc.errors import CubeError
 from asc.operators.cube.states.memory import Mask, nulls_of, numbers, stored
@@ -29,13 +30,20 @@ def plain_values(array: pa.Array, *, is_integer: bool = False) -> list[Any]:
     """Return values as JSON values.
 
     Integers become numbers of any length, and doubles numbers that round-trip. NaN, infinities, decimals, dates and
-    timestamps become texts; BINARY becomes Base64. ``is_integer``: decimals without a scale are shown as integers.
+    timestamps become texts; BINARY becomes Base64. Structs become objects, and lists lists. ``is_integer``: decimals
+    without a scale are shown as integers.
 
     >>> plain_values(pa.array([1.5, float("nan"), float("-inf"), None]))
     [1.5, 'NaN', '-Infinity', None]
+    >>> plain_values(pa.array([{"item": b"a", "low": 1.0}, None]))
+    [{'item': 'YQ==', 'low': 1.0}, None]
     """
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
+    if pa.types.is_struct(array.type):
+        return _objects(array)
+    if pa.types.is_list(array.type):
+        return _lists(array)
     if is_integer and _is_short(array):
         array = stored(pa.int64(), numbers(array, np.int64, 2)[:, 0].copy(), ~_nulls(array))
     convert = int if pa.types.is_decimal(array.type) and is_integer else _conversion(array.type)
@@ -45,6 +53,23 @@ def plain_values(array: pa.Array, *, is_integer: bool = False) -> list[Any]:
         array = array.cast(pa.int32())
     values = array.to_pylist()
     return values if convert is None else [None if value is None else convert(value) for value in values]
+
+
+def _objects(array: pa.Array) -> list[Any]:
+    """Return structs as objects."""
+    names = [field.name for field in array.type]
+    columns = [plain_values(column) for column in array.flatten()]
+    nulls = _nulls(array).tolist()
+    rows = zip(*columns, strict=True) if columns else [()] * len(array)
+    return [None if null else dict(zip(names, row, strict=True)) for null, row in zip(nulls, rows, strict=True)]
+
+
+def _lists(array: pa.Array) -> list[Any]:
+    """Return lists."""
+    values = plain_values(array.flatten())
+    ends = np.cumsum(pc.fill_null(pc.list_value_length(array), 0).to_numpy()).tolist()
+    bounds = zip([0, *ends[:-1]], ends, _nulls(array).tolist(), strict=True)
+    return [None if null else values[start:end] for start, end, null in bounds] if ends else []
 
 
 def _is_short(array: pa.Array) -> bool:

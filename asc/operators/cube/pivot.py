@@ -113,7 +113,8 @@ def pivot(
             layout, across.cells, across.columns, plain, columns_most, skip=columns_skip, reserve=reserve
         )
         columns = across_rows.rows
-        reserve(placing_bytes(fine.cells) + ordering_bytes(down.cells, len(question.ordering)))
+        ordered = [layout.answered(own.measure) for own in question.ordering if own.measure is not None]
+        reserve(placing_bytes(fine.cells) + ordering_bytes(down.cells, len(question.ordering), ordered))
         order = order_of(layout, down.cells, [layout.dimensions[place].sql for place in down.columns], question)
         chosen = np.arange(down.cells.count) if order is None else order
         cells, over = _cells(

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.errors import CubeError
+from asc.operators.cube.asked_measure import AskedMeasure, asked_measure, asked_measures
 from asc.operators.cube.calendar import NO_TIME, Calendar
 from asc.operators.cube.cuboid import CUBOIDS_MAX, Levels
 from asc.operators.cube.definition import CubeDefinition, checked_grain_s
@@ -38,10 +39,14 @@ _BY_REMEDY = 'give a cuboid, as ["carrier"], or a list of them, as [["carrier"],
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """A measure or dimension by which rows are ordered. The name TIME orders rows by the start of their intervals."""
+    """A measure or dimension by which rows are ordered. The name TIME orders rows by the start of their intervals.
+
+    ``measure``: the measure; None if rows are ordered by a dimension or by time.
+    """
 
     name: str
     is_descending: bool
+    measure: AskedMeasure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Question:
 
     ``cuboids``: the requested cuboids, at least one, without repetition. ``orders``: for each cuboid, its hierarchies
     in the order in which the request names them. ``where``: a predicate over dimensions. ``first``, ``end``: the panes
-    of the interval, from ``first`` to before ``end``; None means no bound. ``measures``: the indices of the measures.
+    of the interval, from ``first`` to before ``end``; None means no bound. ``measures``: the measures of a row.
     ``skip``: the number of rows before the first row that is shown. ``panes``: the number of panes in each interval
     that has separate rows; None if all panes are combined. Bounds of the interval are multiples of ``panes``.
     ``calendar``: the days or months that have separate rows, in place of ``panes``. ``hours``: the hours whose panes
@@ -62,7 +67,7 @@ class Question:
     where: str | None = None
     first: int | None = None
     end: int | None = None
-    measures: tuple[int, ...] = ()
+    measures: tuple[AskedMeasure, ...] = ()
     ordering: tuple[Ordering, ...] = ()
     limit: int = DEFAULT_LIMIT
     body: Mapping[str, Any] | None = None
@@ -99,14 +104,16 @@ class Question:
         )
         if first is not None and end is not None and first >= end:
             raise CubeError("to", body["to"], f"is not after from, {body['from']}: give a later time")
+        measures = asked_measures(body.get("measures"), definition)
+        has_time = panes is not None or calendar is not None
         return Question(
             cuboids,
             orders,
             _where(body.get("where")),
             first,
             end,
-            _measures(body.get("measures"), definition),
-            _ordering(body.get("order"), definition, cuboids, has_time=panes is not None or calendar is not None),
+            measures,
+            _ordering(body.get("order"), definition, cuboids, measures, has_time=has_time),
             _limit(body.get("limit", DEFAULT_LIMIT)),
             dict(body),
             panes=panes,
@@ -222,42 +229,30 @@ def _where(value: object) -> str | None:
     return value
 
 
-def _measures(plain: object, definition: CubeDefinition) -> tuple[int, ...]:
-    if plain is None:
-        return tuple(range(len(definition.measures)))
-    names = [folded(measure.name) for measure in definition.measures]
-    if not isinstance(plain, Sequence) or isinstance(plain, str) or not plain:
-        raise CubeError("measures", plain, "give a list of names of measures")
-    places: list[int] = []
-    for name in plain:
-        if not isinstance(name, str) or folded(name) not in names:
-            shown = ", ".join(measure.name for measure in definition.measures)
-            raise CubeError("measure", name, f"is not declared: the cube has {shown}")
-        place = names.index(folded(name))
-        if place in places:
-            raise CubeError("measure", name, _TWICE)
-        places.append(place)
-    return tuple(places)
-
-
 def _ordering(
-    plain: object, definition: CubeDefinition, cuboids: Sequence[Levels], *, has_time: bool
+    plain: object,
+    definition: CubeDefinition,
+    cuboids: Sequence[Levels],
+    measures: Sequence[AskedMeasure],
+    *,
+    has_time: bool,
 ) -> tuple[Ordering, ...]:
     if plain is None:
         return ()
     dimensions = definition.dimensions
     grouped = [set(dimensions.columns(cuboid)) for cuboid in cuboids]
     names = [name for place, name in enumerate(dimensions.names) if all(place in places for places in grouped)]
-    names += [measure.name for measure in definition.measures]
-    names += [TIME] if has_time else []
-    known = set(map(folded, names))
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    example = f"{names[-1]} DESC"
+    calls = {folded(measure.name): measure for measure in measures if measure.function}
+    shown = [*names, *(measure.name for measure in definition.measures), *(own.name for own in calls.values())]
+    shown += [TIME] if has_time else []
+    example = f"{shown[-1]} DESC"
     remedy = (
-        f"give a list of some of {shown}, as [{json.dumps(example)}], on the command line as {shlex.quote(example)}"
+        f"give a list of some of {', '.join(shown[:_NAMES_SHOWN])}, as [{json.dumps(example)}], on the command line as "
+        f"{shlex.quote(example)}"
     )
     if not isinstance(plain, Sequence) or isinstance(plain, str):
         raise CubeError("order", plain, remedy)
+    others = set(map(folded, [*names, TIME] if has_time else names))
     ordering: list[Ordering] = []
     for text in plain:
         if not isinstance(text, str):
@@ -265,12 +260,34 @@ def _ordering(
         name, _, direction = text.strip().rpartition(" ")
         if direction.upper() not in ("ASC", "DESC") or not name:
             name, direction = text.strip(), "ASC"
-        if folded(name.strip()) not in known:
-            raise CubeError("order", text, remedy)
-        if any(own.name == folded(name.strip()) for own in ordering):
+        own = _ordered_by(name.strip(), definition, others, calls, CubeError("order", text, remedy))
+        if any(_is_twice(own, other) for other in ordering):
             raise CubeError("order", text, _TWICE)
-        ordering.append(Ordering(folded(name.strip()), direction.upper() == "DESC"))
+        ordering.append(replace(own, is_descending=direction.upper() == "DESC"))
     return tuple(ordering)
+
+
+def _ordered_by(
+    name: str, definition: CubeDefinition, others: set[str], calls: Mapping[str, AskedMeasure], refusal: CubeError
+) -> Ordering:
+    """Return the measure, the dimension or the time that a name means. ``others``: the names of dimensions and of time.
+    ``calls``: the calls of the question by their names. Raise ``refusal`` for any other name.
+    """
+    spelled = folded(name)
+    if spelled in others:
+        return Ordering(spelled, is_descending=False)
+    if spelled in calls:
+        return Ordering(spelled, False, calls[spelled])
+    if "(" not in name and all(folded(measure.name) != spelled for measure in definition.measures):
+        raise refusal
+    measure = asked_measure(name, definition)
+    return Ordering(folded(measure.name), False, measure)
+
+
+def _is_twice(one: Ordering, other: Ordering) -> bool:
+    if one.measure is None or other.measure is None:
+        return one.name == other.name
+    return one.measure.is_same(other.measure)
 
 
 def _limit(value: object) -> int:

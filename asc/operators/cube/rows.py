@@ -10,8 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from asc.errors import CubeError
 from asc.frozen import frozen
 from asc.operators.cube.answer_memory import Reserve, held, ordering_bytes, rows_bytes, unbounded
+from asc.operators.cube.answered import ordered_type, ordered_values
+from asc.operators.cube.asked_measure import AskedMeasure
 from asc.operators.cube.calendar import Calendar
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.json_values import bound_text, instant_text, plain_values
@@ -54,17 +57,15 @@ def rows_of(
     if not cells.count and not columns and not question.has_intervals:
         cells = _of_nothing(layout)
     names = [layout.dimensions[place].sql for place in columns]
-    with held(reserve, ordering_bytes(cells, len(question.ordering))):
+    ordered = [layout.answered(own.measure) for own in question.ordering if own.measure is not None]
+    measures = [layout.answered(own) for own in question.measures]
+    with held(reserve, ordering_bytes(cells, len(question.ordering), ordered)):
         order = order_of(layout, cells, names, question)
     start, stop = min(skip, cells.count), min(skip + most, cells.count)
     shown = cells.slice(start, stop) if order is None else cells.take(order[start:stop])
-    reserve(rows_bytes(shown, len(question.measures) + (_WINDOW_FIELDS if question.calendar is not None else 0)))
+    reserve(rows_bytes(shown, measures, _WINDOW_FIELDS if question.calendar is not None else 0))
     groups = [plain_values(key.array()) for key in shown.keys]
-    measures = [layout.measures[place] for place in question.measures]
-    values = [
-        plain_values(own.of(shown.states, layout.slots), is_integer=own.is_integer) if shown.count else []
-        for own in measures
-    ]
+    values = [plain_values(own.of(shown.states), is_integer=own.is_integer) if shown.count else [] for own in measures]
     measured = [own.name for own in measures]
     by_group = zip(*groups, strict=True) if groups else [()] * shown.count
     rows = [
@@ -76,7 +77,19 @@ def rows_of(
         rows = [{TIME: begin, WINDOW: [begin, end], **row} for (begin, end), row in zip(windows, rows, strict=True)]
     elif question.panes is not None:
         rows = [{TIME: begin, **row} for begin, row in zip(_begins(layout, shown, question.panes), rows, strict=True)]
-    return Rows(rows, cells.count, sum(own.overflows(shown.states, layout.slots) for own in measures))
+    return Rows(rows, cells.count, sum(own.overflows(shown.states) for own in measures))
+
+
+def check_measures(layout: Layout, question: Question) -> None:
+    """Raise CubeError if a constant of a question function does not have the type of its column, or if answers by which
+    rows are ordered have no order.
+    """
+    for measure in question.measures:
+        layout.answered(measure)
+    for ordering in question.ordering:
+        if ordering.measure is not None and ordered_type(layout.answered(ordering.measure).type) is None:
+            remedy = "has answers without an order: order by a count, by a number, or by a function of its state"
+            raise CubeError("order", ordering.measure.name, remedy)
 
 
 def _of_nothing(layout: Layout) -> Cells:
@@ -111,13 +124,16 @@ def order_of(layout: Layout, cells: Cells, names: Sequence[str], question: Quest
     if not question.ordering:
         return None
     keys = {folded(name): key for name, key in zip(names, cells.keys, strict=True)}
-    measures = {folded(own.name): own for own in layout.measures}
     digits: list[npt.NDArray[np.int64] | Codes] = []
     for ordering in question.ordering:
         if ordering.name == TIME and TIME not in keys:
             digits.append(-cells.panes if ordering.is_descending else cells.panes)
             continue
-        if ordering.name not in keys:
-            keys[ordering.name] = Key.of(measures[ordering.name].of(cells.states, layout.slots))
-        digits.append(-keys[ordering.name].codes if ordering.is_descending else keys[ordering.name].codes)
+        key = keys[ordering.name] if ordering.measure is None else _key_of(layout, cells, ordering.measure)
+        digits.append(-key.codes if ordering.is_descending else key.codes)
     return np.lexsort(digits[::-1])
+
+
+def _key_of(layout: Layout, cells: Cells, asked: AskedMeasure) -> Key:
+    """Return the values of a measure as a key, whose codes have the order of the values."""
+    return Key.of(ordered_values(layout.answered(asked).of(cells.states)))

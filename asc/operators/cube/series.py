@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from asc.frozen import frozen
 from asc.operators.cube.answer_memory import Reserve, held, joining_bytes, merging_bytes, placing_bytes, unbounded
+from asc.operators.cube.answered import Answered, ordered_type, ordered_values
 from asc.operators.cube.cells import joined, merged
 from asc.operators.cube.json_values import plain_values
-from asc.operators.cube.layout import Answered, Layout
+from asc.operators.cube.layout import Layout
 from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 from asc.operators.cube.source import needed
@@ -36,23 +37,23 @@ class Series:
 
 
 def is_number(measure: Answered) -> bool:
-    """Return whether the values of a measure are numbers, so that they can be drawn."""
-    kind = measure.type
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+    """Return whether the values of a measure, or their estimates, are numbers, so that they can be drawn."""
+    kind, types = ordered_type(measure.type), pa.types
+    return kind is not None and bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def series(
     layout: Layout,
     read: Sequence[Part],
     question: Question,
-    measure: int,
+    measure: Answered,
     *,
     points_most: int,
     reserve: Reserve = unbounded,
 ) -> Series | None:
     """Return the values of a measure over the panes of an interval. Return None if the interval has no cell.
 
-    ``measure``: the index of the measure. All groups that WHERE accepts are combined. If the interval has more panes
+    All groups that WHERE accepts are combined. If the interval has more panes
     than ``points_most``, each point combines several panes; it is exact, because states are merged. ``reserve`` is
     called as in :func:`answer`. Cost: a pass over the cells of the interval.
     """
@@ -69,20 +70,15 @@ def series(
     with held(reserve, placing_bytes(cells) + merging_bytes(cells)):
         binned = replace(cells, panes=frozen((cells.panes - first) // panes))
         found = merged(layout, [binned])
-    series_measure = layout.measures[measure]
-    values = _numbers(plain_values(series_measure.of(found.states, layout.slots), is_integer=series_measure.is_integer))
+    values = _numbers(plain_values(ordered_values(measure.of(found.states)), is_integer=measure.is_integer))
     by_point = dict(zip(found.panes.tolist(), values, strict=True))
     return Series(
         first,
         panes,
         math.ceil((end - first) / panes),
         {point: value for point, value in by_point.items() if value is not None},
-        0.0 if _is_count(layout, series_measure) and question.hours is None else None,
+        0.0 if measure.is_count and question.hours is None else None,
     )
-
-
-def _is_count(layout: Layout, measure: Answered) -> bool:
-    return len(measure.slots) == 1 and layout.slots[measure.slots[0]].key[0] == "count"
 
 
 def _numbers(values: Sequence[Any]) -> list[float | None]:

@@ -58,9 +58,7 @@ class WindowWriting:
         identity = self._identity(number, place, revision)
         kind: RowKind = "revision" if is_late else "window"
         for part in portions(cells):
-            columns = [
-                plain_values(own.of(part.states, layout.slots), is_integer=own.is_integer) for own in layout.measures
-            ]
+            columns = [plain_values(own.of(part.states), is_integer=own.is_integer) for own in layout.measures]
             for key, values in zip(self._keys(part, place), zip(*columns, strict=True), strict=True):
                 measures = "".join(name + _text(value) for name, value in zip(names, values, strict=True))
                 yield WindowRow(kind, key, f"{head}{measures}{tail}".encode(), identity)

@@ -71,7 +71,11 @@ class CubeQuestion(Body):
     )
     live: StrictBool = Field(default=False, description="Whether panes that are still open are counted too.")
     late: StrictBool = Field(default=False, description="Whether late records that stay apart are counted too.")
-    measures: list[Text] | None = Field(default=None, description="Names of measures; all without it.")
+    measures: list[Text] | None = Field(
+        default=None,
+        description="Names of declared measures, or functions of their states, as ['corr(x, y)', 'corr(x, z) AS r']; "
+        "all declared ones without it.",
+    )
     order: list[Text] | None = Field(
         default=None, description="Measures, dimensions, or with a grain pane, as ['delay DESC', 'carrier']."
     )

@@ -94,8 +94,7 @@ class StandingCube:
         time = self.cube.time
         assert time is not None
         dimensions = dict.fromkeys(self.cube.dimensions.names, "dimension")
-        arguments = (sql for own in self.cube.measures for sql in (own.expression, own.second_expression))
-        measures = {sql: "measure" for sql in arguments if sql is not None}
+        measures = {sql: "measure" for own in self.cube.measures for sql in own.expressions}
         values = {**measures, **dimensions}
         values.pop(time, None)
         return (Expression("time", time, "time"), *(Expression(name, sql, "value") for sql, name in values.items()))

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from asc.errors import CubeError
 from asc.operators.cube.answer import answered_by, interval_of
 from asc.operators.cube.answer_memory import Reserve
+from asc.operators.cube.answered import Answered
+from asc.operators.cube.asked_measure import AskedMeasure, asked_measure
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.part import Part
 from asc.operators.cube.pivot import Axes, Pivot, pivot
 from asc.operators.cube.question import Question
+from asc.operators.cube.rows import check_measures
 from asc.operators.cube.selection import selected
 from asc.operators.cube.series import Series, is_number, series
-from asc.spark_types import folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,9 @@ class Wanted:
 
     ``body``: a question in the form of the API, without ``by``, ``measures`` and ``cursor``. ``skip``: the number of
     rows before the first one shown, whichever commit they were counted in. ``down``, ``across``: the dimensions of rows
-    and of columns. ``measure``: the measure that the chart draws and that the cells of a table with columns show; by
-    default the first one. ``columns_skip``, ``columns_most``: the range of the columns shown. ``points_most``: the most
-    points of the chart.
+    and of columns. ``measure``: the measure, or function of a state, that the chart draws and that the cells of a table
+    with columns show; by default the first declared one. ``columns_skip``, ``columns_most``: the range of the columns
+    shown. ``points_most``: the most points of the chart.
     """
 
     body: Mapping[str, Any]
@@ -46,17 +47,17 @@ class Wanted:
     def question(self, definition: CubeDefinition) -> dict[str, Any]:
         """Return the complete request body, which the API and the command line also accept."""
         own = {"by": self.axes(definition).sets(definition.dimensions), **self.body}
-        return {**own, "measures": [definition.measures[self.place(definition)].name]} if self.across else own
+        drawn = self.drawn(definition)
+        if self.across:
+            return {**own, "measures": [drawn.text]}
+        names = [measure.name for measure in definition.measures]
+        return {**own, "measures": [*names, drawn.text]} if drawn.function else own
 
-    def place(self, definition: CubeDefinition) -> int:
-        """Return the index of the measure that the chart draws. Raise CubeError for an unknown measure."""
-        names = [folded(own.name) for own in definition.measures]
-        if self.measure is None:
-            return 0
-        if folded(self.measure) not in names:
-            shown = ", ".join(own.name for own in definition.measures)
-            raise CubeError("measure", self.measure, f"is not declared: the cube has {shown}")
-        return names.index(folded(self.measure))
+    def drawn(self, definition: CubeDefinition) -> AskedMeasure:
+        """Return the measure that the chart draws. Raise CubeError if it is not declared, and no function of a
+        declared state.
+        """
+        return asked_measure(definition.measures[0].name if self.measure is None else self.measure, definition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Look:
     question: Question
     axes: Axes
     pivot: Pivot
-    measure: int
+    measure: Answered
     series: Series | None
     interval: list[str] | None
     answered_by: Sequence[Mapping[str, Any]]
@@ -97,14 +98,15 @@ def look_at(
     """Return the content of a page from the cells of an interval. ``reserve`` is called as in
     :meth:`Snapshot.query`.
     """
-    axes, measure = wanted.axes(layout.definition), wanted.place(layout.definition)
+    axes, measure = wanted.axes(layout.definition), layout.answered(wanted.drawn(layout.definition))
+    check_measures(layout, question)
     read = selected(parts, question, reserve)
     columns_skip, columns_most = wanted.columns_skip, wanted.columns_most
     pivot_table = pivot(
         layout, read, question, axes, columns_skip=columns_skip, columns_most=columns_most, reserve=reserve
     )
     drawn = None
-    if is_number(layout.measures[measure]):
+    if is_number(measure):
         drawn = series(layout, read, question, measure, points_most=wanted.points_most, reserve=reserve)
     reserve(0)
     interval, source = interval_of(layout, parts, question), answered_by(layout, read)

@@ -55,8 +55,7 @@ class Moments(State):
         """Return the values of one column as doubles, each rounded once."""
         return Values(_doubles(column), nulls_of(column))
 
-    @staticmethod
-    def together(columns: Sequence[Values]) -> Values:
+    def together(self, columns: Sequence[Values]) -> Values:
         """Return the rows of several columns. A row is NULL if one of its values is NULL."""
         nulls = np.zeros(0, dtype=np.bool_)
         for column in columns:

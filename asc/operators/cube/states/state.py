@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -46,8 +47,8 @@ class State(ABC):
     """The partial values of one measure. An Arrow array holds one element for each cell.
 
     Invariant: ``merge`` of the arrays of ``fold(A)`` and ``fold(B)`` has the bytes of ``fold(A then B)``, however the
-    records are split. Sums of doubles agree within their error bound. A cell without a value has the state NULL, and
-    the bytes under a NULL are zero.
+    records are split. Sums of doubles agree within their error bound. The answers of sketches are within the bounds
+    that they state. A cell without a value has the state NULL, and the bytes under a NULL are zero.
     """
 
     storage: pa.DataType
@@ -59,7 +60,15 @@ class State(ABC):
 
     @abstractmethod
     def values(self, column: pa.Array) -> Values:
-        """Return the values of an expression in the form that :meth:`fold` reads."""
+        """Return the values of an expression in the form that :meth:`fold` reads. They depend only on the class of the
+        state, so that all states of a class share them.
+        """
+
+    def together(self, columns: Sequence[Values]) -> Values:
+        """Return the rows of several columns, in the form that :meth:`fold` reads, from the values of each column. A
+        state of one column has no rows.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has one column, and not {len(columns)}")
 
     @abstractmethod
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from asc.errors import AscError, CubeError
+from asc.operators.cube.asked_measure import question_examples
 from asc.operators.cube.definition import HOUR_S, OP, CubeDefinition
 from asc.operators.cube.json_values import instant_of
 from asc.operators.cube.looked_up import usable_attributes
@@ -113,7 +114,7 @@ def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[st
         "pages": pages_of(look, view, cube.query.id),
         "chart": _chart(look, cube.definition.cube),
         "sources": sources_of(look),
-        "measure": look.layout.measures[look.measure].name,
+        "measure": look.measure.name,
         "body": json.dumps(body, ensure_ascii=False),
     }
 
@@ -123,6 +124,7 @@ def _form(definition: CubeDefinition, view: View, attributes: Sequence[str]) -> 
     orders.
     """
     names = [measure.name for measure in definition.measures]
+    ordered = [*names, view.call.strip()] if view.call.strip() else names
     return {
         "dimensions": [
             {"levels": hierarchy, "chosen": next((own for own in hierarchy[::-1] if own in (view.by or [])), "")}
@@ -132,7 +134,8 @@ def _form(definition: CubeDefinition, view: View, attributes: Sequence[str]) -> 
         "chosen": [name for name in attributes if name in (view.by or [])],
         "levels": [*definition.dimensions.names, *attributes],
         "measures": names,
-        "orders": [f"{name} {direction}" for name in names for direction in ("DESC", "ASC")],
+        "functions": question_examples(definition),
+        "orders": [f"{name} {direction}" for name in ordered for direction in ("DESC", "ASC")],
         "grain": duration_text(definition.grain_s),
         "has_hours": definition.grain_s is not None and definition.grain_s <= HOUR_S,
     }
@@ -145,7 +148,7 @@ def _chart(look: Look, definition: CubeDefinition) -> Any:
         return None
     step_us = series.panes * grain_us
     panes = Panes(series.first * grain_us, step_us, series.points)
-    measure = look.layout.measures[look.measure].name
+    measure = look.measure.name
     middle_us = panes.first_us + panes.points // 2 * step_us
     times = [short_time(at_us) for at_us in (panes.first_us, middle_us, panes.first_us + panes.points * step_us)]
     title = f"{measure}, a point for each {duration_text(step_us / 1_000_000)}"

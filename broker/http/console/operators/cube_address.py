@@ -29,7 +29,8 @@ class View(BaseModel):
 
     ``by``: the dimensions of rows; without any those of the cube's first level, an empty text for none. ``across``: the
     dimension of columns. ``where``: slices, all of which hold. ``cursor``: the commit of the page before, and the rows
-    up to it. ``hours``: the local hours that are read. ``columns``: the columns on the pages before.
+    up to it. ``call``: a function of a declared state, which replaces ``measure``. ``hours``: the local hours that are
+    read. ``columns``: the columns on the pages before.
     """
 
     model_config = ConfigDict(populate_by_name=True, frozen=True)
@@ -43,6 +44,7 @@ class View(BaseModel):
     live: bool = False
     late: bool = False
     measure: str = ""
+    call: str = ""
     order: str = ""
     cursor: str = ""
     columns: Annotated[int, Field(ge=0, le=_COUNTED)] = 0
@@ -77,7 +79,7 @@ class View(BaseModel):
             skip=self.seen[1],
             down=self.by or [],
             across=[self.across] if self.across else [],
-            measure=self.measure or None,
+            measure=self.call.strip() or self.measure or None,
             columns_skip=self.columns,
             columns_most=COLUMNS,
         )
@@ -107,7 +109,8 @@ class View(BaseModel):
         rest = {
             **{"across": new.across, "from": new.begin, "to": new.end, "hours": new.hours},
             **{"live": "true" if new.live else "", "late": "true" if new.late else ""},
-            **{"measure": new.measure, "order": new.order, "cursor": new.cursor, "columns": new.columns or ""},
+            **{"measure": new.measure, "call": new.call, "order": new.order},
+            **{"cursor": new.cursor, "columns": new.columns or ""},
         }
         fields += [(name, value) for name, value in rest.items() if value]
         return f"{cube_address(query_id)}?{urlencode(fields)}"

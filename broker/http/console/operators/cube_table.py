@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.slice_text import slice_text
 from asc.operators.cube.view import grain_text
+from broker.answers.bounded import is_bounded, nested_text, sides_of
 from broker.http.console.operators.cube_address import View
 from broker.operators.cube.look import Look
 
@@ -22,8 +24,8 @@ first bound and less than the second.
 class Shown:
     """A value on a page: its displayed text, and the full value as a title.
 
-    ``is_word``: whether the text is a word that represents a value, such as NULL. ``link``: the page that the value
-    links to.
+    ``side``: a muted text beside the value: its bounds. ``is_word``: whether the text is a word that represents a
+    value, such as NULL. ``link``: the page that the value links to.
     """
 
     text: str
@@ -31,6 +33,7 @@ class Shown:
     is_word: bool = False
     link: str | None = None
     sort: str | None = None
+    side: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +65,10 @@ class Source:
 def table_of(look: Look, view: View, query_id: str) -> Table:
     """Return the table of a pivot. If the view has columns, the table shows one measure, otherwise all measures."""
     names = _names(look, look.axes.down)
-    measure = look.layout.measures[look.measure].name
+    measure = look.measure.name
     links = _Links(look, view, query_id)
     if not any(look.axes.across):
-        own = [look.layout.measures[place].name for place in look.question.measures]
+        own = [measure.name for measure in look.question.measures]
         rows = [(links.group(row["group"], names), [value_of(row[name]) for name in own]) for row in look.pivot.rows]
         total = [value_of(look.pivot.total[name]) for name in own]
         return Table(names, [links.ordered(name, name) for name in own], rows, total, has_columns=False)
@@ -100,6 +103,8 @@ def value_of(value: Any) -> Shown:
 
     >>> [value_of(value).text for value in (1234567, 2 / 3, 7.1e8 + 0.25, 1e-9, None, "12.50")]
     ['1,234,567', '0.666667', '710,000,000', '1e-09', 'NULL', '12.50']
+    >>> value_of({"estimate": 78.1, "low": 77.5, "high": 79.0, "confidence": 0.95}).side
+    '77.5 to 79'
     """
     if value is None:
         return Shown("NULL", "no value", is_word=True)
@@ -110,7 +115,20 @@ def value_of(value: Any) -> Shown:
     if isinstance(value, float):
         is_plain = _LEAST_WHOLE <= abs(value) < _MOST_WHOLE
         return Shown(f"{value:,.0f}" if is_plain else f"{value:,.6g}", repr(value))
+    if is_bounded(value):
+        return _with_bounds(value)
+    if isinstance(value, Mapping | list):
+        return Shown(nested_text(value), json.dumps(value, ensure_ascii=False))
     return Shown(str(value), str(value))
+
+
+def _with_bounds(value: Mapping[str, Any]) -> Shown:
+    """Return an estimate with its bounds beside it."""
+    own = value_of(value["estimate"])
+    sides = {heading: value_of(side).text for heading, side in sides_of(value).items()}
+    is_interval = list(sides) == ["low", "high"]
+    side = f"{sides['low']} to {sides['high']}" if is_interval else ", ".join(map(" ".join, sides.items()))
+    return replace(own, title=json.dumps(value, ensure_ascii=False), side=side)
 
 
 def group_value(value: Any) -> Shown:

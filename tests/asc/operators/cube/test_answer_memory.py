@@ -190,6 +190,6 @@ def test_a_pivot_and_a_series_take_no_more_than_is_reserved(shape: str, down: li
         body = {"by": axes.sets(dimensions), "order": ["n DESC"], "limit": 50}
         question = Question.parse(body, layout.definition)
         pivot(layout, base_parts(layout, parts), question, axes, columns_most=12, reserve=reserved)
-        series(layout, base_parts(layout, parts), question, 0, points_most=240, reserve=reserved)
+        series(layout, base_parts(layout, parts), question, layout.measures[0], points_most=240, reserve=reserved)
 
     check(shape, look)

@@ -46,7 +46,7 @@ def groups(cells: Cells) -> list[Any]:
 
 
 def measures(cells: Cells) -> dict[Any, str]:
-    found = [own.of(cells.states, LAYOUT.slots).to_pylist() for own in LAYOUT.measures]
+    found = [own.of(cells.states).to_pylist() for own in LAYOUT.measures]
     return {group: repr(own) for group, own in zip(groups(cells), zip(*found, strict=True), strict=True)}
 
 

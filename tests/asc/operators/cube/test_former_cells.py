@@ -24,7 +24,7 @@ def cells_of(*rows: tuple[str | None, int, int]) -> Cells:
 
 
 def rows_of(cells: Cells) -> list[tuple[int, str | None, int]]:
-    (sums,) = (own.of(cells.states, LAYOUT.slots) for own in LAYOUT.measures)
+    (sums,) = (own.of(cells.states) for own in LAYOUT.measures)
     return list(zip(cells.panes.tolist(), cells.keys[0].array().to_pylist(), map(int, sums.to_pylist()), strict=True))
 
 

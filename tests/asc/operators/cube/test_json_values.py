@@ -57,3 +57,16 @@ def test_an_instant_finer_than_a_microsecond_is_refused() -> None:
     assert instant_of("from", "1970-01-01T00:00:00.0000010Z") == 1
     with pytest.raises(CubeError, match="is finer than a microsecond"):
         instant_of("from", "1970-01-01T00:00:00.0000001Z")
+
+
+def test_structs_are_objects_and_lists_are_lists() -> None:
+    item = pa.struct({"item": pa.binary(), "estimate": pa.float64()})
+    rows = [[{"item": b"a", "estimate": math.nan}, None], [], None, [{"item": None, "estimate": 1.5}]]
+    expected = [[{"item": "YQ==", "estimate": "NaN"}, None], [], None, [{"item": None, "estimate": 1.5}]]
+    array = pa.array(rows, pa.list_(item))
+    assert plain_values(array) == expected
+    assert plain_values(array.slice(1, 3)) == expected[1:]
+    assert plain_values(array.slice(0, 0)) == []
+    nested = pa.array([{"own": {"x": 1}}, None, {"own": None}])
+    assert plain_values(nested) == [{"own": {"x": 1}}, None, {"own": None}]
+    assert plain_values(nested.slice(1)) == [None, {"own": None}]

@@ -9,7 +9,7 @@ import pytest
 from asc.errors import CubeError
 from asc.operators.cube import cuboid
 from asc.operators.cube.definition import CubeDefinition
-from asc.operators.cube.question import Ordering, Question
+from asc.operators.cube.question import Question
 from asc.spark_types import folded
 
 PLAIN = {
@@ -24,7 +24,8 @@ TIMELESS = CubeDefinition.parse({**PLAIN, "grain_s": None}, needs_time=False)
 def test_an_empty_body_asks_for_everything() -> None:
     found = Question.parse({}, DEFINITION)
     assert (found.cuboids, found.where, found.first, found.end) == (((0, 0),), None, None, None)
-    assert (found.measures, found.ordering, found.limit) == ((0, 1), (), 1_000)
+    assert [own.place for own in found.measures] == [0, 1]
+    assert (found.ordering, found.limit) == ((), 1_000)
 
 
 def test_a_body_of_everything() -> None:
@@ -42,8 +43,8 @@ def test_a_body_of_everything() -> None:
     assert found.orders == ((1, 0), ())
     assert found.first is not None
     assert found.end == found.first + 24
-    assert found.measures == (1, 0)
-    assert found.ordering == (Ordering("flights", is_descending=True), Ordering("sum(delay)", is_descending=False))
+    assert [own.place for own in found.measures] == [1, 0]
+    assert [(own.name, own.is_descending) for own in found.ordering] == [("flights", True), ("sum(delay)", False)]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,13 @@ def cells_of(records: list[tuple[str, float | None, int]]) -> Any:
 def found(measure: int, points_most: int = 100, **body: Any) -> Any:
     question = Question.parse({"by": ["k"], **body}, DEFINITION)
     read = [part.between(question.first, question.end) for part in (cells_of(RECORDS[:3]), cells_of(RECORDS[3:]))]
-    return series(LAYOUT, [Part.base(LAYOUT, cells) for cells in read], question, measure, points_most=points_most)
+    return series(
+        LAYOUT,
+        [Part.base(LAYOUT, cells) for cells in read],
+        question,
+        LAYOUT.measures[measure],
+        points_most=points_most,
+    )
 
 
 def test_each_pane_is_a_point_and_panes_without_records_have_none() -> None:

@@ -43,3 +43,20 @@ def test_a_day_has_begin_and_end(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_rows_there_is_no_table(capsys: pytest.CaptureFixture[str]) -> None:
     print_rows([])
     assert capsys.readouterr().out == ""
+
+
+def test_an_answer_with_bounds_has_columns_for_them(capsys: pytest.CaptureFixture[str]) -> None:
+    distinct = {"estimate": 100.2, "low": 99.0, "high": 103.0, "confidence": 0.95}
+    middle = {"estimate": 78.1, "low": 77.5, "high": 79.0, "confidence": 0.99, "rank_error": 0.0133}
+    print_rows([{"group": {"k": "a"}, "d": distinct, "q": middle}, {"group": {"k": "b"}, "d": None, "q": None}])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["k", "d", "low", "high", "q", "+-", "rank"]
+    assert lines[1].split() == ["a", "100.2", "99.0", "103.0", "78.1", "0.0133"]
+    assert lines[2].split() == ["b", "NULL", "NULL"]
+
+
+def test_an_object_and_a_list_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    items = [{"item": "/a", "estimate": 12, "low": 11, "high": 12}]
+    print_rows([{"group": {"k": "a"}, "f": items, "s": {"count": 2}}])
+    lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    assert [cell.strip() for cell in lines[1] if cell] == ["a", '"/a": 12', '{"count": 2}']

@@ -1,0 +1,34 @@
+"""Counts of records, and of values that are not NULL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asc.operators.cube.answered import Answered
+from asc.operators.cube.kinds.kind import Kind
+
+if TYPE_CHECKING:
+    from asc.operators.cube.measure import Measure
+    from asc.operators.cube.operand import Operand
+    from asc.operators.cube.slot import Slots
+
+
+COUNT = "count"
+"""The function of the kind, and the first part of the keys of its slots."""
+
+
+class Counts(Kind):
+    """The measure ``count``: of records, or of the values of an expression."""
+
+    takes_records = True
+
+    def answered(self, measure: Measure, operands: tuple[Operand, ...], slots: Slots) -> Answered:
+        """Return the number of records, or of values that are not NULL."""
+        from asc.operators.cube.states.count import Count, RecordCount
+
+        state = Count() if operands else RecordCount()
+        place = slots.place((COUNT, operands[0].sql if operands else None), state, operands)
+        return Answered(measure.name, state.type, (place,), state.answer, operands, is_count=True)
+
+
+KIND = Counts()
