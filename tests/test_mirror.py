@@ -70,7 +70,7 @@ WITHOUT_TESTS = {
         "meets tests/asc/operators/cube/states/test_contract.py",
     ),
     **dict.fromkeys(
-        [f"asc/operators/cube/states/{name}.py" for name in ("kernels", "moment_kernels", "state")],
+        [f"asc/operators/cube/states/{name}.py" for name in ("doubles", "kernels", "moment_kernels", "state")],
         "is what the states are made of, which meet tests/asc/operators/cube/states/test_contract.py",
     ),
     "asc/operators/cube/states/moment_answer_kernels.py": "is run by tests/asc/operators/cube/states/test_statistic.py",
@@ -82,6 +82,14 @@ WITHOUT_TESTS = {
     "asc/operators/cube/aggregates.py": "has the names that tests/asc/operators/cube/kinds/test_table.py asks",
     "broker/answers/bounded.py": "has an example that is run",
     "asc/operators/cube/slot.py": "is filled by tests/asc/operators/cube/test_layout.py",
+    **dict.fromkeys(
+        [
+            f"asc/operators/cube/computed/{name}.py"
+            for name in ("geohash_kernels", "geohash_keys", "geohash_text", "table")
+        ],
+        "is run by tests/asc/operators/cube/computed/test_geohash.py",
+    ),
+    "asc/operators/cube/computed/computed_dimension.py": "is a protocol, which kinds of the table meet",
     "asc/operators/cube/task_columns.py": "is tested by tests/asc/operators/cube/test_task_fold.py",
     "asc/operators/cube/kernels.py": "is run by tests/asc/operators/cube/test_grouping.py",
     **dict.fromkeys(

@@ -77,8 +77,12 @@ class Columns:
         return int(self._batch.num_rows)
 
     def key(self, operand: Operand) -> Key:
-        """Return the key of a dimension."""
-        if operand.sql not in self._keys:
+        """Return the key of a dimension. All levels of a computed dimension are computed together."""
+        level = operand.level
+        if operand.sql not in self._keys and level is not None:
+            keys = level.dimension.keys([self.array(own) for own in level.inputs])
+            self._keys.update(zip(level.dimension.levels, keys, strict=True))
+        elif operand.sql not in self._keys:
             self._keys[operand.sql] = Key.of(self.array(operand))
         return self._keys[operand.sql]
 

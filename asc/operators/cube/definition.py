@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from asc.errors import CubeError
+from asc.operators.cube.computed.computed_dimension import ComputedDimension
+from asc.operators.cube.computed.table import computed_dimension
 from asc.operators.cube.cuboid import CUBOIDS_MAX, Dimensions
 from asc.operators.cube.measure import Measure
 from asc.spark_types import folded
@@ -37,7 +39,8 @@ class CubeDefinition:
     """The parameters of a cube.
 
     ``time``: the expression for the TIMESTAMP of a record. ``grain_s``: the length of a pane in seconds. Both are None
-    for a cube over files without a time; then all cells are in one pane.
+    for a cube over files without a time; then all cells are in one pane. ``computed``: the dimensions that workers
+    compute, whose levels are hierarchies of ``dimensions``.
 
     Invariant: the parameters satisfy the rules that :meth:`parse` checks. No expression of a dimension and no name of a
     measure occurs twice.
@@ -47,6 +50,7 @@ class CubeDefinition:
     measures: tuple[Measure, ...]
     time: str | None = DEFAULT_TIME
     grain_s: int | None = HOUR_S
+    computed: tuple[ComputedDimension, ...] = ()
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any], *, needs_time: bool = True) -> CubeDefinition:
@@ -68,18 +72,36 @@ class CubeDefinition:
         if grain_s is not None or time is not None:
             grain_s = checked_grain_s(grain_s)
             time = _expression("time", DEFAULT_TIME if time is None else time)
-        dimensions = _dimensions(plain.get("dimensions", []))
-        return cls(dimensions, _measures(plain.get("measures"), dimensions), time, grain_s)
+        dimensions, computed = _dimensions(plain.get("dimensions", []))
+        return cls(dimensions, _measures(plain.get("measures"), dimensions), time, grain_s, computed)
 
     def plain(self) -> dict[str, Any]:
         """Return the definition as a JSON object that :meth:`parse` accepts."""
         return {
             "name": OP,
-            "dimensions": [list(hierarchy) for hierarchy in self.dimensions.hierarchies],
+            "dimensions": [list(self._texts(hierarchy)) for hierarchy in self.dimensions.hierarchies],
             "measures": [measure.text for measure in self.measures],
             "time": self.time,
             "grain_s": self.grain_s,
         }
+
+    def computed_with(self, levels: Sequence[str]) -> ComputedDimension | None:
+        """Return the computed dimension that has these levels. Return None if they are expressions over a record."""
+        return next((own for own in self.computed if own.levels == tuple(levels)), None)
+
+    @property
+    def record_expressions(self) -> tuple[str, ...]:
+        """Return the expressions over a record that the dimensions read, without repetition."""
+        read: dict[str, None] = {}
+        for hierarchy in self.dimensions.hierarchies:
+            dimension = self.computed_with(hierarchy)
+            read |= dict.fromkeys(hierarchy if dimension is None else dimension.inputs)
+        return tuple(read)
+
+    def _texts(self, hierarchy: Sequence[str]) -> Sequence[str]:
+        """Return a hierarchy as definitions have it: its levels, or the text of a computed dimension."""
+        dimension = self.computed_with(hierarchy)
+        return hierarchy if dimension is None else (dimension.text,)
 
     @property
     def grain_us(self) -> int | None:
@@ -99,21 +121,30 @@ class CubeDefinition:
         'count(*) by origin > dest, carrier, every 60 s'
         """
         measures = ", ".join(measure.name for measure in self.measures)
-        hierarchies = ", ".join(" > ".join(hierarchy) for hierarchy in self.dimensions.hierarchies)
+        hierarchies = ", ".join(" > ".join(self._texts(hierarchy)) for hierarchy in self.dimensions.hierarchies)
         by = f" by {hierarchies}" if hierarchies else ""
         return f"{measures}{by}" if self.grain_s is None else f"{measures}{by}, every {self.grain_s} s"
 
 
-def _dimensions(plain: object) -> Dimensions:
+def _dimensions(plain: object) -> tuple[Dimensions, tuple[ComputedDimension, ...]]:
+    """Return the dimensions in a JSON list of hierarchies, and those of them that are computed."""
     form = 'give a list of hierarchies, each a list of expressions from coarse to fine, as [["origin", "dest"]]'
     if not isinstance(plain, Sequence) or isinstance(plain, str):
         raise CubeError("dimensions", plain, form)
     hierarchies: list[tuple[str, ...]] = []
+    computed: list[ComputedDimension] = []
     seen: set[str] = set()
     for hierarchy in plain:
         if not isinstance(hierarchy, Sequence) or isinstance(hierarchy, str) or not hierarchy:
             raise CubeError("dimensions", hierarchy, form)
         levels = tuple(_expression("dimension", level) for level in hierarchy)
+        for dimension in filter(None, map(computed_dimension, levels)):
+            if len(levels) > 1:
+                remedy = "is no level of another dimension: write it, with its own levels, as a dimension of its own"
+                raise CubeError("dimension", dimension.text, remedy)
+            computed.append(dimension)
+            _check_names(computed, ())
+            levels = dimension.levels
         for level in levels:
             if folded(level) in seen:
                 raise CubeError("dimension", level, "is there twice: name it once")
@@ -125,7 +156,18 @@ def _dimensions(plain: object) -> Dimensions:
     if found.count > CUBOIDS_MAX:
         remedy = f"a cube has at most {CUBOIDS_MAX:,}: leave dimensions out, or make levels of one hierarchy of them"
         raise CubeError("cuboids", found.count, remedy)
-    return found
+    _check_names(computed, seen)
+    return found, tuple(computed)
+
+
+def _check_names(computed: Sequence[ComputedDimension], levels: Collection[str]) -> None:
+    """Raise CubeError if a computed dimension has the name of another dimension."""
+    names = set(levels)
+    for dimension in computed:
+        if folded(dimension.name) in names:
+            remedy = f"is not the only dimension named {dimension.name}: give it another name with AS"
+            raise CubeError("dimension", dimension.text, remedy)
+        names.add(folded(dimension.name))
 
 
 def _measures(plain: object, dimensions: Dimensions) -> tuple[Measure, ...]:

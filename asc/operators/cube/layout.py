@@ -12,10 +12,12 @@ from asc.operators.cube.answered import Answered
 from asc.operators.cube.asked_measure import AskedMeasure
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.grain import check_grain
+from asc.operators.cube.kinds.counts import COUNT
 from asc.operators.cube.kinds.table import asked_by, declared_by
 from asc.operators.cube.measure import Measure
 from asc.operators.cube.operand import Operand, OperandReader
 from asc.operators.cube.slot import Slot, Slots
+from asc.operators.cube.states.count import RecordCount
 from asc.schema import Schema
 
 
@@ -47,12 +49,13 @@ class Layout:
             check_grain(definition.grain_s, time_zone)
         reader = OperandReader(schema, time_zone)
         time = None if definition.time is None else reader.time(definition.time)
-        hierarchies = definition.dimensions.hierarchies
         dimensions = tuple(
-            reader.dimension(level, is_alone=len(levels) == 1) for levels in hierarchies for level in levels
+            own for names in definition.dimensions.hierarchies for own in _levels(names, definition, reader)
         )
         slots = Slots()
         measures = tuple(_answered(measure, reader, slots) for measure in definition.measures)
+        if definition.computed:
+            slots.place((COUNT, None), RecordCount(), ())
         return Layout(definition, schema, time_zone, time, dimensions, slots.all(), measures, reader.warnings)
 
     def answered(self, asked: AskedMeasure) -> Answered:
@@ -65,10 +68,24 @@ class Layout:
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
-        """Return every expression over a record, without repetition: the time, the dimensions, the measures."""
-        own = [operand for slot in self.slots for operand in slot.operands]
-        found = (self.time, *self.dimensions, *own)
+        """Return every expression over a record, without repetition: the time, the dimensions, the measures. A computed
+        dimension has its inputs in its place.
+        """
+        measured = [operand for slot in self.slots for operand in slot.operands]
+        grouped = [
+            each
+            for operand in self.dimensions
+            for each in ((operand,) if operand.level is None else operand.level.inputs)
+        ]
+        found = (self.time, *grouped, *measured)
         return tuple(dict.fromkeys(operand for operand in found if operand is not None))
+
+    @property
+    def record_slot(self) -> int | None:
+        """Return the slot that counts the records of a cell. Return None if the cube has no computed dimension, and
+        does not count records otherwise.
+        """
+        return next((place for place, slot in enumerate(self.slots) if isinstance(slot.state, RecordCount)), None)
 
     def has_cells_of(self, other: Layout) -> bool:
         """Return whether the cells of the other layout have the same meaning as the cells of this layout."""
@@ -105,6 +122,14 @@ class Layout:
         keys = [(f"d{place}", pa.dictionary(pa.int32(), key_type)) for place, key_type in enumerate(key_types)]
         states = [(f"s{place}", slot.state.storage) for place, slot in enumerate(self.slots)]
         return pa.schema([*keys, *states])
+
+
+def _levels(names: Sequence[str], definition: CubeDefinition, reader: OperandReader) -> tuple[Operand, ...]:
+    """Return the operands of the levels of a hierarchy."""
+    dimension = definition.computed_with(names)
+    if dimension is not None:
+        return reader.levels(dimension)
+    return tuple(reader.dimension(name, is_alone=len(names) == 1) for name in names)
 
 
 def _answered(measure: Measure, reader: OperandReader, slots: Slots) -> Answered:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from asc.errors import AscError, CubeError, PredicateError
 from asc.keys.attribute import PAttribute
 from asc.keys.spaces import space_of
+from asc.operators.cube.computed.computed_dimension import ComputedDimension
 from asc.operators.read_operand import read_operand
 from asc.predicate import Predicate, normalise
 from asc.predicate.expressions.types import name as type_name
@@ -27,7 +28,8 @@ class Operand:
     ``sql``: the identity of the operand, and the name of the column that holds the computed values. ``type``: the Arrow
     type of the values; None if only NULL or not NULL matters. ``path``: the path of a plain column, which a table has
     without computation; None for any other expression. ``where``: the predicate of a FILTER; a value is NULL if the
-    predicate does not hold. ``argument``: the expression without FILTER; None if records are counted.
+    predicate does not hold. ``argument``: the expression without FILTER; None if records are counted. ``level``: how
+    the values are computed from other operands; None for an expression, which Spark or a table has.
     """
 
     sql: str
@@ -35,11 +37,21 @@ class Operand:
     path: tuple[str, ...] | None = None
     where: str | None = None
     argument: Operand | None = None
+    level: Level | None = None
 
     @property
     def attribute(self) -> PAttribute:
         """Return the operand as a p-attribute of the engine."""
         return PAttribute(self.sql, self.type, self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of a computed dimension. ``place``: its index. ``inputs``: the operands of the dimension's inputs."""
+
+    dimension: ComputedDimension
+    place: int
+    inputs: tuple[Operand, ...]
 
 
 class OperandReader:
@@ -67,6 +79,15 @@ class OperandReader:
         if pa.types.is_floating(found.type):
             self._warnings[f"dimension {sql!r}: each different {type_name(found.type)} is a group: round it"] = None
         return found
+
+    def levels(self, dimension: ComputedDimension) -> tuple[Operand, ...]:
+        """Return the operands of the levels of a computed dimension. Raise CubeError if its inputs are refused."""
+        inputs = tuple(self._read(f"dimension {dimension.text!r}:", sql) for sql in dimension.inputs)
+        dimension.check([own.type for own in inputs])
+        return tuple(
+            Operand(name, dimension.type, level=Level(dimension, place, inputs))
+            for place, name in enumerate(dimension.levels)
+        )
 
     def time(self, sql: str) -> Operand:
         """Return the operand of the time. Raise CubeError if it is not a TIMESTAMP."""

@@ -93,7 +93,7 @@ class StandingCube:
         """Return the time, then the expressions of dimensions and measures, without repetition."""
         time = self.cube.time
         assert time is not None
-        dimensions = dict.fromkeys(self.cube.dimensions.names, "dimension")
+        dimensions = dict.fromkeys(self.cube.record_expressions, "dimension")
         measures = {sql: "measure" for own in self.cube.measures for sql in own.expressions}
         values = {**measures, **dimensions}
         values.pop(time, None)

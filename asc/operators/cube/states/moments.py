@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from asc.errors import CubeError
 from asc.frozen import frozen
-from asc.operators.cube.states.memory import nulls_of, numbers
+from asc.operators.cube.states.doubles import doubles
+from asc.operators.cube.states.memory import nulls_of
 from asc.operators.cube.states.moment_kernels import (
     Packed,
     Sums,
@@ -27,10 +26,6 @@ from asc.operators.cube.states.moment_kernels import (
 )
 from asc.operators.cube.states.state import Places, Rows, State, Values
 
-_EXACT = 2**53
-"""The magnitude up to which a double represents every integer exactly."""
-_EXACT_SCALE = 22
-"""The largest power of ten that a double represents exactly."""
 _STATE_BYTES_MAX = 2**31 - 1
 """The most bytes that the states of one Arrow array have together."""
 
@@ -53,7 +48,7 @@ class Moments(State):
 
     def values(self, column: pa.Array) -> Values:
         """Return the values of one column as doubles, each rounded once."""
-        return Values(_doubles(column), nulls_of(column))
+        return Values(doubles(column), nulls_of(column))
 
     def together(self, columns: Sequence[Values]) -> Values:
         """Return the rows of several columns. A row is NULL if one of its values is NULL."""
@@ -131,24 +126,3 @@ class Moments(State):
         has_rows = cells.counts > 0
         bitmap = None if has_rows.all() else pa.py_buffer(np.packbits(has_rows, bitorder="little"))
         return pa.Array.from_buffers(self.storage, len(sizes), [bitmap, pa.py_buffer(offsets), pa.py_buffer(words)])
-
-
-def _doubles(column: pa.Array) -> npt.NDArray[np.float64]:
-    """Return numbers as the nearest doubles. Numbers under NULL are arbitrary."""
-    kind = column.type
-    if pa.types.is_decimal(kind):
-        return _of_decimals(column)
-    if pa.types.is_float64(kind):
-        return numbers(column, np.float64)
-    return frozen(numbers(column, kind.to_pandas_dtype()).astype(np.float64))
-
-
-def _of_decimals(column: pa.Array) -> npt.NDArray[np.float64]:
-    """Return decimals as the nearest doubles. Arrow's own conversion rounds more than once."""
-    kind = column.type
-    halves = numbers(column, np.int64, 2)
-    low = halves[:, 0]
-    if kind.scale <= _EXACT_SCALE and bool(((halves[:, 1] == low >> 63) & (low >= -_EXACT) & (low <= _EXACT)).all()):
-        return frozen(low.astype(np.float64) / 10.0**kind.scale)
-    texts = pc.cast(pc.fill_null(column, pa.scalar(0, kind)), pa.string())
-    return numbers(pc.cast(texts, pa.float64()), np.float64)

@@ -7,7 +7,8 @@ import pytest
 
 from asc.errors import AscError, CubeError, PlanError
 from asc.operators.cube.columns import Columns
-from asc.operators.cube.operand import Operand
+from asc.operators.cube.computed.table import computed_dimension
+from asc.operators.cube.operand import Operand, OperandReader
 from asc.operators.cube.states.exact_sum import ExactSum
 from asc.schema import Schema
 
@@ -97,3 +98,16 @@ def test_everything_is_made_once() -> None:
     assert own.key(INTEGER) is own.key(INTEGER)
     assert own.values(INTEGER, ExactSum(pa.int32())) is own.values(INTEGER, ExactSum(pa.int32()))
     assert own.panes(TIME, 60) is own.panes(TIME, 60)
+
+
+def test_the_levels_of_a_computed_dimension_are_computed_together() -> None:
+    reader = OperandReader(Schema.from_ddl("lat DOUBLE, lon FLOAT"), "UTC")
+    dimension = computed_dimension("geohash(lat, lon, 5 > 10)")
+    assert dimension is not None
+    coarse, fine = reader.levels(dimension)
+    batch = Columns(pa.table({"lat": [42.6, None], "lon": [-5.5, 1.0]}), reader.schema, "UTC")
+    assert batch.key(coarse).array().to_pylist() == ["e", None]
+    kept = batch.key(fine)
+    assert kept.array().to_pylist() == ["ez", None]
+    assert batch.key(fine) is kept
+    assert batch.sizes(fine).longest == 2

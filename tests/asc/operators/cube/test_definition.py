@@ -109,3 +109,32 @@ def test_a_generation_changes_with_what_a_piece_depends_on() -> None:
     assert len(generations) == 7
     # Stored pieces bear it, so it is the same in every process and version.
     assert own.generation("flights", "true") == "235893a7a95a037b"
+
+
+def test_a_computed_dimension_has_levels_and_one_text() -> None:
+    plain = {**PLAIN, "dimensions": [["geohash(lat,lon, 5>10)"], ["carrier"]], "measures": ["count(*)"]}
+    found = CubeDefinition.parse(plain)
+    assert found.dimensions.hierarchies == (("geo:5", "geo:10"), ("carrier",))
+    assert found.plain()["dimensions"] == [["geohash(lat, lon, 5 > 10) AS geo"], ["carrier"]]
+    assert CubeDefinition.parse(found.plain()) == found
+    assert found.record_expressions == ("lat", "lon", "carrier")
+    assert found.summary() == "count(*) by geohash(lat, lon, 5 > 10) AS geo, carrier, every 3600 s"
+    spelled = {**plain, "dimensions": [["geohash(lat, lon, 5 > 10) AS geo"], ["carrier"]]}
+    assert CubeDefinition.parse(spelled).generation("air", "true") == found.generation("air", "true")
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "said"),
+    [
+        ([["carrier", "geohash(a, b, 5)"]], "is no level of another dimension"),
+        ([["geohash(a, b, 5)"], ["geohash(c, d, 5)"]], "is not the only dimension named geo: give it another name"),
+        ([["geohash(a, b, 5) AS Geo"], ["geohash(c, d, 10)"]], "is not the only dimension named geo"),
+        ([["geohash(a, b, 5)"], ["geo"]], "is not the only dimension named geo"),
+        ([["geohash(a, b, 5)"], ["geo:5"]], "dimension 'geo:5': is there twice"),
+        ([["geohash(a, b, 1 > 2 > 3 > 4 > 5 > 6 > 7 > 8 > 9 > 10 > 11 > 12 > 13 > 14 > 15 > 16 > 17)"]], "at most 16"),
+    ],
+)
+def test_a_refused_computed_dimension(dimensions: list[list[str]], said: str) -> None:
+    with pytest.raises(CubeError) as caught:
+        CubeDefinition.parse({**PLAIN, "dimensions": dimensions, "measures": ["count(*)"]})
+    assert said in str(caught.value)

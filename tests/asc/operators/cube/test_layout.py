@@ -113,3 +113,30 @@ def test_a_measure_of_a_wrong_type_is_refused_in_one_line(measure: str, said: st
         layout([measure])
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+GEO = "geohash(x, i, 5 > 10) AS geo"
+
+
+def test_a_computed_dimension_reads_its_inputs() -> None:
+    found = layout(["sum(price)"], dimensions=[[GEO], ["s"], ["i"]])
+    assert [(own.sql, own.type) for own in found.dimensions[:2]] == [("geo:5", pa.string()), ("geo:10", pa.string())]
+    assert [operand.sql for operand in found.operands] == ["ts", "x", "i", "s", "price"]
+    # Records are counted although no measure does.
+    assert [slot.key for slot in found.slots] == [("sum", "price"), ("count", None)]
+    assert (found.record_slot, layout(["sum(x)"]).record_slot) == (1, None)
+    assert layout(["count(*)", "sum(x)"], dimensions=[[GEO]]).record_slot == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("geohash(s, i, 5)", "takes coordinates in degrees, and s is STRING"),
+        ("geohash(tags, i, 5)", "takes coordinates in degrees, and tags is ARRAY<STRING>"),
+        ("geohash(nix, i, 5)", "unknown column 'nix'"),
+        ("geohash(1, i, 5)", "is the same for every record"),
+    ],
+)
+def test_a_refused_input_of_a_computed_dimension(text: str, remedy: str) -> None:
+    with pytest.raises(CubeError, match=remedy):
+        layout(["count(*)"], dimensions=[[text]])

@@ -1,0 +1,45 @@
+"""The protocol of computed dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from asc.operators.cube.keys import Key
+
+
+class ComputedDimension(Protocol):
+    """A dimension whose keys are computed from the values of other expressions, one key for each level.
+
+    Invariant: immutable and hashable. Two dimensions with equal texts have equal keys for equal values. A level is a
+    function of the next finer level, so that the cells of a coarser level can be computed from those of a finer one.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return the name, without the level."""
+
+    @property
+    def text(self) -> str:
+        """Return the text of the dimension, by which the table of kinds makes an equal dimension."""
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Return the names of the levels, from coarse to fine. Each begins with the name and a colon."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the expressions over a record whose values the keys are computed from, without repetition."""
+
+    @property
+    def type(self) -> pa.DataType:
+        """Return the Arrow type of the keys of all levels."""
+
+    def check(self, types: Sequence[pa.DataType | None]) -> None:
+        """Raise CubeError if the keys cannot be computed from values of these types, in the order of ``inputs``."""
+
+    def keys(self, columns: Sequence[pa.Array]) -> tuple[Key, ...]:
+        """Return the key of each level, in the order of ``levels``. ``columns``: the values of ``inputs``."""

@@ -1,0 +1,24 @@
+"""The table of the kinds of computed dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from asc.operators.cube.computed.call import Call
+from asc.operators.cube.computed.computed_dimension import ComputedDimension
+from asc.operators.cube.computed.geohash import Geohash
+
+KINDS: Mapping[str, Callable[[Call], ComputedDimension]] = MappingProxyType({"geohash": Geohash.of})
+"""For each function, how the dimension is made from its call. It raises CubeError for a call that is refused."""
+
+
+def computed_dimension(text: str) -> ComputedDimension | None:
+    """Return the computed dimension in a text. Return None if the text is an expression over a record. Raise CubeError
+    if the dimension is refused.
+
+    >>> computed_dimension("geohash(lat, lon, 10 > 15)").levels
+    ('geo:10', 'geo:15')
+    """
+    call = Call.parse(text, KINDS)
+    return None if call is None else KINDS[call.function](call)
