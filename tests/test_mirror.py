@@ -90,6 +90,11 @@ WITHOUT_TESTS = {
         "is run by tests/asc/operators/cube/computed/test_geohash.py",
     ),
     "asc/operators/cube/computed/computed_dimension.py": "is a protocol, which kinds of the table meet",
+    "asc/operators/cube/computed/bin_keys.py": "is run by tests/asc/operators/cube/computed/test_bins.py",
+    **dict.fromkeys(
+        ["broker/http/completion.py", "broker/queries/completion.py"],
+        "is asked by tests/broker/http/operators/test_cube_rebin.py",
+    ),
     "asc/operators/cube/task_columns.py": "is tested by tests/asc/operators/cube/test_task_fold.py",
     "asc/operators/cube/kernels.py": "is run by tests/asc/operators/cube/test_grouping.py",
     **dict.fromkeys(

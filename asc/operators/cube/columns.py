@@ -65,9 +65,9 @@ class Columns:
         self._schema = schema
         self._time_zone = time_zone
         self._arrays: dict[str, pa.Array] = {}
-        self._keys: dict[str, Key] = {}
+        self._keys: dict[tuple[str, str], Key] = {}
         self._values: dict[tuple[str, object], Values] = {}
-        self._sizes: dict[str, Sizes] = {}
+        self._sizes: dict[tuple[str, str], Sizes] = {}
         self._panes: dict[tuple[str, int], Panes] = {}
         self._usable: dict[str, npt.NDArray[np.bool_] | None] = {}
 
@@ -77,21 +77,26 @@ class Columns:
         return int(self._batch.num_rows)
 
     def key(self, operand: Operand) -> Key:
-        """Return the key of a dimension. All levels of a computed dimension are computed together."""
-        level = operand.level
-        if operand.sql not in self._keys and level is not None:
+        """Return the key of a dimension. All levels of a computed dimension are computed together.
+
+        Levels of two cubes may have equal names. So their keys are distinguished by the dimensions.
+        """
+        level, name = operand.level, _key_name(operand)
+        if name not in self._keys and level is not None:
             keys = level.dimension.keys([self.array(own) for own in level.inputs])
-            self._keys.update(zip(level.dimension.levels, keys, strict=True))
-        elif operand.sql not in self._keys:
-            self._keys[operand.sql] = Key.of(self.array(operand))
-        return self._keys[operand.sql]
+            names = [(level.dimension.text, own) for own in level.dimension.levels]
+            self._keys.update(zip(names, keys, strict=True))
+        elif name not in self._keys:
+            self._keys[name] = Key.of(self.array(operand))
+        return self._keys[name]
 
     def sizes(self, operand: Operand) -> Sizes:
         """Return the sizes of the values of a dimension in bytes."""
-        if operand.sql not in self._sizes:
+        name = _key_name(operand)
+        if name not in self._sizes:
             found = self.key(operand).sizes
-            self._sizes[operand.sql] = Sizes(found, int(found.max()))
-        return self._sizes[operand.sql]
+            self._sizes[name] = Sizes(found, int(found.max()))
+        return self._sizes[name]
 
     def values(self, operand: Operand, state: State) -> Values:
         """Return the values of an expression in the form that a state reads."""
@@ -180,6 +185,11 @@ class Columns:
             remedy = f"is {column.type}, where the cube takes {operand.type}: cast it"
             raise CubeError("column", operand.sql, remedy) from None
         return repaired(column) if pa.types.is_string(column.type) else column
+
+
+def _key_name(operand: Operand) -> tuple[str, str]:
+    """Return the identity of a key: the text of its computed dimension, empty for an expression, and its name."""
+    return ("" if operand.level is None else operand.level.dimension.text), operand.sql
 
 
 def repaired(column: pa.Array) -> pa.Array:

@@ -103,6 +103,10 @@ class CubeDefinition:
         dimension = self.computed_with(hierarchy)
         return hierarchy if dimension is None else (dimension.text,)
 
+    def _summary(self, hierarchy: Sequence[str]) -> str:
+        dimension = self.computed_with(hierarchy)
+        return " > ".join(hierarchy) if dimension is None else dimension.summary
+
     @property
     def grain_us(self) -> int | None:
         """Return the length of a pane in microseconds. Return None if the cube has no time."""
@@ -121,7 +125,7 @@ class CubeDefinition:
         'count(*) by origin > dest, carrier, every 60 s'
         """
         measures = ", ".join(measure.name for measure in self.measures)
-        hierarchies = ", ".join(" > ".join(self._texts(hierarchy)) for hierarchy in self.dimensions.hierarchies)
+        hierarchies = ", ".join(self._summary(hierarchy) for hierarchy in self.dimensions.hierarchies)
         by = f" by {hierarchies}" if hierarchies else ""
         return f"{measures}{by}" if self.grain_s is None else f"{measures}{by}, every {self.grain_s} s"
 
@@ -150,8 +154,11 @@ def _dimensions(plain: object) -> tuple[Dimensions, tuple[ComputedDimension, ...
                 raise CubeError("dimension", level, "is there twice: name it once")
             seen.add(folded(level))
         hierarchies.append(levels)
-    if len(seen) > DIMENSIONS_MAX:
-        raise CubeError("dimensions", len(seen), f"a cube has at most {DIMENSIONS_MAX} expressions: leave some out")
+    # The levels of a computed dimension are one expression over the record.
+    number = len(seen) - sum(len(dimension.levels) - 1 for dimension in computed)
+    number = max([number, *map(len, hierarchies)])
+    if number > DIMENSIONS_MAX:
+        raise CubeError("dimensions", number, f"a cube has at most {DIMENSIONS_MAX} expressions: leave some out")
     found = Dimensions(tuple(hierarchies))
     if found.count > CUBOIDS_MAX:
         remedy = f"a cube has at most {CUBOIDS_MAX:,}: leave dimensions out, or make levels of one hierarchy of them"

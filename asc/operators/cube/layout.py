@@ -18,6 +18,7 @@ from asc.operators.cube.measure import Measure
 from asc.operators.cube.operand import Operand, OperandReader
 from asc.operators.cube.slot import Slot, Slots
 from asc.operators.cube.states.count import RecordCount
+from asc.operators.cube.states.moments import Moments
 from asc.schema import Schema
 
 
@@ -56,6 +57,8 @@ class Layout:
         measures = tuple(_answered(measure, reader, slots) for measure in definition.measures)
         if definition.computed:
             slots.place((COUNT, None), RecordCount(), ())
+        for operand in _inputs_with_errors(dimensions):
+            slots.place(("moments", operand.sql), Moments(1), (operand,))
         return Layout(definition, schema, time_zone, time, dimensions, slots.all(), measures, reader.warnings)
 
     def answered(self, asked: AskedMeasure) -> Answered:
@@ -122,6 +125,12 @@ class Layout:
         keys = [(f"d{place}", pa.dictionary(pa.int32(), key_type)) for place, key_type in enumerate(key_types)]
         states = [(f"s{place}", slot.state.storage) for place, slot in enumerate(self.slots)]
         return pa.schema([*keys, *states])
+
+
+def _inputs_with_errors(dimensions: Sequence[Operand]) -> list[Operand]:
+    """Return the inputs of computed dimensions whose co-moments are stored, so that errors of bins can be reported."""
+    levels = [own.level for own in dimensions if own.level is not None and own.level.dimension.needs_moments]
+    return list(dict.fromkeys(operand for level in levels for operand in level.inputs))
 
 
 def _levels(names: Sequence[str], definition: CubeDefinition, reader: OperandReader) -> tuple[Operand, ...]:

@@ -84,6 +84,7 @@ class OperandReader:
         """Return the operands of the levels of a computed dimension. Raise CubeError if its inputs are refused."""
         inputs = tuple(self._read(f"dimension {dimension.text!r}:", sql) for sql in dimension.inputs)
         dimension.check([own.type for own in inputs])
+        self._warnings.update(dict.fromkeys(dimension.warnings))
         return tuple(
             Operand(name, dimension.type, level=Level(dimension, place, inputs))
             for place, name in enumerate(dimension.levels)

@@ -27,6 +27,18 @@ class ComputedDimension(Protocol):
         """Return the text of the dimension, by which the table of kinds makes an equal dimension."""
 
     @property
+    def summary(self) -> str:
+        """Return the text of the dimension as a user writes it, without what a sample decided."""
+
+    @property
+    def needs_moments(self) -> bool:
+        """Return whether each cell stores the co-moments of the inputs beside its measures."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return the warnings of a registration."""
+
+    @property
     def levels(self) -> tuple[str, ...]:
         """Return the names of the levels, from coarse to fine. Each begins with the name and a colon."""
 

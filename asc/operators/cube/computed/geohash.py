@@ -61,6 +61,21 @@ class Geohash:
         return f"geohash({self.latitude}, {self.longitude}, {levels}) AS {self.name}"
 
     @property
+    def summary(self) -> str:
+        """Return the text."""
+        return self.text
+
+    @property
+    def needs_moments(self) -> bool:
+        """Return that no co-moments are stored."""
+        return False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return no warning."""
+        return ()
+
+    @property
     def levels(self) -> tuple[str, ...]:
         """Return the names of the levels, such as ``geo:15``."""
         return tuple(f"{self.name}:{bits}" for bits in self.bits)

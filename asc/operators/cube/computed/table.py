@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from asc.operators.cube.computed.bins import BinDimension
 from asc.operators.cube.computed.call import Call
 from asc.operators.cube.computed.computed_dimension import ComputedDimension
 from asc.operators.cube.computed.geohash import Geohash
 
-KINDS: Mapping[str, Callable[[Call], ComputedDimension]] = MappingProxyType({"geohash": Geohash.of})
+KINDS: Mapping[str, Callable[[Call], ComputedDimension]] = MappingProxyType(
+    {"bins": BinDimension.of, "geohash": Geohash.of}
+)
 """For each function, how the dimension is made from its call. It raises CubeError for a call that is refused."""
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import pyarrow as pa
 import pytest
 
 from asc.errors import AscError, CubeError, PlanError
 from asc.operators.cube.columns import Columns
 from asc.operators.cube.computed.table import computed_dimension
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.layout import Layout
 from asc.operators.cube.operand import Operand, OperandReader
 from asc.operators.cube.states.exact_sum import ExactSum
 from asc.schema import Schema
@@ -111,3 +115,14 @@ def test_the_levels_of_a_computed_dimension_are_computed_together() -> None:
     assert kept.array().to_pylist() == ["ez", None]
     assert batch.key(fine) is kept
     assert batch.sizes(fine).longest == 2
+
+
+def test_equal_names_of_two_cubes_are_two_keys() -> None:
+    table = pa.table({"x": [1.0, 5.0], "y": [5.0, 1.0]})
+    columns = Columns(table, Schema(table.schema), "UTC")
+    found = []
+    for text in ("bins(x, 2, [3]) AS b", "bins(y, 2, [3]) AS b", "bins(x, 2, [9]) AS b"):
+        definition = CubeDefinition.parse({"dimensions": [[text]], "measures": ["count(*)"]}, needs_time=False)
+        (level,) = Layout.of(definition, Schema(table.schema)).dimensions
+        found.append(columns.key(level).array().to_pylist())
+    assert found == [[-math.inf, 3.0], [3.0, -math.inf], [-math.inf, -math.inf]]
