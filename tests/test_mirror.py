@@ -91,10 +91,7 @@ WITHOUT_TESTS = {
     ),
     "asc/operators/cube/computed/computed_dimension.py": "is a protocol, which kinds of the table meet",
     "asc/operators/cube/computed/bin_keys.py": "is run by tests/asc/operators/cube/computed/test_bins.py",
-    **dict.fromkeys(
-        ["broker/http/completion.py", "broker/queries/completion.py"],
-        "is asked by tests/broker/http/operators/test_cube_rebin.py",
-    ),
+    "broker/queries/completion.py": "is run by tests/broker/http/test_completion.py, which has a stream with records",
     "asc/operators/cube/task_columns.py": "is tested by tests/asc/operators/cube/test_task_fold.py",
     "asc/operators/cube/kernels.py": "is run by tests/asc/operators/cube/test_grouping.py",
     **dict.fromkeys(

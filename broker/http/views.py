@@ -14,6 +14,7 @@ from asc.plan.block import Block
 from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.cancellation import Cancellation
 from broker.errors import QueryError
+from broker.http.completion import completed_by_sample
 from broker.http.estimates import estimate_of
 from broker.http.models import plain_query
 from broker.http.scoped_service import ScopedService
@@ -57,6 +58,10 @@ def checked(
     if len(operators) > 1:
         form = {**form, "combinations": len(operators)}
     if operator is not None:
+        completed = completed_by_sample(permitted, stream, where, operator)
+        if completed is not operator:
+            # A sample may add warnings.
+            operator, expressions = completed, kind_of(completed).read(completed, stream.analyser)
         estimate = estimate_of(permitted, stream, predicate, operator, expressions)
         if estimate is not None:
             form = {**form, "estimate": estimate.body.model_dump()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
@@ -21,6 +22,8 @@ from broker.operators.kept_body import KeptBody
 from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from asc.operators.fold import Fold
     from broker.kafka.cluster import KafkaCluster
     from broker.operators.daemon_part import DaemonPart
@@ -157,6 +160,10 @@ class FeedKind(OperatorKind[D], Protocol[D]):
         """Return the reader of the kind's messages in the feed of a stream."""
 
 
+Sampler = Callable[[Sequence[str]], Mapping[str, "pa.Array"]]
+"""A reader of the values of some expressions in the last records that a query accepts."""
+
+
 class FoldKind(OperatorKind[D], Protocol[D]):
     """A kind with the handoff ``fold``: workers fill its states while they evaluate records.
 
@@ -177,6 +184,14 @@ class FoldKind(OperatorKind[D], Protocol[D]):
         self, definition: D, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions
     ) -> FoldDestination:
         """Return the destination of a query, as plans store it."""
+
+    def completed(self, definition: D, former: D | None, sampler: Sampler) -> D:
+        """Return a definition with all parameters that a sample of records decides, such as the edges of bins.
+
+        ``former``: the registered definition of the query, if it has the same stream and WHERE; its parameters are
+        kept. ``sampler``: returns the values of expressions in the last records that WHERE accepts, and raises AscError
+        if there are none. A complete definition is returned unchanged, without a sample.
+        """
 
     def fold(self) -> Fold:
         """Return the computation of the kind's states. Workers load the computation by its module."""

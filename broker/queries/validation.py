@@ -15,6 +15,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_topic import refused_feed
 from broker.operators.kinds import feed_kinds, kind_of
 from broker.queries.change import Alter, Change, Put
+from broker.queries.completion import completed
 from broker.queries.kept_states import refused_by_states
 from broker.queries.load_progress import LoadProgress
 from broker.queries.query import RegisteredQuery, check_id, check_labels
@@ -117,6 +118,7 @@ class Validator:
         if query.expires_at is not None and query.expires_at <= _now():
             raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
         current = standing.queries.get(query.id)
+        query = completed(query, current, stream, standing.shapes, scope=scope, cancellation=cancellation)
         may_wait = current is not None and (current.where, current.join) == (query.where, query.join)
         candidate = ValidatedQuery.of(
             query,

@@ -150,13 +150,21 @@ class RecentRecords:
         attributes: Sequence[PAttribute],
         last: int,
         *,
+        is_read_anew: bool = False,
         cancellation: Cancellation | None = None,
     ) -> Sampled:
         """Return the values of p-attributes, which Spark must accept, of the last records that a predicate accepts.
 
-        Errors are as in :meth:`accepted`.
+        ``is_read_anew``: whether records are read even if some are held from a question before. Errors are as in
+        :meth:`accepted`.
         """
-        return self._answered(predicate, lambda: self._sampled(predicate, attributes, last), None, cancellation)
+
+        def question() -> Sampled:
+            if is_read_anew:
+                self._held = None
+            return self._sampled(predicate, attributes, last)
+
+        return self._answered(predicate, question, None, cancellation)
 
     def _answered(
         self,

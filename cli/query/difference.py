@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import click
 
 from asc.errors import AscError
+from broker.errors import QueryError
 from broker.visible_text import visible
 from cli.query.desired_queries import DesiredQueries, Selector
 
@@ -104,8 +105,8 @@ def differences(
                     others[query_id] = Difference("remove", query_id, _compared_fields(query, is_old=True))
             continue
         unseen.pop(query_id, None)
-        new = settled(wanted.body(query_id), only_stream)
         old = {**query, "operator": _operator(query.get("operator"))}
+        new = _completed(settled(wanted.body(query_id), only_stream), old)
         fields = {name: (old.get(name), new[name]) for name in FIELDS if old.get(name) != new[name]}
         reason = "" if fields or query.get("served", True) else f"is not served, and registered anew: {query['reason']}"
         if fields or reason:
@@ -178,6 +179,28 @@ def _operator(value: Any) -> Any:
         # The daemon refuses it.
         return value
     return None if definition is None else definition.plain()
+
+
+def _completed(new: Json, old: Json) -> Json:
+    """Return the fields of a query with the parameters that the registered query keeps, such as the edges of bins."""
+    from broker.operators.kinds import definition_of, fold_kinds
+
+    was, own = old["operator"], new["operator"]
+    if not (isinstance(was, dict) and isinstance(own, dict) and was.get("name") == own.get("name")):
+        return new
+    kind = fold_kinds().get(str(own.get("name")))
+    if kind is None or any(old.get(name) != new[name] for name in ("stream", "where")):
+        return new
+    try:
+        definition = kind.completed(definition_of(own), definition_of(was), _no_sample)
+    except AscError:
+        # The daemon refuses it, or decides by a sample.
+        return new
+    return {**new, "operator": definition.plain()}
+
+
+def _no_sample(_texts: Sequence[str]) -> Mapping[str, Any]:
+    raise QueryError("sample", None, "is decided by the daemon: apply the queries")
 
 
 def _time(value: Any) -> Any:

@@ -27,7 +27,7 @@ from broker.operators.fold_destination import FoldColumn, FoldDestination
 from broker.operators.fold_sample import FoldEstimate, FoldSample
 from broker.operators.folder import FoldBatch, FoldContext, Folder, FoldTotals
 from broker.operators.kept_body import KeptBody
-from broker.operators.kind import FoldedQuery, read_fields
+from broker.operators.kind import FoldedQuery, Sampler, read_fields
 from broker.operators.kind_body import KindBody
 from broker.operators.operator_fields import check_known, expression_of, key_of
 from broker.plans.binding import write_durably
@@ -302,6 +302,10 @@ class EchoKind:
 
     def fold(self) -> Fold:
         return EchoFold()
+
+    def completed(self, definition: Any, former: Any, sampler: Sampler) -> Any:
+        """Return the definition unchanged, because no sample decides a part of it."""
+        return definition
 
     def estimate(self, destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
         if isinstance(sample, str):

@@ -25,7 +25,7 @@ from broker.operators.estimate_body import EstimateBody
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.fold_destination import FoldColumn, FoldDestination
 from broker.operators.kept_body import KeptBody
-from broker.operators.kind import FoldedQuery, read_fields
+from broker.operators.kind import FoldedQuery, Sampler, read_fields
 from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
@@ -112,6 +112,12 @@ class CubeKind:
         if definition.begin == "earliest":
             settings["from"] = definition.begin
         return FoldDestination(OP, query.id, query.topic, time.sql, columns, settings)
+
+    def completed(self, definition: StandingCube, former: StandingCube | None, sampler: Sampler) -> StandingCube:
+        """Return a definition whose bins have edges: those of the former definition, or those of a sample."""
+        from broker.operators.cube.calibration import calibrated
+
+        return calibrated(definition, former, sampler)
 
     def fold(self) -> Fold:
         """Return the computation of cells."""

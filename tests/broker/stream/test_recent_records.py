@@ -33,6 +33,9 @@ def test_records_are_read_once_for_one_who_types(resting: Resting, monkeypatch: 
     now_s[0] += recent_records._KEPT_S
     stream.recent.accepted(predicate, 78, 0)
     assert len(reads) == 3
+    for is_read_anew, count in ((False, 3), (True, 4), (False, 4)):
+        stream.recent.sampled(predicate, predicate.read, 78, is_read_anew=is_read_anew)
+        assert len(reads) == count
 
 
 def test_a_question_has_an_end_and_others_are_told(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
