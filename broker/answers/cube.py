@@ -150,6 +150,92 @@ class CubeViewChange(TypedDict):
     saved_cells_an_hour: int
 
 
+class CubeBinErrors(TypedDict):
+    """The errors of bins, if each value is replaced by the mean of its bin.
+
+    ``rmse``: in the unit of the values. ``nrmse``: as a share of the range of the sample. ``rmse_sd``: in standard
+    deviations. An error is null if its unit is not known.
+    """
+
+    rmse: float | None
+    nrmse: float | None
+    rmse_sd: float | None
+
+
+class CubeBinSample(TypedDict):
+    """The sample that decided the edges of bins: its finite values, their range, and the errors over them."""
+
+    values: int
+    least: float
+    greatest: float
+    errors: CubeBinErrors
+
+
+class CubeBin(TypedDict):
+    """A bin with counted records: its lower edge, which is its key in answers, and the number of its values."""
+
+    low: float | str
+    values: int
+
+
+class CubeBinCounts(TypedDict):
+    """The counted values of bins. ``values``: the finite ones, without those of bins that also have NaN or infinities,
+    which ``not_finite`` counts. ``errors``: over the former; null if there are none.
+    """
+
+    values: int
+    not_finite: int
+    errors: CubeBinErrors | None
+    bins: list[CubeBin]
+
+
+class CubeBinDimension(TypedDict):
+    """The bins of a cube's dimension. ``sample``: null if a user gave the edges. ``counted``: null for the ``reason``
+    that is given, as when older panes have coarser levels.
+    """
+
+    name: str
+    calibrated: str
+    dimension: str
+    levels: list[str]
+    edges: list[float]
+    sample: CubeBinSample | None
+    counted: CubeBinCounts | None
+    reason: str | None
+
+
+class CubeBins(TypedDict):
+    """The bins of a cube, in the order of its dimensions."""
+
+    id: str
+    bins: list[CubeBinDimension]
+
+
+class CubeNewBins(TypedDict):
+    """New edges of a cube's dimension, beside those that they replace."""
+
+    name: str
+    calibrated: str
+    dimension: str
+    levels: list[str]
+    edges: list[float]
+    former_edges: list[float]
+    sample: CubeBinSample | None
+
+
+class CubeRebinned(TypedDict):
+    """The effect of new edges. ``applied``: whether they are in force. ``bins``: those whose edges differ; without any,
+    nothing changes. ``deleted_cells``, ``deleted_panes``: of the former cube. ``lines``: the effect as text.
+    """
+
+    id: str
+    applied: bool
+    bins: list[CubeNewBins]
+    deleted_cells: int
+    deleted_panes: int
+    lines: list[str]
+
+
 class CubeOptimised(TypedDict):
     """The plan of the optimiser. ``applied``: whether the changes are in force. ``lines``: the plan as text.
 

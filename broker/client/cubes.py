@@ -7,7 +7,15 @@ from os import PathLike
 from pathlib import Path
 from typing import cast
 
-from broker.answers.cube import CubeAnswer, CubeBackfillProgress, CubeLattice, CubeLookup, CubeOptimised
+from broker.answers.cube import (
+    CubeAnswer,
+    CubeBackfillProgress,
+    CubeBins,
+    CubeLattice,
+    CubeLookup,
+    CubeOptimised,
+    CubeRebinned,
+)
 from broker.client.bodies import checked_mapping
 from broker.client.connection import Connection
 from broker.client.paths import lookup_path, query_path, stream_path
@@ -56,6 +64,26 @@ class CubeClient:
         """
         path = f"{query_path(query_id)}/cube/optimise"
         return cast("CubeOptimised", self._connection.asked("POST", path, json={"dry_run": dry_run}))
+
+    def bins(self, query_id: str) -> CubeBins:
+        """Return the bins of a cube: their edges, and their errors over the sample and over all counted records."""
+        return cast("CubeBins", self._connection.asked("GET", f"{query_path(query_id)}/cube/bins"))
+
+    def rebin(
+        self,
+        query_id: str,
+        *,
+        dimensions: Sequence[str] = (),
+        calibrated: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> CubeRebinned:
+        """Give the bins of a cube new edges, and delete its cells. With ``dry_run``, only return the effect.
+
+        ``dimensions``: the names of the bins; by default all. ``calibrated``: bins with their edges; without them, the
+        last records of the stream decide.
+        """
+        body = {"dimensions": list(dimensions), "calibrated": list(calibrated), "dry_run": dry_run}
+        return cast("CubeRebinned", self._connection.asked("POST", f"{query_path(query_id)}/cube/rebin", json=body))
 
     def lookups(self) -> Sequence[CubeLookup]:
         """Return the look-ups, ordered by name."""

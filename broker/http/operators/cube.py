@@ -11,12 +11,13 @@ from pydantic import Field, StrictBool, StrictInt
 
 from asc.operators.cube.definition import DAY_HOURS, HOUR_S, OP
 from asc.operators.cube.question import DEFAULT_LIMIT, LIMIT_MAX
-from broker.answers.cube import CubeAnswer, CubeBackfillProgress, CubeLattice, CubeOptimised
+from broker.answers.cube import CubeAnswer, CubeBackfillProgress, CubeBins, CubeLattice, CubeOptimised, CubeRebinned
 from broker.body import Body, Number, Text
 from broker.http.file_answer import FileAnswer
 from broker.http.operators.cube_lookups import lookup_routes, lookups_of
 from broker.http.operators.cube_optimiser import apply_proposal, proposed
 from broker.http.operators.cube_readable import ReadableCube, readable_cube
+from broker.http.operators.cube_rebin import apply_rebinned, rebinned
 from broker.http.scoped_service import ScopedService
 from broker.operators.cube.folder import CubeFolder
 
@@ -37,6 +38,18 @@ class CubeOptimiseBody(Body):
     """A run of the optimiser of a cube."""
 
     dry_run: StrictBool = Field(default=False, description="Whether the plan is only returned, and not applied.")
+
+
+class CubeRebinBody(Body):
+    """New edges for the bins of a cube, which then begins empty."""
+
+    dimensions: list[Text] = Field(default=[], description="The names of the bins; by default all of the cube.")
+    calibrated: list[Text] = Field(
+        default=[],
+        description="Bins with the edges to use, as 'bins(temp, 4, [10, 20, 30]) AS temp'; without them the last "
+        "records of the stream decide.",
+    )
+    dry_run: StrictBool = Field(default=False, description="Whether the effect is only returned.")
 
 
 class CubeQuestion(Body):
@@ -137,6 +150,26 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         if not body.dry_run:
             apply_proposal(permitted, cube, proposal)
         return {"id": cube.query.id, "applied": not body.dry_run, **proposal.plain(), "lines": proposal.lines()}
+
+    @router.get("/queries/{query_id}/cube/bins", response_model=CubeBins)
+    def bins(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
+        """Return the bins of a cube: their edges, and their errors over the sample and over all counted records."""
+        found = readable_cube(permitted, query_id)
+        described = found.folder.keeper.questions.with_turn(
+            found.id, lambda snapshot, reserve: snapshot.bins(found.id, reserve), permitted.cancellation
+        )
+        return {"id": found.query.id, "bins": described}
+
+    @router.post("/queries/{query_id}/cube/rebin", response_model=CubeRebinned)
+    def rebin(query_id: str, body: CubeRebinBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
+        """Give the bins of a cube new edges. All of its cells are deleted, and it begins empty."""
+        permitted.check_may_change()
+        cube = readable_cube(permitted, query_id)
+        found = rebinned(permitted, cube, body.dimensions, body.calibrated)
+        if not body.dry_run and found.bins:
+            apply_rebinned(permitted, cube, found)
+        applied = not body.dry_run and bool(found.bins)
+        return {"id": cube.query.id, "applied": applied, **found.plain(), "lines": found.lines()}
 
     @router.get("/streams/{name}/cubes/dump", response_class=Response, responses={200: {"content": _FILE}})
     def dump(name: str, permitted: ScopedService = of_caller) -> Response:

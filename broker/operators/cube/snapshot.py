@@ -13,7 +13,10 @@ from asc.errors import CubeError
 from asc.frozen import frozen
 from asc.operators.cube.answer import answer
 from asc.operators.cube.answer_memory import Reserve, unbounded
+from asc.operators.cube.bin_report import bin_counts
+from asc.operators.cube.binned import bins_of
 from asc.operators.cube.cells import Cells
+from asc.operators.cube.computed.bins import BinDimension
 from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.json_values import bound_text, instant_text
 from asc.operators.cube.layout import Layout
@@ -162,6 +165,26 @@ class Snapshot:
         question = replace(with_stored_bounds(state, asked, self._open_from(state)), skip=wanted.skip)
         facts = self._facts(state, asked.question)
         return look_at(seen.layout, parts, question, wanted, facts=facts, reserve=reserve)
+
+    def bins(self, cube: CubeId, reserve: Reserve = unbounded) -> list[dict[str, Any]]:
+        """Return the bins of a cube, with their errors over the sample and over all counted records, in open panes too.
+
+        Raise DamagedPieceError. ``reserve``: as in :meth:`query`. If older panes keep fewer levels, there are no errors
+        over the counted records, and the reason is given.
+        """
+        state, layout = self._sound(cube)
+        return [self._bins_of(state, layout, dimension, reserve) for dimension in bins_of(layout.definition)]
+
+    def _bins_of(self, state: CubeState, layout: Layout, dimension: BinDimension, reserve: Reserve) -> dict[str, Any]:
+        body = {"by": [dimension.levels[-1]], "live": True}
+        seen = LookedUp.of(layout, body["by"], None, NO_LOOKUPS)
+        asked = self._asked(body, state, seen)
+        try:
+            parts = self._read_seen(state, layout, asked, seen, reserve, count=uncounted)
+        except CubeError as error:
+            return {**dimension.described(), "counted": None, "reason": str(error)}
+        counts = bin_counts(layout, dimension, parts, asked.question, reserve)
+        return {**dimension.described(), "counted": counts.plain(), "reason": None}
 
     def status(self, cube: CubeId) -> dict[str, Any]:
         """Return the status of a cube: the accounting line, cells, bytes, gaps, offsets and times of partitions."""
