@@ -29,6 +29,7 @@ from cli.operators.cube.options import (
     storage_options,
 )
 from cli.operators.cube.query import query
+from cli.operators.cube.rebin import bins, calibrate_option, calibrated, rebin
 from cli.output import json_option
 from cli.registration_options import register, standing_options
 
@@ -45,6 +46,8 @@ _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flight
         "asc cube lattice late",
         "asc cube optimise late --dry-run",
         "asc cube backfill late",
+        "asc cube bins weather",
+        "asc cube rebin weather --dry-run",
         "asc cube dump flights.sqlite",
         "asc cube lookup put planes --key tailnum planes.csv",
     ),
@@ -72,6 +75,7 @@ def cube() -> None:
 @from_option
 @output_options
 @storage_options
+@calibrate_option
 @stream_option("The stream of the query; needed where the daemon has several.")
 @standing_options
 @server_options
@@ -82,6 +86,7 @@ def add(
     query_id: str,
     where: str,
     operator: Json,
+    calibrate: Path | None,
     stream: str | None,
     fields: Json,
     replaces: bool,
@@ -97,8 +102,11 @@ def add(
 
     With --from earliest it also counts the records that the topic has from before. The daemon reads them beside new
     records; 'asc cube backfill ID --status' shows how far.
+
+    A dimension bins(x, n) groups by n intervals of a number x; bins(x) has as many as are exact enough. The last
+    records of the stream decide their edges, or those of --calibrate.
     """
-    body = {"id": query_id, "where": where, "operator": operator}
+    body = {"id": query_id, "where": where, "operator": calibrated(client, operator, where, stream, calibrate)}
     former: Json | None = None
     with suppress(NotFoundError, NotAllowedError):
         former = dict(client.show(query_id))
@@ -239,6 +247,7 @@ def run(
         raise click.UsageError("give --time and --grain together, or neither: then all records are in one pane")
     from broker.files.input_checks import format_of
     from cli.decoding import decoding_of
+    from cli.operators.cube.file_sample import calibrated_operator
     from cli.operators.cube.run import question_of, run_cube, show_rolled
 
     format_name = format_of(inputs)
@@ -250,6 +259,7 @@ def run(
         options=options,
         time_zone=time_zone,
     )
+    operator = calibrated_operator(operator, inputs, format_name, decoding, where)
     question = question_of(
         operator, cuboids, total=total, begin=begin, end=end, every=every, hours=hours, order=order, limit=limit
     )
@@ -261,5 +271,7 @@ cube.add_command(backfill)
 cube.add_command(query)
 cube.add_command(dump)
 cube.add_command(lookup)
+cube.add_command(bins)
+cube.add_command(rebin)
 cube.add_command(lattice)
 cube.add_command(optimise)

@@ -53,7 +53,9 @@ def question_of(
     limit: int | None,
 ) -> Json:
     """Return the request body of a cube query, from the options of the command."""
-    everything = [[level for hierarchy in operator["dimensions"] for level in hierarchy]]
+    from asc.operators.cube.definition import CubeDefinition
+
+    everything = [CubeDefinition.parse(operator, needs_time=False).dimensions.names]
     question = {
         "by": [*([divided(names, ",") for names in cuboids] or everything), *([[]] if total else [])],
         "from": begin,
@@ -77,7 +79,9 @@ def run_cube(
     from asc.operators.cube.question import Question
     from asc.predicate import normalise
     from broker.files.plain_rows import DoubtError
+    from cli.operators.cube.file_sample import calibrated_operator
 
+    operator = calibrated_operator(operator, inputs, format_name, decoding, where)
     definition = CubeDefinition.parse(operator, needs_time=False)
     Question.parse(question, definition, decoding.time_zone)
     cube = Cube(definition, decoding.schema, time_zone=decoding.time_zone)
