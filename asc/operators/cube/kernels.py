@@ -13,6 +13,9 @@ Array = Any
 _FACTOR_1, _FACTOR_2 = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1331_11EB)
 """The factors of the finaliser of SplitMix64, which mixes all bits of a key into each other."""
 
+_BASIS, _PRIME = np.uint64(0xCBF2_9CE4_8422_2325), np.uint64(0x0000_0100_0000_01B3)
+"""The initial value and the factor of the hash FNV-1a with 64 bits."""
+
 DIGIT_BITS = 11
 """The number of bits of a digit in a radix sort. Each pass sorts by one digit of the keys."""
 
@@ -146,3 +149,26 @@ def renumber(cells: Array, ranks: Array) -> None:
     """Replace the number of each row's cell by the cell's rank."""
     for i in range(cells.size):
         cells[i] = ranks[cells[i]]
+
+
+@compiled
+def hash_bytes(offsets: Array, data: Array, hashes: Array) -> None:
+    """Write the hash FNV-1a of each byte string ``data[offsets[i]:offsets[i + 1]]`` to ``hashes``, uint64."""
+    for i in range(hashes.size):
+        value = _BASIS
+        for j in range(offsets[i], offsets[i + 1]):
+            value = (value ^ np.uint64(data[j])) * _PRIME
+        hashes[i] = value
+
+
+@compiled
+def mix_codes(places: Array, codes: Array, hashes: Array) -> None:
+    """Mix the hash of each row's code into the row's place. ``places`` uint64[rows], ``hashes`` uint64[codes].
+
+    All bits of a place depend on all bits of the hashes, also the leading ones, which FNV-1a mixes least.
+    """
+    for i in range(places.size):
+        mixed = (places[i] * _PRIME) ^ hashes[codes[i]]
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * _FACTOR_1
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * _FACTOR_2
+        places[i] = mixed ^ (mixed >> np.uint64(31))
