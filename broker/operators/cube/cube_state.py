@@ -10,6 +10,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.revisions import Unit
+from asc.operators.cube.shards import Shards
 from asc.operators.cube.view import View
 from broker.operators.cube.coverage import Coverage, Place
 from broker.operators.cube.gaps import NO_BATCH, Gap, bounded
@@ -25,6 +26,9 @@ for its age.
 
 BACKFILLED = "backfilled"
 """The name of the counter of records that a backfill has counted. They are also ``counted``."""
+
+ONE_SHARD = Shards()
+"""The shards of a cube that is not divided."""
 
 PAUSED = "paused"
 BEHIND = "other cubes have read further"
@@ -55,7 +59,8 @@ class CubeState:
     ``apart``: the pieces of late records that join no pane. ``is_wanted``: whether a backfill was requested, and is not
     complete. ``views``: the views of its lattice that are materialised beside the base cuboid. ``bands``: the bands of
     older panes, finest first, each with its pieces; the base pieces of these panes are deleted. ``kept_from``: the
-    first pane that is not deleted for its age; None if none is.
+    first pane that is not deleted for its age; None if none is. ``shards``: those into which new pieces of large panes
+    are divided. Older pieces may have others.
 
     Invariant: its pieces are the fold of the accepted records with a time at the offsets of ``coverage``.
     """
@@ -81,6 +86,7 @@ class CubeState:
     views: tuple[StoredView, ...] = ()
     bands: tuple[StoredView, ...] = ()
     kept_from: int | None = None
+    shards: Shards = ONE_SHARD
 
     @property
     def time(self) -> str:

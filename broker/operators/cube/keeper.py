@@ -31,13 +31,14 @@ from broker.operators.cube.demands import Demands
 from broker.operators.cube.dump import Dump, Dumps
 from broker.operators.cube.last_run import LastRun
 from broker.operators.cube.late_cells import LateCells
-from broker.operators.cube.merging import CubeLimits, PaneMerger
+from broker.operators.cube.merging import CubeLimits, Merged, PaneMerger
 from broker.operators.cube.partial import Committed, Newest, Partial, of_bounded_panes
 from broker.operators.cube.questions import Questions
 from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.saving import SavedCubes
+from broker.operators.cube.shard_keeping import ShardKeeping
 from broker.operators.cube.snapshot import Snapshot
-from broker.operators.cube.stepping import BatchSteps, Step, committed
+from broker.operators.cube.stepping import BatchSteps, committed
 from broker.operators.cube.stepwise_changes import StepwiseChanges
 from broker.operators.cube.store import Store
 from broker.operators.cube.view_choice import ViewChoice
@@ -83,6 +84,7 @@ class Keeper:
         self.views = ViewFilling(changes)
         self.choice = ViewChoice(lambda: self.snapshot, self.demands, self.views)
         self.bands = BandKeeping(changes, store)
+        self.shards = ShardKeeping(changes, self._merger, self._keep, self.park_damaged, limits.shards)
 
     @staticmethod
     def open(
@@ -164,7 +166,8 @@ class Keeper:
             clocks = {**before.clocks, **steps.clocks}
             self._current.swap(number, live, steps.marks, {step.after.id: step.after for step in cube_steps}, clocks)
             for step in cube_steps:
-                self._keep(step)
+                self._keep(step.merged, step.after)
+            self.shards.note(merger.seconds)
             return committed(number, cube_steps, dropped)
 
     def define(
@@ -368,9 +371,11 @@ class Keeper:
         """Close the file. Snapshots cannot be used afterwards."""
         with self._lock:
             self._store.close()
+            self.shards.close()
 
     def _merger(self, snapshot: Snapshot) -> PaneMerger:
-        return PaneMerger(self._limits, snapshot.cells, snapshot.all_cells, self._pieces)
+        read = snapshot.cells, snapshot.all_cells
+        return PaneMerger(self._limits, *read, self._pieces, self.shards.threads)
 
     def _mended(self, before: Snapshot, cube: CubeId, definition: CubeDefinition) -> Snapshot:
         """Write the definition of an existing cube anew if it is damaged in the file, and return the current snapshot.
@@ -406,10 +411,10 @@ class Keeper:
         self._saved.windows.save(state.number, state.windows, windows, state.definition)
         return replace(state, windows=windows)
 
-    def _keep(self, step: Step) -> None:
+    def _keep(self, merged: Merged, after: CubeState) -> None:
         """Keep the cells of open panes in memory, because the next batches merge them and live questions read them."""
-        for number in step.merged.gone:
+        for number in merged.gone:
             self._reader.forget(number)
-        for new in step.merged.added:
-            if new.cells is not None and new.stored.pane in step.after.panes.open:
+        for new in merged.added:
+            if new.cells is not None and new.stored.pane in after.panes.open:
                 self._reader.keep((new.stored.number,), new.cells)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from zlib import crc32
@@ -11,18 +13,15 @@ from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.piece import Piece
+from asc.operators.cube.shards import SHARDS_MOST, WHOLE, Shards
 from broker.operators.cube.batch_time import BatchTime
-from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.new_piece import NewPiece
+from broker.operators.cube.pane_shards import CUT_CELLS, PaneShards, ShardPiece, cell_count, first_merged
 from broker.operators.cube.panes import Panes, StoredPiece, sound
 from broker.operators.cube.step_cells import ReadAll
 from broker.operators.cube.stored_view import StoredView
 from broker.operators.cube.view_folding import ViewFolder
-
-PIECES_MOST = 32
-"""The most pieces of an open pane. If a batch adds one more, the last pieces are merged into one."""
-_WIDER = 2
-"""A piece is not merged yet if it has more than this many times the cells of all later pieces of its pane."""
 
 _Held = StoredPiece | Piece
 
@@ -33,12 +32,15 @@ class CubeLimits:
     parked.
 
     ``size_bytes`` includes the bytes that its windows keep. ``query_s``: the most seconds that an answer may take.
+    ``shards``: the most shards of a cube. ``cut_cells``: the cells above which a pane is cut into them.
     """
 
     pane_cells: int = 1_000_000
     size_bytes: int = 1 << 30
     panes: int = 250_000
     query_s: float = 10.0
+    shards: int = SHARDS_MOST
+    cut_cells: int = CUT_CELLS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,8 +79,11 @@ class Merged:
 
 @dataclass(slots=True)
 class _Written:
-    """The pieces that a merge writes and deletes, and the panes that the merge changes."""
+    """The pieces that a merge writes and deletes, and the panes that the merge changes. ``shards``: the rules for the
+    pieces of large panes.
+    """
 
+    shards: PaneShards
     new: list[NewPiece] = field(default_factory=list)
     gone: dict[int, Cells] = field(default_factory=dict)
     panes: set[int] = field(default_factory=set)
@@ -100,17 +105,21 @@ class PaneMerger:
         read: Callable[[Layout, StoredPiece], Cells],
         read_all: ReadAll,
         numbers: Iterator[int],
+        threads: Executor | None = None,
     ) -> None:
         """Set limits and sources. ``read`` returns the cells of a piece, ``read_all`` those of several pieces.
 
-        ``numbers``: the numbers of new pieces.
+        ``numbers``: the numbers of new pieces. ``threads``: those that fold shards.
 
-        The attribute ``views`` has the rules by which views follow.
+        The attribute ``views`` has the rules by which views follow, and ``seconds`` has the time for which each shard
+        was folded.
         """
         self._limits = limits
         self._read = read
         self._numbers = numbers
+        self._threads = threads
         self.views = ViewFolder(read_all, numbers, limits.size_bytes)
+        self.seconds: dict[CubeId, dict[int, float]] = {}
 
     def merge(
         self,
@@ -130,12 +139,16 @@ class PaneMerger:
         layout, open_from = state.layout, batch_time.open_after(state.grain_us)
         if layout is None:
             return Merged.unmerged(state, open_from)
-        written = _Written()
+        written = _Written(self._pane_shards())
+        begin_s = time.perf_counter()
         # Cells of older panes join the bands that hold these.
         base = None if added is None else added.between(state.base_from, None)
-        panes = self._side(layout, state.panes, base, open_from, written, is_tight=is_tight)
-        apart = self._side(layout, state.apart, late, open_from, written, is_apart=True, is_tight=is_tight)
+        panes = self._side(state, state.panes, base, open_from, written, is_tight=is_tight)
+        apart = self._side(state, state.apart, late, open_from, written, is_apart=True, is_tight=is_tight)
         after = replace(state, panes=panes, apart=apart)
+        if len(state.shards) == 1:
+            written.shards.seconds[state.shards.numbers[0]] = time.perf_counter() - begin_s
+        self._note(state.id, written.shards.seconds)
         over = None if added is None else self._over(after, written)
         # Views do not count here: they stop growing at the limit, and park no cube.
         size_bytes = after.size_bytes - after.window_bytes - after.view_bytes + window_bytes
@@ -158,7 +171,7 @@ class PaneMerger:
 
     def _side(
         self,
-        layout: Layout,
+        state: CubeState,
         panes: Panes,
         added: Cells | None,
         open_from: int | None,
@@ -170,15 +183,19 @@ class PaneMerger:
         """Return the panes after a batch. With ``is_apart``, they have only late records that are stored separately;
         otherwise all other records.
         """
+        layout = state.layout
+        assert layout is not None
         changed: dict[int, tuple[StoredPiece, ...]] = {}
         for pane, held in _touched(panes, layout, added, open_from, is_tight=is_tight).items():
             is_whole = is_tight or (open_from is not None and pane < open_from)
-            kept = self._one(layout, held, written.gone, is_whole=is_whole)
-            pieces = [
-                own if isinstance(own, StoredPiece) else self._new(layout, own, written.new, is_apart=is_apart)
-                for own in kept
-            ]
-            changed[pane] = (*(own for own in panes.pane(pane) if own.is_damaged), *pieces)
+            is_over = sum(map(cell_count, held)) > self._limits.pane_cells
+            kept: Sequence[_Held | ShardPiece]
+            if written.shards.is_cut(state.shards, held):
+                is_one = is_whole or is_over
+                kept = written.shards.folded(layout, state.shards, held, written.gone, is_whole=is_one)
+            else:
+                kept = self._one(layout, held, written.gone, is_whole=is_whole or is_over)
+            changed[pane] = self._stored(layout, panes.pane(pane), kept, written.new, is_apart=is_apart)
         written.panes.update(changed)
         return panes.changed(changed, open_from)
 
@@ -197,7 +214,7 @@ class PaneMerger:
 
     def _one(self, layout: Layout, held: list[_Held], gone: dict[int, Cells], *, is_whole: bool) -> list[_Held]:
         """Return the pieces of a pane. If a merge is due, the last pieces are merged into one."""
-        start = 0 if is_whole or sum(_count(own) for own in held) > self._limits.pane_cells else _start(held)
+        start = 0 if is_whole else first_merged(list(map(cell_count, held)))
         if len(held) - start < 2:
             return held
         parts = []
@@ -209,11 +226,63 @@ class PaneMerger:
             parts.append(cells)
         return [*held[:start], *merged(layout, parts).pieces(layout)]
 
-    def _new(self, layout: Layout, piece: Piece, new: list[NewPiece], *, is_apart: bool) -> StoredPiece:
-        data = piece.to_bytes()
-        stored = StoredPiece(next(self._numbers), piece.pane, piece.count, len(data), crc32(data))
-        new.append(NewPiece(stored, data, Cells.of_piece(layout, piece), is_apart))
-        return stored
+    def _stored(
+        self,
+        layout: Layout,
+        former: tuple[StoredPiece, ...],
+        kept: Sequence[_Held | ShardPiece],
+        new: list[NewPiece],
+        *,
+        is_apart: bool,
+    ) -> tuple[StoredPiece, ...]:
+        """Return the pieces of a pane in the order of their numbers, after damaged ones. Note the new ones as to be
+        written.
+        """
+        pieces = []
+        for own in kept:
+            if isinstance(own, StoredPiece):
+                pieces.append(own)
+                continue
+            piece, shard = (own.piece, own.shard) if isinstance(own, ShardPiece) else (own, WHOLE)
+            data = own.data if isinstance(own, ShardPiece) else own.to_bytes()
+            crc = own.crc if isinstance(own, ShardPiece) else crc32(data)
+            cells = own.cells if isinstance(own, ShardPiece) else Cells.of_piece(layout, own)
+            stored = StoredPiece(next(self._numbers), piece.pane, piece.count, len(data), crc, shard=shard)
+            new.append(NewPiece(stored, data, cells, is_apart))
+            pieces.append(stored)
+        pieces.sort(key=lambda own: own.number)
+        return (*(own for own in former if own.is_damaged), *pieces)
+
+    def divided(self, state: CubeState, shards: Shards) -> Merged:
+        """Return the pieces of a cube with other shards. In open panes, pieces of other shards are divided or merged.
+
+        Closed panes keep their pieces until late records change the pane. Raise DamagedPieceError if a piece is
+        damaged. Cost: that of the pieces of open panes whose shards have changed.
+        """
+        after = Merged.unmerged(state, None)
+        layout = state.layout
+        if layout is None:
+            return after
+        written = _Written(self._pane_shards())
+        sides = []
+        for panes, is_apart in ((state.panes, False), (state.apart, True)):
+            changed = {}
+            for pane, pieces in panes.open.items():
+                held = sound(pieces)
+                is_cut = written.shards.is_cut(shards, held)
+                if is_cut and any(own.shard not in shards.numbers for own in held):
+                    kept = written.shards.folded(layout, shards, held, written.gone, is_whole=False)
+                    changed[pane] = self._stored(layout, pieces, kept, written.new, is_apart=is_apart)
+            sides.append(panes.with_open(changed))
+        return replace(after, panes=sides[0], apart=sides[1], added=tuple(written.new), gone=written.gone)
+
+    def _pane_shards(self) -> PaneShards:
+        return PaneShards(self._read, cut_cells=self._limits.cut_cells, threads=self._threads)
+
+    def _note(self, cube: CubeId, seconds: Mapping[int, float]) -> None:
+        noted = self.seconds.setdefault(cube, {})
+        for shard, taken_s in seconds.items():
+            noted[shard] = noted.get(shard, 0.0) + taken_s
 
 
 def _limit(query: str, name: str, most: int, other: str) -> str:
@@ -236,22 +305,3 @@ def _touched(
             pieces_by_pane[piece.pane] = list(sound(panes.pane(piece.pane)))
         pieces_by_pane[piece.pane].append(piece)
     return pieces_by_pane
-
-
-def _start(held: Sequence[_Held]) -> int:
-    """Return the index of the first piece that is merged with all later pieces of an open pane. Return the number of
-    pieces if none is merged.
-    """
-    if len(held) <= PIECES_MOST:
-        return len(held)
-    start = len(held) - 1
-    later = _count(held[start])
-    while start and _count(held[start - 1]) <= _WIDER * later:
-        start -= 1
-        later += _count(held[start])
-    # Merge at least half of the pieces, whatever their sizes.
-    return min(start, PIECES_MOST // 2)
-
-
-def _count(own: _Held) -> int:
-    return own.cells if isinstance(own, StoredPiece) else own.count

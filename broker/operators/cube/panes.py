@@ -9,6 +9,8 @@ from functools import cached_property
 from itertools import accumulate, groupby, islice
 from types import MappingProxyType
 
+from asc.operators.cube.shards import WHOLE
+
 _RUN_PANES = 64
 """The most panes of a run: of successive panes whose pieces are read together."""
 _RUN_CELLS = 200_000
@@ -21,7 +23,11 @@ change of a pane copies the leaf of the pane.
 
 @dataclass(frozen=True, slots=True)
 class StoredPiece:
-    """A piece in the store, without its bytes. ``number`` identifies one content for as long as the store is open."""
+    """A piece in the store, without its bytes. ``number`` identifies one content for as long as the store is open.
+
+    ``shard``: the shard to which all its cells belong. Pieces of one pane whose shards have no place in common have no
+    cell in common.
+    """
 
     number: int
     pane: int
@@ -29,6 +35,7 @@ class StoredPiece:
     size_bytes: int
     crc: int
     is_damaged: bool = False
+    shard: int = WHOLE
 
 
 Pieces = Mapping[int, tuple[StoredPiece, ...]]
@@ -135,6 +142,11 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
     def first(self) -> int | None:
         """Return the first pane. Return None if there is none."""
         return self.leaves[0].first if self.leaves else None
+
+    @property
+    def newest(self) -> tuple[StoredPiece, ...]:
+        """Return the pieces of the last pane. Return none if there is no pane."""
+        return list(self.leaves[-1].panes.values())[-1] if self.leaves else ()
 
     def kept_from(self, pane: int) -> ClosedPanes:
         """Return the panes from ``pane`` on. Cost: proportional to the leaf of the pane."""
@@ -268,6 +280,11 @@ class Panes:
             if pieces:
                 (closed if open_from is not None and pane < open_from else opened)[pane] = pieces
         return Panes(self.closed.changed(closed), MappingProxyType(opened), cells, size_bytes)
+
+    def with_open(self, panes: Pieces) -> Panes:
+        """Return the panes after a change of open ones. ``panes``: the changed panes, with all their pieces."""
+        # None of them is closed, however long ago.
+        return self.changed(panes, None) if panes else self
 
     def kept_from(self, pane: int) -> Panes:
         """Return the panes from ``pane`` on."""

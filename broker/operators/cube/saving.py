@@ -13,11 +13,12 @@ from asc.errors import AscError
 from asc.operators.cube.cuboid import Dimensions
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.shards import Shards
 from asc.operators.event_time import EventTimeProgress
 from asc.schema import Schema
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Coverage, Interval, Place
-from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.cube_state import ONE_SHARD, CubeId, CubeState
 from broker.operators.cube.gaps import Gap
 from broker.operators.cube.new_piece import NewPiece
 from broker.operators.cube.panes import Panes, StoredPiece
@@ -29,7 +30,11 @@ _TYPES = "its records have other types than its pieces: remove the query, and re
 _UNREADABLE = CubeDefinition(Dimensions(()), (), time="")
 """The definition of a cube whose own definition is damaged. Such a cube is parked, and has no layout."""
 _GAP = "number, cube, first_us, end_us, reason, newest_us, offsets"
-_CUBE = "number, query, generation, definition, types, since, version, watermark_us, batch, parked, stopped, kept_from"
+_CUBE = (
+    "number, query, generation, definition, types, since, version, watermark_us, batch, parked, stopped, kept_from, "
+    "shards"
+)
+_PIECE = "number, cube, pane, cells, crc, data, is_apart, view, shard"
 
 
 class SavedCubes:
@@ -74,8 +79,8 @@ class SavedCubes:
         windows, views = self.windows.states(definitions), self.views.states()
         pieces = _grouped(
             self._store.execute(
-                "SELECT cube, number, pane, cells, length(data), crc, is_damaged, is_apart FROM pieces WHERE view = 0"
-                " ORDER BY number"
+                "SELECT cube, number, pane, cells, length(data), crc, is_damaged, shard, is_apart FROM pieces"
+                " WHERE view = 0 ORDER BY number"
             )
         )
         coverage = _grouped(
@@ -90,7 +95,8 @@ class SavedCubes:
         counters = _grouped(self._store.execute("SELECT cube, name, value FROM counters"))
         state_by_id = {}
         for row in rows:
-            number, query, generation, _, types, since, version, watermark_us, batch, parked, stopped, kept_from = row
+            number, query, generation, _, types, since, version, watermark_us, batch, parked, stopped, *rest = row
+            kept_from, shards = rest
             definition = definitions.get(number, _UNREADABLE)
             assert definition.time is not None
             assert definition.grain_us is not None
@@ -120,6 +126,7 @@ class SavedCubes:
                 tuple(view for view in views.get(number, ()) if view.role != "band"),
                 tuple(view for view in views.get(number, ()) if view.role == "band"),
                 kept_from,
+                _shards_of(shards),
             ).without_unkept()
             if number in damaged:
                 state_by_id[state.id] = replace(state, parked=state.parked or damaged[number])
@@ -148,11 +155,8 @@ class SavedCubes:
         number, store = after.number, self._store
         self.delete_pieces(gone)
         store.execute_all(
-            "INSERT INTO pieces (number, cube, pane, cells, crc, data, is_apart, view) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (e.stored.number, number, e.stored.pane, e.stored.cells, e.stored.crc, e.data, e.is_apart, e.view)
-                for e in added
-            ),
+            f"INSERT INTO pieces ({_PIECE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (_piece_row(number, own) for own in added),
         )
         self.views.save((*before.views, *before.bands), (*after.views, *after.bands))
         self._save_coverage(number, False, before.coverage, after.coverage)
@@ -174,9 +178,9 @@ class SavedCubes:
             ((number, name, own) for name, own in after.counters.items() if own != before.counters.get(name)),
         )
         self.windows.save(number, before.windows, after.windows, after.definition)
-        row = (after.watermark_us, after.batch, after.parked, after.stopped, after.kept_from)
-        if row != (before.watermark_us, before.batch, before.parked, before.stopped, before.kept_from):
-            columns = "watermark_us = ?, batch = ?, parked = ?, stopped = ?, kept_from = ?"
+        row = _changing(after)
+        if row != _changing(before):
+            columns = "watermark_us = ?, batch = ?, parked = ?, stopped = ?, kept_from = ?, shards = ?"
             store.execute(f"UPDATE cubes SET {columns} WHERE number = ?", (*row, number))
 
     def clocks(self) -> dict[str, Clock]:
@@ -287,8 +291,29 @@ def _grouped(rows: Rows) -> dict[int, Rows]:
 
 
 def _piece(row: Sequence[int]) -> StoredPiece:
-    number, pane, cells, size_bytes, crc, is_damaged = row
-    return StoredPiece(number, pane, cells, size_bytes, crc, bool(is_damaged))
+    number, pane, cells, size_bytes, crc, is_damaged, shard = row
+    return StoredPiece(number, pane, cells, size_bytes, crc, bool(is_damaged), shard)
+
+
+def _piece_row(cube: int, new: NewPiece) -> tuple[Any, ...]:
+    own = new.stored
+    return (own.number, cube, own.pane, own.cells, own.crc, new.data, new.is_apart, new.view, own.shard)
+
+
+def _shards_of(text: str | None) -> Shards:
+    """Return the shards of a cube. A damaged text gives one shard, as no cell depends on it."""
+    if text is None:
+        return ONE_SHARD
+    try:
+        return Shards.of([int(number) for number in text.split()])
+    except (ValueError, AscError):
+        return ONE_SHARD
+
+
+def _changing(state: CubeState) -> tuple[Any, ...]:
+    """Return the columns of a cube's row that a transaction may change."""
+    shards = None if len(state.shards) == 1 else " ".join(map(str, state.shards.numbers))
+    return (state.watermark_us, state.batch, state.parked, state.stopped, state.kept_from, shards)
 
 
 def _gap(row: Sequence[Any]) -> Gap:

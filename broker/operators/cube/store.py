@@ -8,9 +8,9 @@ are:
 - ``newest``: by time expression and partition the newest time of its last batch, its topic id and where it ended;
 - ``cubes``: query, generation, definition and the types of its pieces. The versions of the registry at which the query
   was registered, and of the plan with which the cube began. The watermark after its last batch, the commit of that
-  batch, and why it is parked;
+  batch, and why it is parked. Also the numbers of its shards, NULL if it has one;
 - ``pieces``: Arrow bytes by pane, with their CRC32, those of late records that stay apart and those of views among
-  them. ``view`` is the number of the view, or 0;
+  them. ``view`` is the number of the view, or 0. ``shard`` is the number of the shard to which all its cells belong;
 - ``views``: the materialised views of a cube, and the bands of its older panes: cuboid, panes of the cube in one pane
   of the view, and role. Also the pane before which the view is complete;
 - ``demand``: how often questions ask for each view of a cube, as JSON;
@@ -45,9 +45,9 @@ from typing import Any
 from broker.disk_sync import sync
 from broker.errors import CubeStoreError, DamagedFormerCellsError, DamagedPieceError
 
-FORM = 2
+FORM = 3
 """The form of the file of cubes that this version of asc-broker reads and writes. The version also reads form 1,
-which has no views, and refuses a file of any other form.
+which has no views, and form 2, which has no shards. It refuses a file of any other form.
 """
 
 _APPLICATION = 0x41_53_43_43
@@ -112,7 +112,15 @@ CREATE TABLE backfills (cube INTEGER PRIMARY KEY);
 CREATE INDEX views_of_cube ON views (cube);
 CREATE TABLE demand (cube INTEGER PRIMARY KEY, counts TEXT NOT NULL);
 """
-_FROM_FORM_1 = "ALTER TABLE pieces ADD COLUMN view INTEGER NOT NULL DEFAULT 0;" + _ADDED_TABLES
+_SHARD_COLUMNS = """
+ALTER TABLE pieces ADD COLUMN shard INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE cubes ADD COLUMN shards TEXT;
+"""
+_CHANGES = {
+    1: "ALTER TABLE pieces ADD COLUMN view INTEGER NOT NULL DEFAULT 0;" + _ADDED_TABLES + _SHARD_COLUMNS,
+    2: _SHARD_COLUMNS,
+}
+"""The statements that change a file of an older form to this one, by that form."""
 
 _WITH_DATA = ("pieces", "former_cells")
 _OF_CUBES = ("coverage", "gaps", "counters", "windows", "revisions", "views", "backfills", "demand")
@@ -301,7 +309,7 @@ class Store:
         application = self.execute("PRAGMA application_id")[0][0]
         if (form, application) == (0, 0) and not self.execute("SELECT 1 FROM sqlite_schema LIMIT 1"):
             with self.transaction():
-                self._make(_TABLES + _ADDED_TABLES)
+                self._make(_TABLES + _ADDED_TABLES + _SHARD_COLUMNS)
                 self.execute(f"PRAGMA application_id = {_APPLICATION}")
             return
         if application == _APPLICATION and form > FORM:
@@ -309,13 +317,10 @@ class Store:
             raise CubeStoreError("cubes", str(self.path), remedy)
         tables = {name for (name,) in self.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         needed = ("stream", "marks", "newest", "cubes", "removed", *_WITH_DATA, *_OF_CUBES)
-        if (
-            form == 1
-            and application == _APPLICATION
-            and tables.issuperset(set(needed) - {"views", "backfills", "demand"})
-        ):
+        added = {"views", "backfills", "demand"} if form == 1 else set()
+        if form in _CHANGES and application == _APPLICATION and tables.issuperset(set(needed) - added):
             with self.transaction():
-                self._make(_FROM_FORM_1)
+                self._make(_CHANGES[form])
             return
         if (form, application) != (FORM, _APPLICATION) or not tables.issuperset(needed):
             raise CubeStoreError("cubes", str(self.path), "is no file of cubes: move it away, or copy a dump there")

@@ -139,11 +139,20 @@ def to_form_1(folder: Path) -> None:
                 "DROP TABLE demand",
                 "DROP TABLE backfills",
                 "ALTER TABLE gaps DROP COLUMN offsets",
+                *TO_FORM_2,
                 "PRAGMA user_version = 1",
             ),
         ):
             connection.execute(statement)
     connection.close()
+
+
+TO_FORM_2 = (
+    "ALTER TABLE pieces DROP COLUMN shard",
+    "ALTER TABLE cubes DROP COLUMN shards",
+    "PRAGMA user_version = 2",
+)
+"""The statements that turn a file of cubes into one without shards."""
 
 
 def rows_of(keeper: Keeper, cube: CubeId, **body: Any) -> list[tuple[Any, ...]]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from broker.operators.cube.merging import PIECES_MOST, CubeLimits
+from broker.operators.cube.merging import CubeLimits
+from broker.operators.cube.pane_shards import PIECES_MOST
 from tests.broker.operators.cube.kept_stream import (
     MINUTE_US,
     Record,

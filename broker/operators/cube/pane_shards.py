@@ -1,0 +1,189 @@
+"""The pieces of large panes, one for each shard: their merging after a batch, in threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.operators.cube.cell_places import places_of
+from asc.operators.cube.cells import Cells, merged
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.piece import Piece
+from asc.operators.cube.shards import WHOLE, Shards
+from broker.operators.cube.panes import StoredPiece
+
+PIECES_MOST = 32
+"""The most pieces of an open pane. If a batch adds one more, the last pieces are merged into one."""
+_PIECES_LEAST = 8
+"""The most pieces of one shard of an open pane, if there are many shards."""
+_WIDER = 2
+"""A piece is not merged yet if it has more than this many times the cells of all later pieces of its pane."""
+
+CUT_CELLS = 50_000
+"""The cells above which a pane is cut into the shards of its cube. A small pane has no more pieces than without shards,
+as writing a piece takes some 0.1 ms.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShardPiece:
+    """A piece of one shard that is to be written. ``cells``: the cells of the piece. ``crc``: of ``data``."""
+
+    shard: int
+    piece: Piece
+    cells: Cells
+    data: bytes
+    crc: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Some rows of cells, which a thread takes out."""
+
+    cells: Cells
+    rows: npt.NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class _Shard:
+    """The pieces of a shard in a pane, and the rows that become pieces of it, in the order of their commits.
+
+    ``is_cut``: whether rows are from a stored piece that has other cells too.
+    """
+
+    parts: list[StoredPiece | _Rows] = field(default_factory=list)
+    is_cut: bool = False
+
+    def start(self, most: int, *, is_whole: bool) -> int:
+        """Return the index of the first part that is merged or written anew. Return the number of parts if none is."""
+        count = len(self.parts)
+        is_new = count > 0 and isinstance(self.parts[-1], _Rows)
+        if is_whole or self.is_cut:
+            return 0 if count > 1 or is_new else count
+        sizes = [own.cells if isinstance(own, StoredPiece) else len(own.rows) for own in self.parts]
+        return min(first_merged(sizes, most), count - is_new)
+
+
+class PaneShards:
+    """The rules by which the pieces of a large pane follow the shards of their cube.
+
+    A pane is cut when it has more than ``cut_cells`` cells. Then each shard has its own pieces, by the rules of a pane.
+    Pieces of other shards than those of the cube, from before a change, are divided when their pane changes. So no
+    result depends on the shards of a piece: they only say which pieces have no cell in common.
+
+    Cost: a batch reads and writes the pieces of the shards that it changes, each shard in a thread.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[Layout, StoredPiece], Cells],
+        *,
+        cut_cells: int = CUT_CELLS,
+        threads: Executor | None = None,
+    ) -> None:
+        """Set the source of cells. ``read`` returns the cells of a piece. ``threads``: those in which shards are
+        folded; None folds them in the caller's.
+
+        The attribute ``seconds`` has the time for which each shard was folded.
+        """
+        self._read = read
+        self._cut_cells = cut_cells
+        self._threads = threads
+        self.seconds: dict[int, float] = {}
+
+    def is_cut(self, shards: Shards, held: Sequence[StoredPiece | Piece]) -> bool:
+        """Return whether a pane is cut into shards. ``held``: its pieces, and the new piece of a batch."""
+        if any(isinstance(own, StoredPiece) and own.shard != WHOLE for own in held):
+            return True
+        return len(shards) > 1 and sum(map(cell_count, held)) > self._cut_cells
+
+    def folded(
+        self,
+        layout: Layout,
+        shards: Shards,
+        held: Sequence[StoredPiece | Piece],
+        gone: dict[int, Cells],
+        *,
+        is_whole: bool,
+    ) -> list[StoredPiece | ShardPiece]:
+        """Return the pieces of a cut pane. Add the cells of stored pieces that are replaced to ``gone``.
+
+        ``is_whole``: whether each shard is to have one piece.
+        """
+        by_shard = {number: _Shard() for number in shards.numbers}
+        for own in held:
+            if isinstance(own, StoredPiece) and own.shard in by_shard:
+                by_shard[own.shard].parts.append(own)
+                continue
+            is_stored = isinstance(own, StoredPiece)
+            cells = self._read(layout, own) if isinstance(own, StoredPiece) else Cells.of_piece(layout, own)
+            if isinstance(own, StoredPiece):
+                gone[own.number] = cells
+            for number, rows in shards.divided(places_of(cells)):
+                by_shard[number].parts.append(_Rows(cells, rows))
+                by_shard[number].is_cut |= is_stored
+        most = max(_PIECES_LEAST, PIECES_MOST // len(shards))
+        kept: list[StoredPiece | ShardPiece] = []
+        work: list[tuple[int, Sequence[StoredPiece | _Rows]]] = []
+        for number, shard in by_shard.items():
+            start = shard.start(most, is_whole=is_whole)
+            # All parts before the start are stored pieces.
+            kept += [own for own in shard.parts[:start] if isinstance(own, StoredPiece)]
+            if start < len(shard.parts):
+                work.append((number, shard.parts[start:]))
+        for piece, replaced, taken_s in self._all(layout, work):
+            kept.append(piece)
+            gone.update(replaced)
+            self.seconds[piece.shard] = self.seconds.get(piece.shard, 0.0) + taken_s
+        return kept
+
+    def _all(
+        self, layout: Layout, work: Sequence[tuple[int, Sequence[StoredPiece | _Rows]]]
+    ) -> list[tuple[ShardPiece, Mapping[int, Cells], float]]:
+        if self._threads is None or len(work) < 2:
+            return [self._one(layout, *each) for each in work]
+        return list(self._threads.map(lambda each: self._one(layout, *each), work))
+
+    def _one(
+        self, layout: Layout, shard: int, parts: Sequence[StoredPiece | _Rows]
+    ) -> tuple[ShardPiece, Mapping[int, Cells], float]:
+        """Return the parts of a shard as one piece, the cells of the pieces that it replaces, and the time taken."""
+        begin_s = time.perf_counter()
+        replaced: dict[int, Cells] = {}
+        merging = []
+        for part in parts:
+            if isinstance(part, StoredPiece):
+                replaced[part.number] = cells = self._read(layout, part)
+            else:
+                cells = part.cells.take(part.rows)
+            merging.append(cells)
+        (piece,) = (merged(layout, merging) if len(merging) > 1 else merging[0]).pieces(layout)
+        data = piece.to_bytes()
+        new = ShardPiece(shard, piece, Cells.of_piece(layout, piece), data, crc32(data))
+        return new, replaced, time.perf_counter() - begin_s
+
+
+def first_merged(sizes: Sequence[int], most: int = PIECES_MOST) -> int:
+    """Return the index of the first piece of an open pane that is merged with all later ones. Return the number of
+    pieces if none is merged. ``sizes``: the cells of each piece. ``most``: the pieces up to which none is merged.
+    """
+    if len(sizes) <= most:
+        return len(sizes)
+    start = len(sizes) - 1
+    later = sizes[start]
+    while start and sizes[start - 1] <= _WIDER * later:
+        start -= 1
+        later += sizes[start]
+    # Merge at least half of the pieces, whatever their sizes.
+    return min(start, most // 2)
+
+
+def cell_count(own: StoredPiece | Piece) -> int:
+    """Return the number of cells of a piece."""
+    return own.cells if isinstance(own, StoredPiece) else own.count
