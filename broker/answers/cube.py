@@ -49,6 +49,21 @@ class CubeBackfillProgress(TypedDict):
     gaps: list[CubeGap]
 
 
+class CubeShard(TypedDict):
+    """A shard of a cube: the cells whose place begins with its bits; ``all`` if there is one shard.
+
+    ``cells``, ``bytes``: of the pieces of exactly this shard, without views and bands. ``pane_cells`` and
+    ``folding_share``: its load at the last check, null before the first one. They are its cells in one pane, and the
+    part of the time between two checks in which it was folded.
+    """
+
+    shard: str
+    cells: int
+    bytes: int
+    pane_cells: int | None
+    folding_share: float | None
+
+
 class CubeBand(TypedDict):
     """A band of older panes of a cube, with the view that it keeps. ``to``: the end of its last pane; null if it has
     none.

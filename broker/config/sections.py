@@ -308,8 +308,8 @@ class LimitsConfig(Section):
     Queries: the costs of a predicate (``asc.predicate.Limits``), and the expressions that Spark computes for a stream.
     Events and pairs of a stream: the number of tracks, of queries, and of objects in the state. DBSCAN: the number of
     queries, and the points of a window. Cubes: the number of queries, the bytes of the states of one batch, and the
-    cells of a pane. All cubes together: their bytes and their panes; the seconds of an answer. Layers: the vertices of
-    a shape, and the rows of a layer. Joins: the shapes of all joins of a stream together.
+    cells of a pane. All cubes together: their bytes and their panes; the seconds of an answer. A cube: its shards.
+    Layers: the vertices of a shape, and the rows of a layer. Joins: the shapes of all joins of a stream together.
     """
 
     length_chars: int = Field(default=Limits.length_chars, ge=1, strict=True)
@@ -332,6 +332,7 @@ class LimitsConfig(Section):
     cube_bytes: int = Field(default=1 << 30, ge=1 << 20, strict=True)
     cube_panes: int = Field(default=250_000, ge=1, strict=True)
     cube_query_s: int = Field(default=10, ge=1, strict=True)
+    cube_shards: int = Field(default=64, ge=1, le=64, strict=True)
     shape_vertices: int = Field(default=VERTICES_MAX, ge=1, le=VERTICES_MAX, strict=True)
     layer_shapes: int = Field(default=2_000_000, ge=1, strict=True)
     stream_join_shapes: int = Field(default=2_000_000, ge=0, strict=True)

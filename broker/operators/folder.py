@@ -27,7 +27,8 @@ class FoldContext:
     ``lateness_us``: the allowed lateness in microseconds, by which the watermark is behind the mark. ``time_zone``: the
     time zone in which Spark reads TIMESTAMP literals. ``cluster``: the Kafka cluster with the topics of outputs.
     ``read_to`` returns the offsets up to which batches are committed, by the id of the source topic and partition. It
-    asks Kafka, so only a folder with states calls it, and it may raise KafkaError.
+    asks Kafka, so only a folder with states calls it, and it may raise KafkaError. ``lag`` returns the records that the
+    stream has not read yet, None if it is unknown; it asks nobody.
     """
 
     name: str
@@ -38,6 +39,7 @@ class FoldContext:
     time_zone: str
     cluster: KafkaCluster
     read_to: Callable[[], Mapping[tuple[str, int], int]] = dict
+    lag: Callable[[], int | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

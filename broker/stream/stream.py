@@ -114,6 +114,7 @@ class Stream:
             time_zone=self.time_zone,
             cluster=cluster,
             read_to=self._read_to,
+            lag=self.figures.lag.records,
         )
         self.folders = {op: kind.folder(context) for op, kind in fold_kinds().items()}
         """The folders of the stream, which own the states that workers fill, by the name of their kind."""

@@ -43,6 +43,7 @@ _MATERIALISED = MetricForm(
     f"Views that a cube stores beside its base cuboid, by role: {', '.join(ROLES)}",
     (*_BY_CUBE, "role"),
 )
+_SHARDS = MetricForm("asc_cube_shards", "gauge", "Shards into which the large panes of a cube are divided", _BY_CUBE)
 _SECONDS = MetricForm(
     "asc_cube_query_seconds",
     "histogram",
@@ -53,7 +54,7 @@ _ANSWER_CELLS = MetricForm(
     "asc_cube_answer_cells", "histogram", "Cells from which the answer to a question was computed", ("stream",)
 )
 
-FORMS = (_RECORDS, _BACKFILLED, _WINDOWS, _CELLS, _BYTES, _MATERIALISED, _SECONDS, _ANSWER_CELLS)
+FORMS = (_RECORDS, _BACKFILLED, _WINDOWS, _CELLS, _BYTES, _MATERIALISED, _SHARDS, _SECONDS, _ANSWER_CELLS)
 
 
 class CubeMetrics(Collector):
@@ -87,6 +88,7 @@ class CubeMetrics(Collector):
             for role in ROLES
         )
         yield filled(_MATERIALISED, roles)
+        yield _by_cube(_SHARDS, cubes, lambda state: len(state.shards))
         figures = {name: keeper.questions.figures for name, keeper in keepers.items()}
         yield _histogram(_SECONDS, figures, lambda own: own.seconds)
         yield _histogram(_ANSWER_CELLS, figures, lambda own: own.cells)

@@ -145,7 +145,10 @@ class CubeFolder:
                 self._keeper = Keeper.open(
                     self._path,
                     stream.attributes,
-                    CubeLimits(limits.cube_cells, limits.cube_bytes, limits.cube_panes, limits.cube_query_s),
+                    CubeLimits(
+                        *(limits.cube_cells, limits.cube_bytes, limits.cube_panes, limits.cube_query_s),
+                        shards=limits.cube_shards,
+                    ),
                     lateness_s=stream.lateness_us / 1_000_000,
                     time_zone=stream.time_zone,
                     read_to=stream.read_to(),
@@ -207,7 +210,8 @@ class CubeFolder:
 
     def tidy(self) -> None:
         """Repeat the changes of cubes that failed in :meth:`set_registered`. Delete some data of deleted cubes, let
-        panes age, and fill views from closed panes. Store the demand for views, and choose them anew, if that is due.
+        panes age, and fill views from closed panes. Store the demand for views, choose them anew, and check the load of
+        shards, if that is due.
 
         If one of these fails, the others continue, and the log has a line.
         """
@@ -216,6 +220,7 @@ class CubeFolder:
         if (keeper := self._keeper) is not None:
             run("have data of deleted cubes in their file", lambda: keeper.purge(_PURGED_S))
             run("have panes that do not age", lambda: keeper.bands.age(_FILLED_S))
+            run("have shards that are not checked", lambda: keeper.shards.check_if_due(self._stream.lag()))
             run("have views that are not filled", lambda: keeper.views.fill(_FILLED_S))
             run("forget the demand for views", lambda: keeper.demands.save(keeper.snapshot.cubes.values()))
             run("have views that are not chosen anew", lambda: self._optimiser.run_if_due(keeper, self._budgets))
@@ -315,7 +320,8 @@ class CubeFolder:
             return None
         if is_brief:
             return {"cells": state.cells, "bytes": state.size_bytes, "whole": snapshot.is_whole(state)}
-        return {**snapshot.status(cube), "ageing_problem": keeper.bands.problem(cube)}
+        shards = {"shards": keeper.shards.status(state)}
+        return {**snapshot.status(cube), **shards, "ageing_problem": keeper.bands.problem(cube)}
 
     def refusal(self, query_id: str, where: str, definition: StandingCube, since: int) -> QueryError | None:
         """Return the error if the older panes of a cube fit no order with the bands of a changed definition, so that no

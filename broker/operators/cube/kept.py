@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from broker.answers.cube import CubeBand, CubeGap, CubeOffsets, CubePartition
+from broker.answers.cube import CubeBand, CubeGap, CubeOffsets, CubePartition, CubeShard
 from broker.operators.kept_body import KeptBody
 
 
@@ -35,6 +35,7 @@ class CubeKept(KeptBody):
     view_bytes: int = Field(default=0, description="Of these views, among the bytes.")
     kept_from: str | None = Field(default=None, description="Panes before it are deleted for their age.")
     bands: list[CubeBand] = Field(default=[], description="Of older panes, finest first.")
+    shards: list[CubeShard] = Field(default=[], description="In the order of their leading bits.")
     ageing_problem: str | None = Field(
         default=None, description="Why no pane goes on to a band, and none is deleted for its age."
     )

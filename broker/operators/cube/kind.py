@@ -47,6 +47,7 @@ class CubeKind:
     handoff: Literal["fold"] = "fold"
     limits: tuple[str, ...] = (
         *("stream_cubes", "cube_partial_bytes", "cube_cells", "cube_bytes", "cube_panes", "cube_query_s"),
+        "cube_shards",
     )
     allows_join: bool = False
     allows_compacted_topic: bool = True

@@ -44,7 +44,7 @@ def stored_page(
     """Return the page of what a cube stores. ``choice``: the proposal of the optimiser that the page shows, and its
     mark. ``error``: a refusal, which the page shows and whose status it has.
     """
-    content: dict[str, Any] = {"lattice": None, "past": None}
+    content: dict[str, Any] = {"lattice": None, "past": None, "shards": []}
     try:
         content = {**content, **_stored(cube)}
     except AscError as own:
@@ -87,4 +87,5 @@ def _stored(cube: ReadableCube) -> dict[str, Any]:
         "lattice_drawing": lattice_drawing(lattice, cube.query.id),
         "past": past,
         "past_drawing": past_drawing(past, cube.query.id),
+        "shards": keeper.shards.status(state),
     }

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from asc.operators.cube.shards import Shards
 from asc.operators.cube.view import View
 from broker.http.operators.cube_metrics import CubeMetrics
 from broker.operators.cube.kind import CUBE
@@ -35,9 +36,12 @@ def test_records_cells_bytes_and_questions_are_counted(tmp_path: Path) -> None:
     assert found["asc_cube_bytes", "s", "late"] == keeper.snapshot.status(cube_id("late", own))["bytes"] > 0
     assert found["asc_cube_materialised", "s", "late", "pinned"] == 1
     assert found["asc_cube_materialised", "s", "late", "chosen"] == 0
+    assert found["asc_cube_shards", "s", "late"] == 1
     assert found["asc_cube_query_seconds_count", "s"] == 1
     assert found["asc_cube_answer_cells_bucket", "s", "10.0"] == 1
     assert found["asc_cube_answer_cells_sum", "s"] == 2
+    assert keeper.shards.change(cube_id("late", own), Shards(), Shards.of([4, 5, 3]))
+    assert samples(streams)["asc_cube_shards", "s", "late"] == 3
     keeper.close()
 
 

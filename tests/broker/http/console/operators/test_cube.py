@@ -422,6 +422,7 @@ def test_pins_and_bands_are_shown_and_names_are_text(site: Site) -> None:
             (name, "2h"): "band, not complete",
             ("carrier", "1h"): "pinned, not complete",
         }
+        assert table_of(sections_of(text, "Shards"))[1:] == [["all", "0", "0", "", ""]]
     finally:
         assert site.client.delete("/v1/queries/kept").status_code == 200
     page(site, "/console/cube/stored/kept", 404)
