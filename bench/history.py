@@ -1,4 +1,4 @@
-"""Cubes that last: records with many views, a year by month, the ageing of a day, chosen views, and backfills."""
+"""Cubes that last: records with many views, a year by month, ageing, chosen views, shards, and backfills."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import cube_ageing, cube_backfill, cube_optimiser, cube_views, cube_year
+from bench import cube_ageing, cube_backfill, cube_optimiser, cube_shards, cube_views, cube_year
 from bench.cube_goals import goals_table
 from bench.cube_rows import Rows, run_rows
 from bench.history_goals import goals_of
@@ -17,6 +17,7 @@ ROWS: Rows = {
     "year": (cube_year.year, cube_year.FULL, cube_year.QUICK),
     "ageing": (cube_ageing.ageing, cube_ageing.FULL, cube_ageing.QUICK),
     "optimiser": (cube_optimiser.optimiser, cube_optimiser.FULL, cube_optimiser.QUICK),
+    "shards": (cube_shards.shards, cube_shards.FULL, cube_shards.QUICK),
     "backfill": (cube_backfill.backfill, cube_backfill.FULL, cube_backfill.QUICK),
 }
 

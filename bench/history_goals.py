@@ -46,6 +46,15 @@ def _optimiser(row: Row) -> Iterator[Goal]:
     )
 
 
+def _shards(row: Row) -> Iterator[Goal]:
+    for name in ("split", "merge"):
+        yield Goal(
+            f"time to {name} a shard of {row['cells']:,} cells", row[f"{name}_s"], 1.0, "{:.2f} s", is_least=False
+        )
+    measure = "time that a split or merge adds to the slowest batch meanwhile"
+    yield Goal(measure, row["held_s"], 1.0, "{:.2f} s", is_least=False)
+
+
 def _backfill(row: Row) -> Iterator[Goal]:
     yield Goal("records/s of a backfill / of DuckDB that inserts the same NDJSON", row["ratio"], 1.5)
     yield Goal("throughput of a backlog beside a backfill / without a backfill", row["routing_ratio"], 0.9)
@@ -56,5 +65,6 @@ _READERS: Mapping[str, Callable[[Row], Iterator[Goal]]] = {
     "year": _year,
     "ageing": _ageing,
     "optimiser": _optimiser,
+    "shards": _shards,
     "backfill": _backfill,
 }
