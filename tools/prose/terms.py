@@ -47,7 +47,7 @@ BANNED = (
     _banned("judg", r"\bjudg(?:e|es|ed|ing|e?ments?)\b", "validate (a definition), evaluate (a record)"),
     _banned("turn", r"\b(?:takes?|has|have|waits? for|gives? up) (?:its|the|a|their) turns?\b", "lead, slot"),
     _banned("output topic", r"\boutput topics?\b", "destination topic"),
-    _banned("shard", r"\bshards?\b", "part"),
+    _banned("shard", r"\bshards? of (?:the|a) feed\b", "part"),
     _banned("bucket", r"\b(?:time|feed|pane) buckets?\b", "pane, part"),
     _banned("active quer", r"\bactive quer(?:y|ies)\b", "served query"),
     _banned("kin", r"\band (?:its|their) kin\b", "and similar"),
