@@ -11,11 +11,17 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from asc.operators.cube.shard_rule import ShardLoad, ShardRule
+import numpy as np
+
+from asc.frozen import frozen
+from asc.operators.cube.cell_places import places_of
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.shard_rule import SPLIT_CELLS, ShardLoad, ShardRule
 from asc.operators.cube.shards import Shards, expected, shard_name
 from broker.errors import DamagedPieceError
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.merging import Merged, PaneMerger
+from broker.operators.cube.panes import sound
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.stepwise_changes import StepwiseChanges
 
@@ -82,17 +88,23 @@ class ShardKeeping:
             return
         self._checked_s = now_s
         with self._changes.lock:
-            cubes = self._changes.current.sure().cubes
+            snapshot = self._changes.current.sure()
+            cubes = snapshot.cubes
             self._rules = {cube: rule for cube, rule in self._rules.items() if cube in cubes}
             self._loads = {}
             seconds, self._seconds = self._seconds, {}
         for state in cubes.values():
             if state.layout is not None and state.parked is None:
-                self._check(state, seconds.get(state.id, {}), passed_s, lag)
+                try:
+                    cells = pane_cells(snapshot, state, state.layout)
+                except DamagedPieceError as error:
+                    self._park_damaged(state.id, error.number)
+                    continue
+                noted = seconds.get(state.id, {})
+                loads = {shard: ShardLoad(own, noted.get(shard, 0.0) / passed_s) for shard, own in cells.items()}
+                self._check(state, loads, lag)
 
-    def _check(self, state: CubeState, seconds: Mapping[int, float], passed_s: float, lag: int | None) -> None:
-        cells = _pane_cells(state)
-        loads = {shard: ShardLoad(cells[shard], seconds.get(shard, 0.0) / passed_s) for shard in state.shards.numbers}
+    def _check(self, state: CubeState, loads: Mapping[int, ShardLoad], lag: int | None) -> None:
         rule = self._rules.get(state.id, ShardRule())
         self._rules[state.id], wanted = rule.after(state.shards, loads, lag, self._most)
         self._loads[state.id] = loads
@@ -154,16 +166,27 @@ class ShardKeeping:
         self.threads.shutdown()
 
 
-def _pane_cells(state: CubeState) -> dict[int, int]:
-    """Return the cells that each shard has in a pane: in the newest closed pane, or in one piece of an open pane.
+def pane_cells(snapshot: Snapshot, state: CubeState, layout: Layout, most: int = SPLIT_CELLS) -> dict[int, int]:
+    """Return the cells that each shard has in a pane: the newest closed pane, or an open one that has more.
 
-    Several pieces of an open pane may have the same cells. Pieces of other shards count by their expected part.
+    Several pieces of an open pane may have the same cells. Their different cells are counted if this decides whether a
+    shard has more than ``most``. Otherwise the largest piece counts. In closed panes, pieces of other shards count by
+    their expected part. Raise DamagedPieceError. Cost: a pass over the pieces of open panes, without their cells unless
+    these are counted.
     """
-    cells = dict.fromkeys(state.shards.numbers, 0)
-    for number in cells:
-        closed = sum(expected(piece.cells, piece.shard, number) for piece in state.panes.closed.newest)
-        opened = (expected(own.cells, own.shard, number) for pieces in state.panes.open.values() for own in pieces)
-        cells[number] = max(closed, max(opened, default=0))
+    cells = {
+        number: sum(expected(piece.cells, piece.shard, number) for piece in state.panes.closed.newest)
+        for number in state.shards.numbers
+    }
+    for pieces in state.panes.open.values():
+        held = sound(pieces)
+        parts = {number: [expected(own.cells, own.shard, number) for own in held] for number in cells}
+        if any(max(own, default=0) <= most < sum(own) for own in parts.values()):
+            places = [places_of(snapshot.cells(layout, piece)) for piece in held]
+            different = frozen(np.unique(np.concatenate(places)))
+            parts = {number: [len(rows)] for number, rows in state.shards.divided(different)}
+        for number, own in parts.items():
+            cells[number] = max(cells[number], *own, 0)
     return cells
 
 

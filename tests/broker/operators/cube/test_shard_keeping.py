@@ -23,7 +23,7 @@ from asc.operators.cube.view import View
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
-from broker.operators.cube.shard_keeping import CHECKED_S
+from broker.operators.cube.shard_keeping import CHECKED_S, pane_cells
 from tests.broker.operators.cube.kept_stream import (
     MINUTE_US,
     SCHEMA,
@@ -231,6 +231,28 @@ def test_a_cube_has_at_most_the_shards_of_the_limit(tmp_path: Path) -> None:
         keeper.shards.check_if_due(None, now_s=check * CHECKED_S)
     assert keeper.snapshot.cube(JOINED).shards == Shards()
     assert keeper.shards.status(keeper.snapshot.cube(JOINED))[0]["folding_share"] == 1.0
+    keeper.close()
+
+
+def test_the_cells_of_a_shard_in_a_pane_are_counted_if_its_pieces_may_be_too_many(tmp_path: Path) -> None:
+    keeper = opened(tmp_path, limits=CUT)
+    keeper.define(JOINED, OWN)
+    topic = topic_of(*many(8, 0), *many(10, 1), *many(12, 1), *many(12, 1))
+    keeper.shards.change(JOINED, Shards(), Shards.of([2, 3]))
+    for first, end in ((0, 18), (18, 30), (30, 42)):
+        topic.commit(keeper, batch(first, end), {JOINED: OWN})
+    state = keeper.snapshot.cube(JOINED)
+    (pieces,) = state.panes.open.values()
+    sizes = {shard: [own.cells for own in pieces if own.shard == shard] for shard in (2, 3)}
+    assert sum(map(max, sizes.values())) == 12 < sum(map(sum, sizes.values()))
+    # Each carrier is counted once, whether the pieces are read or not.
+    for most in (0, max(max(own) for own in sizes.values()), 99):
+        assert pane_cells(keeper.snapshot, state, LAYOUT, most) == {shard: max(own) for shard, own in sizes.items()}
+    topic.partitions[0] += many(30, 1)[12:]
+    topic.commit(keeper, batch(42, 60), {JOINED: OWN})
+    state = keeper.snapshot.cube(JOINED)
+    assert sum(pane_cells(keeper.snapshot, state, LAYOUT, 99).values()) < 30
+    assert sum(pane_cells(keeper.snapshot, state, LAYOUT, 16).values()) == 30
     keeper.close()
 
 
