@@ -96,14 +96,14 @@ def _changed(records: pa.Table, batches: int) -> dict[str, Any]:
     }
 
 
-def _closed(records: pa.Table, own: Shards) -> tuple[float, float]:
+def _closed(records: pa.Table, wanted: Shards) -> tuple[float, float]:
     """Return the seconds in which a batch closes the pane of two batches, and in which a late record joins the pane."""
     with (
         tempfile.TemporaryDirectory(prefix="asc-bench-") as name,
         kept_cubes(Path(name) / "cubes.sqlite", [DIMENSIONS]) as kept,
     ):
-        if own is not _ONE:
-            _change(kept, _ONE, own)
+        if wanted is not _ONE:
+            _change(kept, _ONE, wanted)
         _commit(kept, records)
         _commit(kept, records)
         late = records.slice(0, 1)

@@ -239,14 +239,15 @@ class PaneMerger:
         written.
         """
         pieces = []
-        for own in kept:
-            if isinstance(own, StoredPiece):
-                pieces.append(own)
+        for held in kept:
+            if isinstance(held, StoredPiece):
+                pieces.append(held)
                 continue
-            piece, shard = (own.piece, own.shard) if isinstance(own, ShardPiece) else (own, WHOLE)
-            data = own.data if isinstance(own, ShardPiece) else own.to_bytes()
-            crc = own.crc if isinstance(own, ShardPiece) else crc32(data)
-            cells = own.cells if isinstance(own, ShardPiece) else Cells.of_piece(layout, own)
+            if isinstance(held, ShardPiece):
+                piece, shard, cells, data, crc = held.piece, held.shard, held.cells, held.data, held.crc
+            else:
+                piece, shard, cells, data = held, WHOLE, Cells.of_piece(layout, held), held.to_bytes()
+                crc = crc32(data)
             stored = StoredPiece(next(self._numbers), piece.pane, piece.count, len(data), crc, shard=shard)
             new.append(NewPiece(stored, data, cells, is_apart))
             pieces.append(stored)

@@ -117,14 +117,15 @@ class PaneShards:
         ``is_whole``: whether each shard is to have one piece.
         """
         by_shard = {number: _Shard() for number in shards.numbers}
-        for own in held:
-            if isinstance(own, StoredPiece) and own.shard in by_shard:
-                by_shard[own.shard].parts.append(own)
+        for piece in held:
+            if isinstance(piece, StoredPiece) and piece.shard in by_shard:
+                by_shard[piece.shard].parts.append(piece)
                 continue
-            is_stored = isinstance(own, StoredPiece)
-            cells = self._read(layout, own) if isinstance(own, StoredPiece) else Cells.of_piece(layout, own)
-            if isinstance(own, StoredPiece):
-                gone[own.number] = cells
+            is_stored = isinstance(piece, StoredPiece)
+            if isinstance(piece, StoredPiece):
+                gone[piece.number] = cells = self._read(layout, piece)
+            else:
+                cells = Cells.of_piece(layout, piece)
             for number, rows in shards.divided(places_of(cells)):
                 by_shard[number].parts.append(_Rows(cells, rows))
                 by_shard[number].is_cut |= is_stored
@@ -137,10 +138,10 @@ class PaneShards:
             kept += [own for own in shard.parts[:start] if isinstance(own, StoredPiece)]
             if start < len(shard.parts):
                 work.append((number, shard.parts[start:]))
-        for piece, replaced, taken_s in self._all(layout, work):
-            kept.append(piece)
+        for new, replaced, taken_s in self._all(layout, work):
+            kept.append(new)
             gone.update(replaced)
-            self.seconds[piece.shard] = self.seconds.get(piece.shard, 0.0) + taken_s
+            self.seconds[new.shard] = self.seconds.get(new.shard, 0.0) + taken_s
         return kept
 
     def _all(

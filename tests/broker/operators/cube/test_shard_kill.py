@@ -35,7 +35,7 @@ def run(folder: str, place: str, transactions: int) -> None:
 
     It does so before the first statement that begins with ``place``, after so many transactions.
     """
-    keeper = opened(Path(folder), lateness_s=60, limits=CubeLimits(cut_cells=2))
+    keeper = opened(Path(folder), lateness_s=60, limits=CubeLimits(cut_cells=2, query_s=600.0))
     started = 0
 
     def traced(statement: str) -> None:
@@ -66,7 +66,7 @@ def check(folder: Path, transactions: int) -> None:
 
     Which pieces there are is the result of the transactions that are complete.
     """
-    keeper = opened(folder, lateness_s=60, limits=CubeLimits(cut_cells=2))
+    keeper = opened(folder, lateness_s=60, limits=CubeLimits(cut_cells=2, query_s=600.0))
     state = keeper.snapshot.cube(CUBE)
     batches, changes = transactions // 2, (transactions - 1) // 2
     assert state.shards == (CHANGES[changes - 1] if changes else Shards())
@@ -84,7 +84,7 @@ def test_a_killed_process_has_the_former_shards_or_the_new_ones(place: str, tmp_
     assert killed(tmp_path, place, 4) == -9
     check(tmp_path, 4)
     run(str(tmp_path), "never", 0)
-    keeper = opened(tmp_path, lateness_s=60, limits=CubeLimits(cut_cells=2))
+    keeper = opened(tmp_path, lateness_s=60, limits=CubeLimits(cut_cells=2, query_s=600.0))
     assert keeper.snapshot.cube(CUBE).shards == CHANGES[-1]
     assert rows_of(keeper, CUBE) == duckdb_rows(topic().partitions[0])
     keeper.close()
