@@ -352,7 +352,7 @@ def cube() -> None:
 _HISTORY_ROWS = click.option(
     "--row",
     "rows",
-    type=click.Choice(["views", "year", "ageing", "optimiser", "backfill"]),
+    type=click.Choice(["views", "year", "ageing", "optimiser", "shards", "backfill"]),
     multiple=True,
     help="One row of the table, not all; repeatable.",
 )
@@ -370,8 +370,9 @@ def history() -> None:
 
     Row 'views' folds records into a cube with up to thirty views, and row 'year' asks by month for a year of hours.
     Row 'ageing' merges a day of minutes into one pane while questions are asked. Row 'optimiser' compares chosen views
-    with random ones, and row 'backfill' reads past records, alone and beside a backlog. The answers of all systems are
-    compared before a figure is printed. Row 'year' needs 6 GB of disk space. Needs the package duckdb.
+    with random ones, and row 'shards' splits and merges a shard of a large pane. Row 'backfill' reads past records,
+    alone and beside a backlog. The answers of all systems are compared before a figure is printed. Row 'year' needs
+    6 GB of disk space. Needs the package duckdb.
     """
 
 

@@ -20,6 +20,7 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.shard_rule import SPLIT_CELLS
 from asc.operators.cube.shards import SHARDS_MOST, Shards
 from asc.operators.cube.view import View
+from broker.config.sections import LimitsConfig
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
@@ -224,7 +225,7 @@ def test_a_load_of_four_checks_splits_a_shard_and_a_small_one_merges_it_again(tm
 
 
 def test_a_cube_has_at_most_the_shards_of_the_limit(tmp_path: Path) -> None:
-    keeper = opened(tmp_path, limits=CubeLimits(shards=1))
+    keeper = opened(tmp_path, limits=CubeLimits(shards=LimitsConfig(cube_shards=1).cube_shards))
     keeper.define(JOINED, OWN)
     for check in range(9):
         keeper.shards.note({JOINED: {1: CHECKED_S}})
