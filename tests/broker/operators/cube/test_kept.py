@@ -42,7 +42,8 @@ def test_all_that_is_kept_of_a_cube_is_described(tmp_path: Path) -> None:
     keeper.pause(["late"])
     topic.commit(keeper, batch(5, 7), {late: own})
     keeper.park_damaged(late, 1)
-    status = {**keeper.snapshot.status(late), "ageing_problem": keeper.bands.problem(late)}
+    shards = {"shards": keeper.shards.status(keeper.snapshot.cube(late))}
+    status = {**keeper.snapshot.status(late), **shards, "ageing_problem": keeper.bands.problem(late)}
     assert status["gaps"]
     assert status["partitions"]
     assert shown(kept_state("cube", status)) == {"name": "cube", **status}
