@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
-"""Compiled loops that compute central moments from the exact sums of states, with exact integers.
+"""Compiled functions that compute central moments from the exact sums of states, with exact integers.
 
 A result is a fraction in (-1, 1) and a power of two, because it may be outside the range of doubles. Each result is
 rounded once.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from asc.compiled import compiled, inlined
-from asc.operators.cube.states.moment_kernels import MASK, MINUS, PLUS, WORDS_MAX, Packed
+from asc.operators.cube.states.moment_kernels import MASK, MINUS, PLUS, WORDS_MAX
 
 Array = Any
 
@@ -144,60 +144,42 @@ def _code(words: Array, at: Any, column: Any) -> Any:
     return 0 if header & 0xFFFF else header >> 16
 
 
-@compiled
-def sums(packed: Packed, column: int, work: Array, fractions: Array, powers: Array) -> None:
-    """Compute the sum of a column for each state. ``work`` int64[LINES, LINE_WORDS]: working memory.
+@inlined
+def sum_of(words: Array, at: Any, column: Any, work: Array) -> Any:
+    """Return the sum of a column, as a fraction and a power. ``at``: the place of the state. ``work``
+    int64[LINES, LINE_WORDS]: working memory.
 
-    A sum of infinities or NaN is the fraction, with the power 0. The sum of a NULL state is 0.
+    A sum of infinities or NaN is the fraction, with the power 0.
     """
-    words, offsets = packed.words, packed.offsets
-    for i in range(offsets.size - 1):
-        fractions[i], powers[i] = 0.0, 0
-        if offsets[i] == offsets[i + 1]:
-            continue
-        at = np.int64(offsets[i]) >> 2
-        code = _code(words, at, column)
-        if code:
-            fractions[i] = np.inf if code == PLUS else -np.inf if code == MINUS else np.nan
-            continue
+    code = _code(words, at, column)
+    fraction, power = np.inf if code == PLUS else -np.inf if code == MINUS else np.nan, 0
+    if not code:
         size, sign = _load(words, _section(words, at, column), work[_FIRST])
         fraction, power = _rounded(work[_FIRST], size, sign)
-        fractions[i], powers[i] = fraction, power - UNIT_BITS
+        power -= UNIT_BITS
+    return fraction, power
 
 
-@compiled
-def central_products(
-    packed: Packed, columns: int, column: int, other: int, work: Array, fractions: Array, powers: Array
-) -> None:
-    """Compute for each state n * sum(x * y) - sum(x) * sum(y), which is n**2 times the covariance of two columns."""
-    words, offsets = packed.words, packed.offsets
-    for i in range(offsets.size - 1):
-        fractions[i], powers[i] = 0.0, 0
-        if offsets[i] == offsets[i + 1]:
-            continue
-        at = np.int64(offsets[i]) >> 2
-        if _code(words, at, column) or _code(words, at, other):
-            fractions[i] = np.nan
-            continue
+@inlined
+def central_product(words: Array, at: Any, columns: Any, column: Any, other: Any, work: Array) -> Any:
+    """Return n * sum(x * y) - sum(x) * sum(y) as a fraction and a power. This is n**2 times the covariance of two
+    columns. The arguments are those of :func:`sum_of`.
+    """
+    fraction, power = np.nan, 0
+    if not _code(words, at, column) and not _code(words, at, other):
         size, sign = _central(words, at, columns, column, other, work, _MADE)
         fraction, power = _rounded(work[_MADE], size, sign)
-        fractions[i], powers[i] = fraction, power - 2 * UNIT_BITS
+        power -= 2 * UNIT_BITS
+    return fraction, power
 
 
-@compiled
-def intercepts(packed: Packed, columns: int, y: int, x: int, work: Array, fractions: Array, powers: Array) -> None:
-    """Compute for each state sum(y) * D(x, x) - sum(x) * D(x, y), where D are :func:`central_products`. This is
-    n * D(x, x) times the intercept of the regression of y.
+@inlined
+def intercept_numerator(words: Array, at: Any, columns: Any, y: Any, x: Any, work: Array) -> Any:
+    """Return sum(y) * D(x, x) - sum(x) * D(x, y) as a fraction and a power, where D are :func:`central_product`. This
+    is n * D(x, x) times the intercept of the regression of y.
     """
-    words, offsets = packed.words, packed.offsets
-    for i in range(offsets.size - 1):
-        fractions[i], powers[i] = 0.0, 0
-        if offsets[i] == offsets[i + 1]:
-            continue
-        at = np.int64(offsets[i]) >> 2
-        if _code(words, at, x) or _code(words, at, y):
-            fractions[i] = np.nan
-            continue
+    fraction, power = np.nan, 0
+    if not _code(words, at, x) and not _code(words, at, y):
         square, square_sign = _central(words, at, columns, x, x, work, _MADE)
         product, product_sign = _central(words, at, columns, x, y, work, _OTHER)
         first, first_sign = _load(words, _section(words, at, y), work[_FIRST])
@@ -210,4 +192,5 @@ def intercepts(packed: Packed, columns: int, y: int, x: int, work: Array, fracti
         _add_product(line, work[_SECOND], second, work[_OTHER], product, -second_sign * product_sign)
         size, sign = _settle(line, size)
         fraction, power = _rounded(line, size, sign)
-        fractions[i], powers[i] = fraction, power - 3 * UNIT_BITS
+        power -= 3 * UNIT_BITS
+    return fraction, power
