@@ -73,7 +73,11 @@ WITHOUT_TESTS = {
         [f"asc/operators/cube/states/{name}.py" for name in ("doubles", "kernels", "moment_kernels", "state")],
         "is what the states are made of, which meet tests/asc/operators/cube/states/test_contract.py",
     ),
-    "asc/operators/cube/states/moment_answer_kernels.py": "is run by tests/asc/operators/cube/states/test_statistic.py",
+    **dict.fromkeys(
+        [f"asc/operators/cube/states/{name}.py" for name in ("moment_answer_kernels", "statistic_kernels")],
+        "is run by tests/asc/operators/cube/states/test_statistic.py",
+    ),
+    "asc/operators/cube/states/regression_kernels.py": "is run by tests/asc/operators/cube/states/test_regression.py",
     "asc/operators/cube/states/summary.py": "is asked by tests/asc/operators/cube/kinds/test_moments.py",
     **dict.fromkeys(
         [f"asc/operators/cube/kinds/{name}.py" for name in ("counts", "extremes", "kind", "sums")],

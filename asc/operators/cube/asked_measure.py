@@ -96,7 +96,7 @@ def question_examples(definition: CubeDefinition) -> list[str]:
     """Return calls of question functions that the states of a cube answer, a few for each declared measure.
 
     >>> question_examples(CubeDefinition.parse({"measures": ["count(*)", "stats(temp, hum) AS s"], "grain_s": 60}))
-    ['corr(temp, hum)', 'stddev(temp)', 'regr_slope(temp, hum)']
+    ['corr(temp, hum)', 'mean(temp)', 'bounds(temp, 3)', 'regression(temp, hum)']
     """
     calls: dict[str, None] = {}
     for measure in definition.measures:

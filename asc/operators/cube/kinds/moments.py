@@ -11,8 +11,8 @@ import pyarrow as pa
 from asc.errors import CubeError
 from asc.operators.cube.aggregates import OF_TWO_COLUMNS
 from asc.operators.cube.answered import Answered
-from asc.operators.cube.call import Call, Constant
-from asc.operators.cube.kinds.kind import Arguments, Kind, columns_of
+from asc.operators.cube.call import Call, Constant, spelling
+from asc.operators.cube.kinds.kind import Arguments, Kind, columns_of, row_constants
 from asc.predicate.expressions.types import name as type_name
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from asc.operators.cube.slot import Slot, Slots
     from asc.operators.cube.states.moments import Moments
 
-STATS = "stats"
+STATS, BOUNDS, REGRESSION = "stats", "bounds", "regression"
+DEVIATIONS_MOST = 1_000_000
+"""The most standard deviations that ``bounds`` adds to the mean."""
 COLUMNS_LEAST, COLUMNS_MOST = 2, 8
 """The numbers of columns that the co-moments of ``stats`` may have."""
 
@@ -33,11 +35,15 @@ class CoMoments(Kind):
     def arguments(self, call: Call) -> Arguments:
         """Return the columns of a declaration: of one, of two, or of several for ``stats``."""
         if call.function == STATS:
-            return self._of_stats(call), ()
+            return self._several(call, "stats(x, y, z)"), ()
         return self._of_statistic(call), ()
 
     def questioned(self, call: Call) -> Arguments:
-        """Return the columns of a question function."""
+        """Return the columns and constants of a question function."""
+        if call.function == BOUNDS:
+            return self._of_bounds(call)
+        if call.function == REGRESSION:
+            return self._several(call, "regression(y, x1, x2)"), ()
         columns_of(call)
         return self._of_statistic(call), ()
 
@@ -52,7 +58,8 @@ class CoMoments(Kind):
         if measure.function != STATS:
             return ()
         first, second = measure.columns[:2]
-        return f"corr({first}, {second})", f"stddev({first})", f"regr_slope({first}, {second})"
+        regression = f"{REGRESSION}({', '.join(measure.columns)})"
+        return f"corr({first}, {second})", f"mean({first})", f"{BOUNDS}({first}, 3)", regression
 
     def declaration(self, columns: Sequence[str], constants: Sequence[Constant]) -> str:
         """Return the declaration that answers questions about some columns."""
@@ -80,22 +87,37 @@ class CoMoments(Kind):
         return Answered(measure.name, statistic.type, (place,), partial(statistic.of, state), operands)
 
     def asked(self, asked: AskedMeasure, measure: Answered, slots: Sequence[Slot]) -> Answered:
-        """Return the answer of a statistic over some columns of a state."""
+        """Return the answer of a question function over some columns of a state."""
+        from asc.operators.cube.states.regression import Regression
         from asc.operators.cube.states.statistic import Statistic
+        from asc.operators.cube.states.summary import Bounds
 
         slot = slots[measure.slots[0]]
         state: Moments = slot.state  # type: ignore[assignment]
         names = [operand.sql for operand in slot.operands]
-        columns = [names.index(measure.operands[place].sql) for place in asked.columns]
-        statistic = Statistic(asked.function, columns[0], columns[-1])
-        return Answered(asked.name, statistic.type, measure.slots, partial(statistic.of, state))
+        columns = tuple(names.index(measure.operands[place].sql) for place in asked.columns)
+        answer: Statistic | Bounds | Regression = Statistic(asked.function, columns[0], columns[-1])
+        if asked.function == BOUNDS:
+            answer = Bounds(columns[0], float(asked.constants[0]))
+        elif asked.function == REGRESSION:
+            others = (measure.operands[place] for place in asked.columns[1:])
+            answer = Regression(columns, tuple((operand.argument or operand).sql for operand in others))
+        return Answered(asked.name, answer.type, measure.slots, partial(answer.of, state))
 
-    def _of_stats(self, call: Call) -> tuple[str, ...]:
+    def _of_bounds(self, call: Call) -> Arguments:
+        columns, (deviations,) = row_constants(call, 1, 1, "bounds(x, 3)")
+        if isinstance(deviations, bool | str) or not 1 < deviations <= DEVIATIONS_MOST:
+            most = f"{DEVIATIONS_MOST:,}"
+            call.fail(f"has {deviations!r} standard deviations: give a number above 1, at most {most}, as bounds(x, 3)")
+        return columns, (deviations,)
+
+    def _several(self, call: Call, form: str) -> tuple[str, ...]:
+        """Return the columns of a call that has several."""
         columns = columns_of(call)
         if not COLUMNS_LEAST <= len(columns) <= COLUMNS_MOST:
             number = "one column" if len(columns) == 1 else f"{len(columns)} columns"
-            call.fail(f"has {number}: give {COLUMNS_LEAST} to {COLUMNS_MOST}, as in {STATS}(x, y, z)")
-        if len(set(columns)) < len(columns):
+            call.fail(f"has {number}: give {COLUMNS_LEAST} to {COLUMNS_MOST}, as in {form}")
+        if len(set(map(spelling, columns))) < len(columns):
             call.fail("has a column twice: name each once")
         return columns
 

@@ -51,7 +51,7 @@ ENTRIES: Final = (
         "moments",
         (*OF_ONE_COLUMN, *OF_TWO_COLUMNS, "stats"),
         "var_*, stddev_*, of two columns covar_*, corr, regr_*, of several stats",
-        answers=(*OF_ONE_COLUMN, *OF_TWO_COLUMNS),
+        answers=(*OF_ONE_COLUMN, *OF_TWO_COLUMNS, "mean", "bounds", "regression"),
     ),
 )
 """All kinds of measures."""

@@ -91,3 +91,71 @@ def test_rows_are_ordered_by_a_function_that_is_not_shown() -> None:
     assert [row["group"] for row in rows] == [row["group"] for row in shown[::-1]]
     with pytest.raises(CubeError, match="is named twice"):
         asked.query({"by": ["s"], "order": ["corr(x, y)", "CORR(x,y) DESC"]})
+
+
+@pytest.mark.parametrize("draw", ["normal", "exponential", "standard_cauchy"])
+@pytest.mark.parametrize("deviations", [1.5, 2, 3])
+def test_at_most_the_promised_share_is_outside_the_bounds(draw: str, deviations: float) -> None:
+    x = getattr(np.random.default_rng(7), draw)(size=2_000)
+    table = pa.table({"s": ["a"] * 2_000, "x": x, "y": x})
+    text = f"bounds(x, {deviations})"
+    (row,) = cube(["stats(x, y)"], table).query({"measures": [text]})["rows"]
+    found = row[text]
+    assert found["estimate"] == pytest.approx(x.mean())
+    assert found["high"] - found["estimate"] == pytest.approx(deviations * x.std(ddof=1))
+    assert found["confidence"] == pytest.approx(1 - 1 / deviations**2)
+    assert np.mean((x < found["low"]) | (x > found["high"])) <= 1 / deviations**2
+
+
+def test_bounds_are_right_far_from_zero() -> None:
+    x = np.random.default_rng(7).normal(1e9, 1.0, size=10_000)
+    table = pa.table({"s": ["a"] * 10_000, "x": x, "y": x})
+    (row,) = cube(["stats(x, y) AS st"], table, parts=7).query({"measures": ["st", "bounds(x, 2)", "mean(x)"]})["rows"]
+    deviation = (x - 1e9).std(ddof=1)
+    assert row["bounds(x, 2)"]["high"] - row["mean(x)"] == pytest.approx(2 * deviation, rel=1e-6)
+    assert row["st"]["columns"]["x"]["stddev"] == pytest.approx(deviation, rel=1e-12)
+    of_summary = row["st"]["columns"]["x"]
+    assert [of_summary[name] for name in ("low", "high")] == [row["bounds(x, 2)"][name] for name in ("low", "high")]
+
+
+def test_cells_without_and_with_one_complete_row() -> None:
+    table = pa.table({"s": ["a", "b"], "x": [1.0, None], "y": [2.0, 3.0]})
+    names = ["stats(x, y)", "bounds(x, 2)", "mean(x)", "regression(y, x)"]
+    alone, none = cube(["stats(x, y)"], table).query({"by": ["s"], "measures": names})["rows"]
+    assert alone["bounds(x, 2)"] == {"estimate": 1.0, "low": None, "high": None, "confidence": 0.75}
+    assert alone["stats(x, y)"]["columns"]["y"]["stddev"] is None
+    assert alone["regression(y, x)"] is None
+    assert none["stats(x, y)"] == {"count": 0, "columns": {"x": None, "y": None}}
+    assert (none["bounds(x, 2)"], none["mean(x)"], none["regression(y, x)"]) == (None, None, None)
+
+
+def test_a_regression_of_one_column_is_that_of_spark() -> None:
+    names = ["regression(x, z)", "regr_slope(x, z)", "regr_intercept(x, z)", "regr_r2(x, z)"]
+    (row,) = cube(["stats(x, y, z)"], normal(500)).query({"measures": names})["rows"]
+    found, slope, intercept, share = (row[name] for name in names)
+    assert found["coefficients"]["z"] == pytest.approx(slope)
+    assert found["intercept"] == pytest.approx(intercept)
+    assert found["r2"] == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("bounds(x)", "measure 'bounds(x)': has one argument: write bounds(x, 3)"),
+        ("bounds(x, y)", "has 'y', which is no constant: write bounds(x, 3)"),
+        ("bounds(x, 1)", "has 1 standard deviations: give a number above 1, at most 1,000,000, as bounds(x, 3)"),
+        ("bounds(x, 1e7)", "has 10000000.0 standard deviations"),
+        ("bounds(x, '3')", "has '3' standard deviations"),
+        ("bounds(x, true)", "has True standard deviations"),
+        ("regression(x)", "has one column: give 2 to 8, as in regression(y, x1, x2)"),
+        ("regression(x, y, X)", "has a column twice: name each once"),
+        ("regression(x, y, w)", "declare the measure stats(x, y, w)"),
+        ("mean(w)", "needs a state that the cube does not keep: declare the measure stddev(w)"),
+        ("corr(x, 1)", "declare the measure stats(x, 1)"),
+    ],
+)
+def test_a_question_is_refused_in_one_line(call: str, said: str) -> None:
+    with pytest.raises(CubeError) as caught:
+        cube(["stats(x, y)"], normal(9)).query({"measures": [call]})
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
