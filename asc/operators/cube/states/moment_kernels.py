@@ -158,9 +158,9 @@ def _add_product(digits: Array, place: Any, mantissa: Any, other: Any, shift: An
 
 
 @compiled
-def add_rows(bits: Array, nulls: Array, rows: Array, cells: Array, states: Sums, scratch: Array) -> None:
-    """Add the values of complete rows, and their products, to the digits of their sums. ``scratch`` int64[3, columns]:
-    working memory.
+def add_rows(bits: Array, nulls: Array, rows: Array, cells: Array, first: int, states: Sums, scratch: Array) -> None:
+    """Add the values of complete rows, and their products, to the digits of their sums. Rows of other cells are
+    skipped. ``first``: the number of the first cell of ``states``. ``scratch`` int64[3, columns]: working memory.
     """
     firsts, starts, digits = states.firsts, states.starts, states.digits
     columns = bits.shape[1]
@@ -169,7 +169,9 @@ def add_rows(bits: Array, nulls: Array, rows: Array, cells: Array, states: Sums,
         row = rows[i]
         if nulls.size and nulls[row]:
             continue
-        cell = np.int64(cells[i])
+        cell = np.int64(cells[i]) - first
+        if cell < 0 or cell >= states.counts.size:
+            continue
         first_sum = cell * sums
         for column in range(columns):
             value = bits[row, column]
@@ -272,8 +274,10 @@ def plan_merge(codes: Array, firsts: Array, lasts: Array, starts: Array) -> None
 
 
 @compiled
-def add_states(packed: Packed, cells: Array, states: Sums) -> None:
-    """Add the sums of states to the digits of the sums of their cells."""
+def add_states(packed: Packed, cells: Array, first: int, states: Sums) -> None:
+    """Add the sums of states to the digits of the sums of their cells. States of other cells are skipped. ``first``:
+    the number of the first cell of ``states``.
+    """
     words, offsets = packed.words, packed.offsets
     firsts, starts, digits = states.firsts, states.starts, states.digits
     sums = firsts.shape[1]
@@ -281,7 +285,9 @@ def add_states(packed: Packed, cells: Array, states: Sums) -> None:
         if offsets[i] == offsets[i + 1]:
             continue
         at = (np.int64(offsets[i]) >> 2) + 2
-        cell = np.int64(cells[i])
+        cell = np.int64(cells[i]) - first
+        if cell < 0 or cell >= states.counts.size:
+            continue
         for number in range(sums):
             header = np.int64(words[at])
             count = header & 0xFFFF

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from asc.errors import CubeError
@@ -26,8 +29,27 @@ from asc.operators.cube.states.moment_kernels import (
 )
 from asc.operators.cube.states.state import Places, Rows, State, Values
 
+PART_WORDS = 2**22
+"""The most words of sums that are in memory at once as digits of 64 bits, unless one cell has more."""
 _STATE_BYTES_MAX = 2**31 - 1
 """The most bytes that the states of one Arrow array have together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """The words that the sums of cells may need. The fields are those of :class:`Sums`, of all cells."""
+
+    counts: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.uint8]
+    firsts: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+
+    def part(self, first: int, end: int, sums: int) -> Sums:
+        """Return the sums of the cells from ``first`` to before ``end``, all of them 0."""
+        starts = self.starts[first * sums : end * sums + 1]
+        starts = starts - starts[0]
+        digits = np.zeros(starts[-1], dtype=np.int64)
+        return Sums(self.counts[first:end], self.codes[first:end], self.firsts[first:end], starts, digits)
 
 
 class Moments(State):
@@ -68,11 +90,12 @@ class Moments(State):
         find_spans(bits, values.nulls, rows, cells, counts, lows, highs, codes)
         firsts, starts = np.zeros((count, self.sums), dtype=np.int32), np.empty(count * self.sums + 1, dtype=np.int64)
         plan_fold(lows, highs, codes, firsts, starts)
-        digits = np.zeros(starts[-1], dtype=np.int64)
         scratch = np.empty((3, self.columns), dtype=np.int64)
-        found = Sums(counts, codes, firsts, starts, digits)
-        add_rows(bits, values.nulls, rows, cells, found, scratch)
-        return self._written(found)
+
+        def add(part: Sums, first: int) -> None:
+            add_rows(bits, values.nulls, rows, cells, first, part, scratch)
+
+        return self._in_parts(_Plan(counts, codes, firsts, starts), add)
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
         """Return the sums of partial sums by cell."""
@@ -83,10 +106,11 @@ class Moments(State):
         find_windows(packed, cells, counts, codes, firsts, lasts)
         starts = np.empty(count * self.sums + 1, dtype=np.int64)
         plan_merge(codes, firsts, lasts, starts)
-        digits = np.zeros(starts[-1], dtype=np.int64)
-        found = Sums(counts, codes, firsts, starts, digits)
-        add_states(packed, cells, found)
-        return self._written(found)
+
+        def add(part: Sums, first: int) -> None:
+            add_states(packed, cells, first, part)
+
+        return self._in_parts(_Plan(counts, codes, firsts, starts), add)
 
     def answer(self, states: pa.Array) -> pa.Array:
         """Return the number of complete rows of each state, which is 0 for NULL."""
@@ -111,18 +135,35 @@ class Moments(State):
             raise CubeError("state", f"co-moments of {self.columns}", "is damaged: restore a copy of the cubes")
         return found
 
-    def _written(self, cells: Sums) -> pa.Array:
-        """Return the states as an Arrow array. A cell without a complete row has NULL."""
-        sizes = np.empty(len(cells.counts), dtype=np.int64)
-        carry(cells, sizes)
-        ends = np.cumsum(4 * sizes)
-        total = int(ends[-1]) if len(ends) else 0
-        if total > _STATE_BYTES_MAX:
-            raise CubeError("co-moments in bytes", total, f"group by fewer values: at most {_STATE_BYTES_MAX:,}")
-        offsets = np.zeros(len(sizes) + 1, dtype=np.int32)
-        offsets[1:] = ends
-        words = np.empty(total // 4, dtype=np.uint32)
-        write_states(cells, Packed(words, offsets))
-        has_rows = cells.counts > 0
+    def _in_parts(self, plan: _Plan, add: Callable[[Sums, int], None]) -> pa.Array:
+        """Return the states of cells as an Arrow array. A cell without a complete row has NULL.
+
+        The digits of at most PART_WORDS words are in memory at once, or those of one cell. ``add`` adds all records to
+        the digits of a part of the cells, from a first cell on. Cost: a pass over the records for each part, so usually
+        one.
+        """
+        count, words_before = len(plan.counts), plan.starts[:: self.sums]
+        bounds = [0]
+        while bounds[-1] < count:
+            most = words_before[bounds[-1]] + PART_WORDS
+            bounds.append(max(int(np.searchsorted(words_before, most, side="right")) - 1, bounds[-1] + 1))
+        # Of memory beyond the words that are written, nothing is touched.
+        words = np.empty(int(plan.starts[-1]) + (2 + self.sums) * count, dtype=np.uint32)
+        offsets = np.zeros(count + 1, dtype=np.int32)
+        for first, end in pairwise(bounds):
+            part = plan.part(first, end, self.sums)
+            add(part, first)
+            sizes = np.empty(end - first, dtype=np.int64)
+            carry(part, sizes)
+            ends = int(offsets[first]) + np.cumsum(4 * sizes)
+            if ends[-1] > _STATE_BYTES_MAX:
+                remedy = f"group by fewer values: at most {_STATE_BYTES_MAX:,}"
+                raise CubeError("co-moments in bytes", int(ends[-1]), remedy)
+            offsets[first + 1 : end + 1] = ends
+            write_states(part, Packed(words, offsets[first : end + 1]))
+        has_rows = plan.counts > 0
         bitmap = None if has_rows.all() else pa.py_buffer(np.packbits(has_rows, bitorder="little"))
-        return pa.Array.from_buffers(self.storage, len(sizes), [bitmap, pa.py_buffer(offsets), pa.py_buffer(words)])
+        content = words[: offsets[-1] >> 2]
+        if len(bounds) <= 2:
+            content = content.copy()
+        return pa.Array.from_buffers(self.storage, count, [bitmap, pa.py_buffer(offsets), pa.py_buffer(content)])

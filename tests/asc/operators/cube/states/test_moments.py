@@ -17,6 +17,8 @@ from asc.errors import CubeError
 from asc.frozen import frozen
 from asc.operators.cube.states import moments
 from asc.operators.cube.states.moments import Moments
+from asc.operators.cube.states.state import Places, Rows, Values
+from tests.asc.operators.cube.peak_memory import peak_bytes
 
 LARGEST = 1.7976931348623157e308
 SMALLEST = 5e-324
@@ -142,3 +144,33 @@ def test_states_of_more_bytes_than_an_array_has_are_refused(monkeypatch: pytest.
     monkeypatch.setattr(moments, "_STATE_BYTES_MAX", size_bytes - 1)
     with pytest.raises(CubeError, match=f"co-moments in bytes {size_bytes}: group by fewer values"):
         folded([1.5, 2.5])
+
+
+def extremes(cells: int) -> tuple[Moments, Values, Rows, Places]:
+    """Return two records for each cell, whose magnitudes differ by nearly all exponents of doubles."""
+    values = np.random.default_rng(2).uniform(1, 9, size=(2, 2 * cells)) * np.repeat([1e300, 1e-300], cells)
+    state = Moments(2)
+    rows, places = frozen(np.arange(2 * cells)), frozen(np.tile(np.arange(cells, dtype=np.int32), 2))
+    return state, state.together([state.values(pa.array(column)) for column in values]), rows, places
+
+
+@pytest.mark.parametrize("words", [1, 700, 5_000])
+def test_cells_in_parts_have_the_bytes_of_the_whole(words: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    state, values, rows, places = extremes(50)
+    states = state.fold(values, rows, places, 50)
+    halves = [state.fold(values, rows[part], frozen(places[part]), 50) for part in (slice(0, 50), slice(50, 100))]
+    monkeypatch.setattr(moments, "PART_WORDS", words)
+    assert state.fold(values, rows, places, 50).equals(states)
+    assert state.merge(pa.concat_arrays(halves), places, 50).equals(states)
+
+
+def test_a_fold_and_a_merge_hold_the_digits_of_a_part_at_once() -> None:
+    cells = 20_000
+    state, values, rows, places = extremes(cells)
+    states = state.fold(values, rows, places, cells)
+    most = 1.25 * states.nbytes + 8 * moments.PART_WORDS + (8 << 20)
+    # All digits together take twice the bytes of the states.
+    assert most < 2.5 * states.nbytes
+    assert peak_bytes(lambda: state.fold(values, rows, places, cells)) <= most
+    cells_of_states = frozen(np.arange(cells, dtype=np.int32))
+    assert peak_bytes(lambda: state.merge(states, cells_of_states, cells)) <= most
