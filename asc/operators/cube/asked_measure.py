@@ -14,7 +14,7 @@ from asc.operators.cube.kinds.table import QUESTION_FUNCTIONS, Entry, asked_by, 
 from asc.operators.cube.measure import Measure
 from asc.spark_types import backquoted, folded
 
-ASKED_MOST = 64
+ASKED_MAX = 64
 """The most measures of a question."""
 
 _TWICE = "is named twice: name it once"
@@ -55,8 +55,8 @@ def asked_measures(plain: object, definition: CubeDefinition) -> tuple[AskedMeas
         return tuple(_declared(measure, place) for place, measure in enumerate(definition.measures))
     if not isinstance(plain, Sequence) or isinstance(plain, str) or not plain:
         raise CubeError("measures", plain, "give a list of names of measures")
-    if len(plain) > ASKED_MOST:
-        raise CubeError("measures", len(plain), f"a question has at most {ASKED_MOST}: leave some out")
+    if len(plain) > ASKED_MAX:
+        raise CubeError("measures", len(plain), f"a question has at most {ASKED_MAX}: leave some out")
     measures: list[AskedMeasure] = []
     for text in plain:
         measure = asked_measure(text, definition)

@@ -33,8 +33,8 @@ _DEFINITION = (
         "--measures",
         required=True,
         metavar="SQL",
-        help="The measures, separated by commas: count, sum, avg, min, max, var_*, stddev_*, covar_*, corr or regr_*, "
-        "with FILTER and AS, as "
+        help="The measures, separated by commas: count, sum, avg, min, max, var_*, stddev_*, covar_*, corr, "
+        "regr_* or stats, with FILTER and AS, as "
         "'count(*) AS flights, sum(delay) FILTER (WHERE delay > 0) AS late'.",
     ),
     click.option(

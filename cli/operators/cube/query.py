@@ -26,6 +26,7 @@ from cli.output import counted, json_option, print_json
     epilog=examples(
         "asc cube query late --by carrier",
         "asc cube query late --by carrier --total --where \"origin = 'JFK'\" --from 2013-07-10 --to 2013-07-11",
+        'asc cube query weather --by station --measures "regression(temp, hum)" --order "corr(temp, hum) DESC"',
         'asc cube query late --by origin --last 1d --live --order "delay DESC" --limit 10',
         "asc cube query late --by carrier --last 1d --grain 1h",
         "asc cube query late --by carrier --grain 1M --hours 14-16",
@@ -66,7 +67,12 @@ from cli.output import counted, json_option, print_json
 @hours_option
 @click.option("--live", is_flag=True, help="Count panes that are still open too.")
 @click.option("--late", is_flag=True, help="Count late records too that the cube keeps apart.")
-@click.option("--measures", metavar="NAMES", help="The measures, separated by commas; by default all.")
+@click.option(
+    "--measures",
+    metavar="NAMES",
+    help="The measures, separated by commas, or functions of their states, as 'n, corr(x, y) AS r'; by default all "
+    "declared ones.",
+)
 @click.option(
     "--order",
     metavar="NAMES",

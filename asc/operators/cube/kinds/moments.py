@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from asc.operators.cube.states.moments import Moments
 
 STATS, BOUNDS, REGRESSION = "stats", "bounds", "regression"
-DEVIATIONS_MOST = 1_000_000
+DEVIATIONS_MAX = 1_000_000
 """The most standard deviations that ``bounds`` adds to the mean."""
-COLUMNS_LEAST, COLUMNS_MOST = 2, 8
+COLUMNS_LEAST, COLUMNS_MAX = 2, 8
 """The numbers of columns that the co-moments of ``stats`` may have."""
 
 
@@ -106,17 +106,17 @@ class CoMoments(Kind):
 
     def _of_bounds(self, call: Call) -> Arguments:
         columns, (deviations,) = row_constants(call, 1, 1, "bounds(x, 3)")
-        if isinstance(deviations, bool | str) or not 1 < deviations <= DEVIATIONS_MOST:
-            most = f"{DEVIATIONS_MOST:,}"
+        if isinstance(deviations, bool | str) or not 1 < deviations <= DEVIATIONS_MAX:
+            most = f"{DEVIATIONS_MAX:,}"
             call.fail(f"has {deviations!r} standard deviations: give a number above 1, at most {most}, as bounds(x, 3)")
         return columns, (deviations,)
 
     def _several(self, call: Call, form: str) -> tuple[str, ...]:
         """Return the columns of a call that has several."""
         columns = columns_of(call)
-        if not COLUMNS_LEAST <= len(columns) <= COLUMNS_MOST:
+        if not COLUMNS_LEAST <= len(columns) <= COLUMNS_MAX:
             number = "one column" if len(columns) == 1 else f"{len(columns)} columns"
-            call.fail(f"has {number}: give {COLUMNS_LEAST} to {COLUMNS_MOST}, as in {form}")
+            call.fail(f"has {number}: give {COLUMNS_LEAST} to {COLUMNS_MAX}, as in {form}")
         if len(set(map(spelling, columns))) < len(columns):
             call.fail("has a column twice: name each once")
         return columns

@@ -59,8 +59,8 @@ def _correlate(words: Array, at: Any, columns: Any, chosen: Array, work: Array, 
     the columns before them to the further rows. Return False if a column other than y has equal values.
     """
     for row in range(1, chosen.size):
-        own, own_power = central_product(words, at, columns, chosen[row], chosen[row], work)
-        if own == 0.0:
+        square, square_power = central_product(words, at, columns, chosen[row], chosen[row], work)
+        if square == 0.0:
             return False
         for column in range(row + 1):
             if column == row:
@@ -68,7 +68,7 @@ def _correlate(words: Array, at: Any, columns: Any, chosen: Array, work: Array, 
                 continue
             other, other_power = central_product(words, at, columns, chosen[column], chosen[column], work)
             both, both_power = central_product(words, at, columns, chosen[row], chosen[column], work)
-            root, root_power = root_of(own * other, own_power + other_power)
+            root, root_power = root_of(square * other, square_power + other_power)
             # Only y may have equal values here. It then correlates with nothing.
             correlation = scaled(both / root, both_power - root_power) if root != 0.0 else 0.0
             if column:

@@ -14,8 +14,8 @@ from asc.operators.cube.states.moment_kernels import Packed
 Array = Any
 
 MEAN, PRODUCT, ROOT, CORRELATION, SLOPE, INTERCEPT, DETERMINATION = range(7)
-"""The formulas: the mean of y; the central product of y and x, or its root, over a divisor; the correlation; the slope,
-the intercept and the coefficient of determination of the regression of y by x.
+"""The formulas. The first ones are the mean of y, and the central product of y and x, or its root, over a divisor. The
+others are the correlation, and the slope, intercept and coefficient of determination of the regression of y by x.
 """
 BY_COUNT, BY_POPULATION, BY_SAMPLE = range(3)
 """The divisors of a central product, which is n**2 times a covariance: n, n**2 and n * (n - 1)."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from asc.errors import CubeError
-from asc.operators.cube.asked_measure import ASKED_MOST, asked_measure, asked_measures
+from asc.operators.cube.asked_measure import ASKED_MAX, asked_measure, asked_measures
 from asc.operators.cube.definition import CubeDefinition
 
 CUBE = CubeDefinition.parse(
@@ -98,7 +98,7 @@ def test_without_a_list_all_declared_measures_are_asked() -> None:
         (["corr(x, y)", "CORR( x,y )"], "is named twice"),
         (["corr(x, y)", "corr(x, y) AS r"], "is named twice"),
         (["corr(x, y) AS r", "corr(x, z) AS R"], "is named twice"),
-        (["corr(x, y)"] * (ASKED_MOST + 1), f"measures 65: a question has at most {ASKED_MOST}"),
+        (["corr(x, y)"] * (ASKED_MAX + 1), f"measures 65: a question has at most {ASKED_MAX}"),
     ],
 )
 def test_a_list_of_measures_is_refused_in_one_line(texts: Any, said: str) -> None:
