@@ -144,7 +144,7 @@ def _code(words: Array, at: Any, column: Any) -> Any:
     return 0 if header & 0xFFFF else header >> 16
 
 
-@inlined
+@compiled
 def sum_of(words: Array, at: Any, column: Any, work: Array) -> Any:
     """Return the sum of a column, as a fraction and a power. ``at``: the place of the state. ``work``
     int64[LINES, LINE_WORDS]: working memory.
@@ -160,7 +160,7 @@ def sum_of(words: Array, at: Any, column: Any, work: Array) -> Any:
     return fraction, power
 
 
-@inlined
+@compiled
 def central_product(words: Array, at: Any, columns: Any, column: Any, other: Any, work: Array) -> Any:
     """Return n * sum(x * y) - sum(x) * sum(y) as a fraction and a power. This is n**2 times the covariance of two
     columns. The arguments are those of :func:`sum_of`.
@@ -173,7 +173,7 @@ def central_product(words: Array, at: Any, columns: Any, column: Any, other: Any
     return fraction, power
 
 
-@inlined
+@compiled
 def intercept_numerator(words: Array, at: Any, columns: Any, y: Any, x: Any, work: Array) -> Any:
     """Return sum(y) * D(x, x) - sum(x) * D(x, y) as a fraction and a power, where D are :func:`central_product`. This
     is n * D(x, x) times the intercept of the regression of y.

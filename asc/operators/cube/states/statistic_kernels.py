@@ -43,7 +43,7 @@ def scaled(fraction: Any, power: Any) -> Any:
     return math.ldexp(fraction, np.int32(power))
 
 
-@inlined
+@compiled
 def root_of(fraction: Any, power: Any) -> Any:
     """Return the root of a fraction times a power of two, in the same form."""
     odd = power & 1
@@ -86,7 +86,7 @@ def _statistic(words: Array, at: Any, wanted: Formula, work: Array) -> Any:
     return _of_two(words, at, wanted, work)
 
 
-@inlined
+@compiled
 def _of_two(words: Array, at: Any, wanted: Formula, work: Array) -> Any:
     """Return a statistic of the regression of y by x, and whether it has a value."""
     count, columns, y, x = count_of(words, at), wanted.columns, wanted.y, wanted.x
