@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from asc.operators.cube.answer import answer
+from asc.operators.cube.answer_memory import rows_bytes
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
@@ -55,6 +56,12 @@ SHAPES: dict[str, Shape] = {
             "dimensions": [["a"], ["b"], ["c"]],
             "measures": ["corr(x, y) AS n", "regr_intercept(y, x) AS s", "stddev(x) AS m", "count(*) AS low"],
         },
+        "a STRING, b STRING, c INT, x BIGINT, y DOUBLE",
+        numbers_of,
+        20_000,
+    ),
+    "stats": (
+        {"dimensions": [["a"], ["b"], ["c"]], "measures": ["stats(x, y) AS n"]},
         "a STRING, b STRING, c INT, x BIGINT, y DOUBLE",
         numbers_of,
         20_000,
@@ -150,6 +157,9 @@ def check(shape: str, work: Callable[[Layout, list[Cells], Reserved], object]) -
         ("co-moments", {"by": ["a", "b", "c"], "order": ["n", "s DESC", "m"], "limit": LIMIT}),
         ("numbers", {"by": [["a", "b"], ["b", "c"], ["a"], []], "order": ["s DESC", "m"], "limit": LIMIT}),
         ("numbers", {"by": ["a", "b", "c"], "order": ["n", "s DESC", "m", "low", "a", "b", "c"], "limit": LIMIT}),
+        ("stats", {"by": ["a", "b", "c"], "limit": LIMIT}),
+        ("stats", {"by": ["a", "b", "c"], "measures": ["regression(y, x)", "bounds(x, 2)"], "limit": LIMIT}),
+        ("stats", {"by": ["a", "b", "c"], "order": ["bounds(x, 2) DESC", "corr(x, y)"], "limit": 1}),
         ("texts", {"by": ["a"], "limit": 1}),
         ("texts", {"by": ["a", "b"], "limit": LIMIT}),
         ("texts", {"by": ["a"], "order": ["a DESC"], "limit": LIMIT}),
@@ -193,3 +203,11 @@ def test_a_pivot_and_a_series_take_no_more_than_is_reserved(shape: str, down: li
         series(layout, base_parts(layout, parts), question, layout.measures[0], points_most=240, reserve=reserved)
 
     check(shape, look)
+
+
+def test_states_that_become_no_texts_are_reserved_as_numbers() -> None:
+    layout, parts = cells_of("co-moments")
+    plain, plain_parts = cells_of("numbers")
+    cells, numbers = parts[0], plain_parts[0]
+    assert sum(state.nbytes for state in cells.states) > 100 * cells.count
+    assert rows_bytes(cells, layout.measures[:3]) == rows_bytes(numbers, plain.measures[:3])

@@ -11,6 +11,7 @@ import pytest
 from asc.errors import CubeError
 from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.kinds.moments import COLUMNS_MAX, DEVIATIONS_MAX
 
 SCHEMA = "s STRING, x DOUBLE, y DOUBLE, z INT, t STRING"
 
@@ -63,8 +64,8 @@ def test_statistics_of_two_columns_are_those_of_numpy() -> None:
 @pytest.mark.parametrize(
     ("measure", "said"),
     [
-        ("stats(x)", "measure 'stats(x)': has one column: give 2 to 8, as in stats(x, y, z)"),
-        (f"stats({', '.join(f'x + {n}' for n in range(9))})", "has 9 columns: give 2 to 8"),
+        ("stats(x)", f"measure 'stats(x)': has one column: give 2 to {COLUMNS_MAX}, as in stats(x, y, z)"),
+        (f"stats({', '.join(f'x + {n}' for n in range(COLUMNS_MAX + 1))})", "has 9 columns: give 2 to 8"),
         ("stats(x, y, x)", "has a column twice: name each once"),
         ("stats(x, t)", "measure 'stats(x, t)': takes numbers, and t is STRING: CAST it"),
         ("stats(*)", "* goes with count alone"),
@@ -144,6 +145,7 @@ def test_a_regression_of_one_column_is_that_of_spark() -> None:
         ("bounds(x)", "measure 'bounds(x)': has one argument: write bounds(x, 3)"),
         ("bounds(x, y)", "has 'y', which is no constant: write bounds(x, 3)"),
         ("bounds(x, 1)", "has 1 standard deviations: give a number above 1, at most 1,000,000, as bounds(x, 3)"),
+        (f"bounds(x, {DEVIATIONS_MAX + 1})", f"has {DEVIATIONS_MAX + 1} standard deviations"),
         ("bounds(x, 1e7)", "has 10000000.0 standard deviations"),
         ("bounds(x, '3')", "has '3' standard deviations"),
         ("bounds(x, true)", "has True standard deviations"),

@@ -119,7 +119,7 @@ def test_functions_of_a_state_are_those_of_numpy_after_a_backfill(site: Site, pu
     assert [*first["rows"], *rest["rows"]] == found["rows"]
     assert first["roll_up"][0]["measures"] == measures
     other = {**body, "measures": ["spread", "corr(z, y)"], "order": ["spread"], "cursor": first["cursor"]}
-    assert "is of another question" in asked(site, other, 400)["error"]
+    assert "is of another question" in asked(site, other, 400)["error"]["message"]
 
 
 def test_each_hour_has_its_statistics(site: Site, published: list[Row]) -> None:
@@ -142,7 +142,7 @@ def test_each_hour_has_its_statistics(site: Site, published: list[Row]) -> None:
     ],
 )
 def test_a_refused_function_is_told_in_one_line(site: Site, published: list[Row], body: Row, said: str) -> None:
-    assert asked(site, body, 400)["error"].startswith(said)
+    assert asked(site, body, 400)["error"]["message"].startswith(said)
 
 
 def test_the_console_shows_statistics_and_asks_functions(site: Site, published: list[Row]) -> None:
