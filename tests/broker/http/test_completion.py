@@ -50,7 +50,7 @@ def edges_of(query: RegisteredQuery) -> tuple[float, ...]:
 def test_the_accepted_records_decide_unless_the_registered_query_does(stream: Stream) -> None:
     query = replace(QUERY, stream=stream.name)
     first = completed(query, None, stream, {}, scope=unlimited("test"))
-    assert edges_of(first) == (1.0, 2.0, 3.0)
+    assert edges_of(first) == (0.5, 2.0, 2.5)
     given = StandingCube.parse({**PLAIN, "dimensions": [["bins(d, 4, [7, 8, 9])"]]})
     assert isinstance(given, StandingCube)
     assert edges_of(completed(query, replace(query, operator=given), stream, {}, scope=unlimited("test"))) == (7, 8, 9)
@@ -59,7 +59,7 @@ def test_the_accepted_records_decide_unless_the_registered_query_does(stream: St
         replace(query, operator=given, stream="another"),
         replace(query, operator=None),
     ):
-        assert edges_of(completed(query, former, stream, {}, scope=unlimited("test"))) == (1.0, 2.0, 3.0)
+        assert edges_of(completed(query, former, stream, {}, scope=unlimited("test"))) == (0.5, 2.0, 2.5)
     assert completed(first, None, stream, {}, scope=Scope("none", columns=frozenset())) is first
 
 
