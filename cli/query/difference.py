@@ -185,14 +185,14 @@ def _completed(new: Json, old: Json) -> Json:
     """Return the fields of a query with the parameters that the registered query keeps, such as the edges of bins."""
     from broker.operators.kinds import definition_of, fold_kinds
 
-    was, own = old["operator"], new["operator"]
-    if not (isinstance(was, dict) and isinstance(own, dict) and was.get("name") == own.get("name")):
+    was, wanted = old["operator"], new["operator"]
+    if not (isinstance(was, dict) and isinstance(wanted, dict) and was.get("name") == wanted.get("name")):
         return new
-    kind = fold_kinds().get(str(own.get("name")))
+    kind = fold_kinds().get(str(wanted.get("name")))
     if kind is None or any(old.get(name) != new[name] for name in ("stream", "where")):
         return new
     try:
-        definition = kind.completed(definition_of(own), definition_of(was), _no_sample)
+        definition = kind.completed(definition_of(wanted), definition_of(was), _no_sample)
     except AscError:
         # The daemon refuses it, or decides by a sample.
         return new

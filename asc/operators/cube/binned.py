@@ -62,33 +62,33 @@ def without_edges(plain: Mapping[str, Any], definition: CubeDefinition, names: C
 
     Raise CubeError if the cube has no bins of a name, or none at all.
     """
-    own = {folded(each.name): each for each in bins_of(definition)}
-    shown = ", ".join(each.name for each in own.values())
-    if not own:
+    by_name = {folded(each.name): each for each in bins_of(definition)}
+    shown = ", ".join(each.name for each in by_name.values())
+    if not by_name:
         raise CubeError("dimensions", None, "are no bins: name a cube with a dimension such as bins(temp, 16)")
     for name in names:
-        if folded(name) not in own:
+        if folded(name) not in by_name:
             raise CubeError("dimension", name, f"is none of the cube's bins: name some of {shown}")
-    chosen = [own[folded(name)] for name in names] or list(own.values())
+    chosen = [by_name[folded(name)] for name in names] or list(by_name.values())
     return replaced(plain, {each: each.without_edges() for each in chosen})
 
 
 def with_given_bins(
-    plain: Mapping[str, Any], definition: CubeDefinition, given: Sequence[str], names: Collection[str] = ()
+    plain: Mapping[str, Any], definition: CubeDefinition, texts: Sequence[str], names: Collection[str] = ()
 ) -> dict[str, Any]:
     """Return the JSON object of a cube with some bins replaced by given ones with edges, which have the same names.
 
     Raise CubeError if a text is no dimension of bins with edges over the same expression, or not among ``names``.
     """
     others: dict[BinDimension, BinDimension] = {}
-    own = {folded(each.name): each for each in bins_of(definition)}
-    for text in given:
+    by_name = {folded(each.name): each for each in bins_of(definition)}
+    for text in texts:
         other = computed_dimension(text)
         if not isinstance(other, BinDimension) or other.edges is None:
             raise CubeError("calibrated", text, "has no edges: give bins(x, n, [edges]) AS name")
-        former = own.get(folded(other.name))
+        former = by_name.get(folded(other.name))
         if former is None or former.sql != other.sql or (names and other.name not in names):
-            shown = ", ".join(each.summary for each in own.values()) or "none"
+            shown = ", ".join(each.summary for each in by_name.values()) or "none"
             raise CubeError("calibrated", other.summary, f"is none of the bins to replace: the cube has {shown}")
         others[former] = other
     return replaced(plain, others)

@@ -69,13 +69,13 @@ def apply_rebinned(permitted: ScopedService, cube: ReadableCube, found: Rebinned
     permitted.apply([Put(replace(cube.query, operator=found.definition))], "rebin").raised()
 
 
-def _line(own: Mapping[str, Any]) -> str:
+def _line(bins: Mapping[str, Any]) -> str:
     """Return a line about the new edges of one dimension."""
-    errors = own["sample"]["errors"] if own["sample"] else {"nrmse": None, "rmse_sd": None}
+    errors = bins["sample"]["errors"] if bins["sample"] else {"nrmse": None, "rmse_sd": None}
     known = [
         f"{errors[name]:.3g} {unit}"
         for name, unit in (("nrmse", "of the range"), ("rmse_sd", "standard deviations"))
         if errors[name] is not None
     ]
     error = f", error {' and '.join(known)}" if known else ""
-    return f"{own['name']}: {len(own['former_edges']) + 1} bins become {len(own['edges']) + 1}{error}"
+    return f"{bins['name']}: {len(bins['former_edges']) + 1} bins become {len(bins['edges']) + 1}{error}"

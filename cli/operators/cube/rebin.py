@@ -54,16 +54,16 @@ def bins(*, client: Client, query_id: str, as_json: bool) -> None:
     unit of the values, as a share of the range of the sample, and in standard deviations. There is one row for the
     sample that decided the edges, and one for all counted records. 'asc cube rebin' gives the bins new edges.
     """
-    found = client.cubes.bins(query_id)
+    described = client.cubes.bins(query_id)
     if as_json:
-        print_json(found)
+        print_json(described)
         return
-    print_table(_HEADINGS, [row for own in found["bins"] for row in _rows(own)])
-    for own in found["bins"]:
+    print_table(_HEADINGS, [row for own in described["bins"] for row in _rows(own)])
+    for own in described["bins"]:
         click.echo(visible(f"{own['name']}: {', '.join(f'{edge:g}' for edge in own['edges'])}"))
         if own["reason"] is not None:
             click.echo(visible(f"{own['name']}: no errors of counted records: {own['reason']}"))
-    if not found["bins"]:
+    if not described["bins"]:
         click.echo("the cube has no bins")
 
 
@@ -100,16 +100,16 @@ def rebin(
     """
     if dry_run and yes:
         raise click.UsageError("give --dry-run or --yes, not both: --dry-run changes nothing")
-    given = _given(client, query_id, dimensions, calibrate)
-    effect = client.cubes.rebin(query_id, dimensions=dimensions, calibrated=given, dry_run=not yes)
+    texts = _given(client, query_id, dimensions, calibrate)
+    effect = client.cubes.rebin(query_id, dimensions=dimensions, calibrated=texts, dry_run=not yes)
     if not as_json:
         for line in effect["lines"]:
             click.echo(visible(line))
     if effect["bins"] and not yes and not dry_run:
         click.confirm("delete these cells?", abort=True, err=True)
         # Exactly the edges that were shown.
-        given = [own["calibrated"] for own in effect["bins"]]
-        effect = client.cubes.rebin(query_id, calibrated=given)
+        texts = [own["calibrated"] for own in effect["bins"]]
+        effect = client.cubes.rebin(query_id, calibrated=texts)
     if as_json:
         print_json(effect)
     elif dry_run and effect["bins"]:
