@@ -16,6 +16,7 @@ from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.demand import Demand
 from asc.operators.cube.demanded import demanded_views
 from asc.operators.cube.lattice import Lattice
+from asc.operators.cube.question import Question
 from asc.operators.cube.view import View
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.store import Store
@@ -62,12 +63,17 @@ class Demands:
             found = self._lattices[state.number] = Lattice(state.definition.dimensions, grain_s)
         return found
 
-    def count(self, state: CubeState, cuboid: Levels, step: int | None, interval: tuple[int, int]) -> None:
-        """Count a question. The arguments are those of :func:`demanded_views`.
+    def count(self, state: CubeState, cuboid: Levels, question: Question, interval: tuple[int, int]) -> None:
+        """Count a question. ``cuboid``: the cuboid with all its dimensions. ``interval``: the closed panes in it.
 
-        Cost: some microseconds. Only changes of a small table exclude each other.
+        A question of too many days or hours is not counted, because only the kept pieces answer it. Cost: that of
+        :meth:`Question.segments` and of :func:`demanded_views`. Only changes of a small table exclude each other.
         """
-        views = demanded_views(self.lattice(state), cuboid, step, *interval)
+        try:
+            segments = question.segments(*interval)
+        except CubeError:
+            return
+        views = demanded_views(self.lattice(state), cuboid, question.panes, segments)
         with self._lock:
             for view, panes in views:
                 key = state.number, view

@@ -44,11 +44,11 @@ from broker.operators.cube.view_status import view_status
 
 _NONE: Mapping[int, Cells | None] = MappingProxyType({})
 
-Count = Callable[[CubeState, Levels, int | None, tuple[int, int]], None]
+Count = Callable[[CubeState, Levels, Question, tuple[int, int]], None]
 """A function that counts a question for the demand, see :meth:`broker.operators.cube.demands.Demands.count`."""
 
 
-def uncounted(_state: CubeState, _cuboid: Levels, _step: int | None, _interval: tuple[int, int]) -> None:
+def uncounted(_state: CubeState, _cuboid: Levels, _question: Question, _interval: tuple[int, int]) -> None:
     """Do not count a question."""
 
 
@@ -282,7 +282,7 @@ class Snapshot:
         wanted = state.definition.dimensions.cuboid_with(needed_columns(layout, question))
         portions = portions_of(state, question, wanted, open_from, asked.answer_from)
         if portions and asked.answer_from is None:
-            count(state, wanted, question.panes, interval_of(portions))
+            count(state, wanted, question, interval_of(portions))
         for source, segments in by_source(portions):
             parts += self._of_source(source, segments, *reading)
         base = self._open(state.panes, *interval, *reading) if asked.is_live else iter(())

@@ -6,12 +6,21 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from asc.operators.cube.cuboid import Levels
+from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.demand import Frequency
+from asc.operators.cube.demanded import demanded_views
+from asc.operators.cube.lattice import Lattice
+from asc.operators.cube.question import Question
 from asc.operators.cube.view import View
+from broker.operators.cube.covering import covered
 from broker.operators.cube.demands import PENDING_MAX, SAVED_S, Demands
 from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.panes import ClosedPanes, StoredPiece
+from broker.operators.cube.region import Region
 from tests.broker.operators.cube.kept_stream import minute, opened
 from tests.broker.operators.cube.view_rig import CUBE, answer, filled, state_of
 
@@ -111,6 +120,39 @@ def test_questions_between_two_additions_count_a_bounded_number_of_views(tmp_pat
     for number in range(PENDING_MAX):
         demands._pending[-1 - number, BASE] = (1.0, 1.0)
     for cuboid in cuboids:
-        demands.count(state, cuboid, None, (0, 60))
+        demands.count(state, cuboid, Question((cuboid,), ((),)), (0, 60))
     assert len(demands._pending) == PENDING_MAX
     assert demands.of(state).asked == {}
+
+
+QUARTERS = CubeDefinition.parse({"dimensions": [["a"], ["b"]], "measures": ["count(*)"], "time": "t", "grain_s": 900})
+
+
+def whole_region(view: View, first: int, end: int, cells: int) -> Region:
+    """Return a region of a view with some cells in each of its panes, for panes of the cube."""
+    panes = range(-(-first // view.panes), end // view.panes)
+    pieces = {pane: (StoredPiece(number, pane, cells, 8, 0),) for number, pane in enumerate(panes, 1)}
+    return Region(view, ClosedPanes().changed(pieces), panes.start * view.panes, panes.stop * view.panes)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    zone=st.sampled_from(["UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata", "Australia/Lord_Howe"]),
+    grain=st.sampled_from([{}, {"grain": "1d"}, {"grain": "1M"}, {"grain_s": 3_600}, {"grain_s": 86_400}]),
+    hours=st.sampled_from([None, "14-16", "22-2,8-9", "0-12", "5-6"]),
+    days=st.tuples(st.integers(0, 400), st.integers(1, 60)),
+)
+def test_each_demanded_view_is_read_where_it_is_demanded(
+    zone: str, grain: dict[str, object], hours: str | None, days: tuple[int, int]
+) -> None:
+    first = 96 * (20_000 + days[0])
+    end = first + 96 * days[1]
+    question = Question.parse({"by": ["a"], "hours": hours, **grain}, QUARTERS, zone)
+    segments = question.segments(first, end)
+    base = whole_region(View((1, 1), 1), first, end, 10)
+    demanded = demanded_views(Lattice(QUARTERS.dimensions, 900), (1, 0), question.panes, segments)
+    assert sum(panes for _, panes in demanded) == sum(stop - begin for begin, stop in segments)
+    for view, panes in demanded:
+        portions = covered(base, [whole_region(view, first, end, 1)], (1, 0), segments, question.panes)
+        read = sum(own.end - own.first for own in portions if own.source is not base)
+        assert read * view.panes >= panes > 0

@@ -11,6 +11,7 @@ import pytest
 
 from asc.errors import CubeError
 from asc.operators.cube.keep import bands_of
+from asc.operators.cube.optimiser import Budget
 from asc.operators.cube.view import View
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
@@ -130,4 +131,33 @@ def test_days_in_utc_are_read_from_a_band_of_days(tmp_path: Path) -> None:
         4 * 192,
         8 * 192 + 2,
     ]
+    keeper.close()
+
+
+@pytest.mark.parametrize(
+    ("time_zone", "body", "view"),
+    [
+        # In UTC, two hours begin at 14:00.
+        ("UTC", {"hours": "14-16"}, ("carrier at 2h", 7_200)),
+        ("UTC", {"hours": "14-16", "grain": "1d"}, ("carrier at 2h", 7_200)),
+        ("UTC", {"grain": "1d"}, ("carrier at 1d", 86_400)),
+        ("America/New_York", {"hours": "15-16"}, ("carrier at 1h", 3_600)),
+        ("America/New_York", {"grain": "1d"}, ("carrier at 1h", 3_600)),
+        ("Asia/Kolkata", {"grain": "1d"}, ("carrier at 30min", 1_800)),
+    ],
+)
+def test_the_view_that_is_proposed_for_days_and_hours_answers_them(
+    tmp_path: Path, time_zone: str, body: dict[str, Any], view: tuple[str, int]
+) -> None:
+    keeper = kept(tmp_path / "kept", time_zone)
+    for _ in range(100):
+        before = keeper.questions.query(CUBE, {"by": ["carrier"], **body})
+    proposal = keeper.choice.propose(CUBE, Budget(1, 1_000_000))
+    assert [own.name for own in proposal.additions] == [view[0]]
+    keeper.choice.apply(CUBE, proposal)
+    keeper.views.fill(10)
+    after = keeper.questions.query(CUBE, {"by": ["carrier"], **body})
+    assert view[1] in [own["grain_s"] for own in after["answered_by"]]
+    assert after["rows"] == before["rows"]
+    assert read_cells(after) < 0.7 * read_cells(before)
     keeper.close()
