@@ -16,6 +16,8 @@ from broker.operators.cube.region import Region, kept_regions
 _VIEWS_MAX, _VIEWS_OF_MANY = 8, 2
 """The most views that are compared for each segment of an interval, if the segments are few and if they are many."""
 _FEW_SEGMENTS = 100
+_SAMPLED_SEGMENTS = 9
+"""The number of segments by which views are compared with each other."""
 
 Segment = tuple[int, int]
 """Panes of the cube, from the first to before the second, that one view may cover with panes of any length."""
@@ -113,15 +115,14 @@ def covered(
     ``wanted``: the cuboid that has all dimensions of the question. ``step``: the panes of each row's interval; None if
     all panes are combined. A view whose panes do not divide it is not used. The nearest ancestor is the
     view with the fewest cells in the segment (StreamingCube, algorithm 1), where the base pieces fill in what the view
-    lacks at both ends. Of equal ones, the coarsest is taken. Cost: some searches for each segment and view.
+    lacks at both ends. Of equal ones, the coarsest is taken. Of many views, a few are compared. Cost: some searches
+    for each segment and compared view.
     """
     finer = [own for own in views if _answers(own.view, wanted, step)]
-    first, end = (segments[0][0], segments[-1][1]) if segments else (0, 0)
-    nearest = sorted(finer, key=lambda own: (_cost(base, own, (), first, end), _coarseness(own)))
-    views_max = _VIEWS_MAX if len(segments) <= _FEW_SEGMENTS else _VIEWS_OF_MANY
+    compared = _compared(base, finer, segments)
     portions: list[Portion] = []
     for segment in segments:
-        for portion in _nearest(base, nearest[:views_max], *segment):
+        for portion in _nearest(base, compared, *segment):
             last = portions[-1] if portions else None
             if last is not None and last.source is portion.source and last.end == portion.first:
                 portions[-1] = Portion(last.source, last.first, portion.end)
@@ -136,6 +137,40 @@ def by_source(portions: Sequence[Portion]) -> list[tuple[Region, list[Segment]]]
     for own in portions:
         found.setdefault(id(own.source), (own.source, []))[1].append((own.first, own.end))
     return list(found.values())
+
+
+def _compared(base: Region, views: Sequence[Region], segments: Sequence[Segment]) -> list[Region]:
+    """Return the views that are compared for each segment: at most _VIEWS_MAX, or _VIEWS_OF_MANY of many segments.
+
+    They are those with the fewest cells in some segments, in which the base pieces fill in the ends. Of many segments,
+    the second view is the best beside the first, because it answers the ends of the first. Cost: some searches for
+    each view and each of _SAMPLED_SEGMENTS.
+    """
+    longest = max((end - first for first, end in segments), default=0)
+    fitting = [own for own in views if own.view.panes <= longest]
+    several = _sampled(segments)
+
+    def cells(source: Region, *others: Region) -> int:
+        return sum(min(base.cells(*own), _cost(base, source, others, *own)) for own in several)
+
+    ranked = sorted(fitting, key=lambda own: (cells(own), _coarseness(own)))[:_VIEWS_MAX]
+    if len(segments) <= _FEW_SEGMENTS or len(ranked) <= _VIEWS_OF_MANY:
+        return ranked
+    best, *others = ranked
+    second = min(others, key=lambda own: min(cells(best, own), cells(own, best)))
+    return [best, second]
+
+
+def _sampled(segments: Sequence[Segment]) -> Sequence[Segment]:
+    """Return at most _SAMPLED_SEGMENTS segments that are spread over all.
+
+    The distances between them differ, so that they are not all of the same hours of a day.
+    """
+    count = len(segments)
+    if count <= _SAMPLED_SEGMENTS:
+        return segments
+    last = _SAMPLED_SEGMENTS - 1
+    return [segments[min(place * (count - 1) // last + place % 2, count - 1)] for place in range(_SAMPLED_SEGMENTS)]
 
 
 def _answers(view: View, wanted: Levels, step: int | None) -> bool:

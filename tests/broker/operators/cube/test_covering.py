@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc.errors import CubeError
+from asc.operators.cube.calendar import Calendar
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.question import Question
 from asc.operators.cube.view import View
 from broker.operators.cube.covering import Portion, covered
 from broker.operators.cube.panes import ClosedPanes, StoredPiece
@@ -98,3 +102,66 @@ def test_a_view_without_a_dimension_of_the_question_is_not_read() -> None:
     coarse = covering(View((1, 0), 1), {0: 1}, end=1)
     (portion,) = covered(base, [coarse], (0, 1), [(0, 1)])
     assert portion.source is base
+
+
+HOURLY = CubeDefinition.parse({"dimensions": [["a"], ["b"]], "measures": ["count(*)"], "time": "t", "grain_s": 3_600})
+DAY_2013 = 15_896
+"""The number of 2013-07-10 since 1970."""
+
+
+def hourly(days: int, *lengths: int, of_base: int = 6) -> tuple[Region, list[Region]]:
+    """Return the base region of some days, with cells in each hour, and views with one cell in each of their panes."""
+    first, end = 24 * DAY_2013, 24 * (DAY_2013 + days)
+    base = covering(View((1, 1), 1), dict.fromkeys(range(first, end), of_base), end)
+    cells = [dict.fromkeys(range(first // panes, end // panes), 1) for panes in lengths]
+    views = [covering(View((1, 0), panes), own, end) for panes, own in zip(lengths, cells, strict=True)]
+    return base, views
+
+
+def segments_of(body: dict[str, str], zone: str, days: int) -> Sequence[tuple[int, int]]:
+    """Return the segments of a question over whole local days, one less than the days at both ends."""
+    question = Question.parse({"by": ["a"], **body}, HOURLY, zone)
+    calendar = Calendar("1d", zone, 3_600)
+    first, end = (calendar.ceil(24 * (DAY_2013 + own)) for own in (1, days - 1))
+    return question.segments(first, end)
+
+
+@pytest.mark.parametrize("body", [{"hours": "14-16"}, {"grain": "1d"}, {"hours": "5-6,14-16"}])
+@pytest.mark.parametrize("zone", ["America/New_York", "UTC", "Asia/Tokyo"])
+def test_further_views_never_make_many_segments_dearer(zone: str, body: dict[str, str]) -> None:
+    base, views = hourly(145, 1, 2, 6, 12, 24)
+    segments = segments_of(body, zone, 145)
+    assert len(segments) > 100
+    read = {
+        several: read_cells_of(covered(base, several, (1, 0), segments))
+        for count in range(6)
+        for several in combinations(views, count)
+    }
+    for several, cells in read.items():
+        assert all(cells <= read[(own,)] for own in several), [own.view.panes for own in several]
+        assert cells <= read[()]
+
+
+def test_many_segments_read_the_views_that_fit_into_them() -> None:
+    base, (hours, halves, days) = hourly(145, 1, 12, 24)
+    of_hours, of_days = (segments_of(own, "America/New_York", 145) for own in ({"hours": "14-16"}, {"grain": "1d"}))
+    views = [hours, halves, days]
+    assert read_cells_of(covered(base, views, (1, 0), of_hours)) == 2 * len(of_hours)
+    # Half a day in UTC lies in each day of New York, and twelve hours beside it, or thirteen as summer time ends.
+    assert read_cells_of(covered(base, views, (1, 0), of_days)) == 13 * len(of_days) + 1
+
+
+def test_the_second_view_of_many_segments_answers_the_ends_of_the_first() -> None:
+    base, (hours, halves, days) = hourly(24 * 365, 1, 12, 24)
+    segments = segments_of({"grain": "1M"}, "America/New_York", 24 * 365)
+    assert len(segments) > 100
+    found = read_cells_of(covered(base, [hours, halves, days], (1, 0), segments))
+    assert found <= read_cells_of(covered(base, [hours, halves], (1, 0), segments))
+
+
+def test_of_more_views_than_are_compared_those_count_that_fit() -> None:
+    base, views = hourly(40, 1, 2, 3, 4, 6, 8, 12, 24)
+    coarse = [covering(View((2, 0), own.view.panes), dict.fromkeys(own.closed, 1)) for own in views[1:]]
+    segments = segments_of({"hours": "14-15"}, "America/New_York", 40)
+    assert len(segments) <= 100
+    assert read_cells_of(covered(base, [*coarse, *views], (1, 0), segments)) == len(segments)
