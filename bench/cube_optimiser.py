@@ -15,10 +15,12 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.grouping import Grouping, pane_digit
+from asc.operators.cube.kept_cells import KeptBand
 from asc.operators.cube.lattice import Lattice
 from asc.operators.cube.optimiser import Budget, StoredCells, propose
 from asc.operators.cube.view import View
 from asc.operators.cube.view_costs import ViewCosts
+from asc.operators.cube.view_estimate import ViewEstimate
 from workloads.sales import BEGIN_US, DIMENSIONS, HOUR_US, SALES_DDL, WIDE, sales
 
 _GRAIN_S = 3_600
@@ -47,7 +49,8 @@ QUICK = OptimiserSize(5_000, 3, 2, 20, 50)
 
 
 def optimiser(size: OptimiserSize) -> dict[str, Any]:
-    """Return the costs of the optimiser's views and of the best random sets, for each demand and budget of cells.
+    """Return the costs of the optimiser's views and of the best random sets, for each demand and budget of cells. The
+    last demand is one for a cube that keeps the older two thirds of its days in a band.
 
     The optimiser estimates cells from a sample. Both costs are computed from the actual cells of each view, so an error
     of the estimates makes the optimiser's cost larger. Raise RuntimeError if there are more views than the budget has.
@@ -61,6 +64,8 @@ def optimiser(size: OptimiserSize) -> dict[str, Any]:
         contest = _Contest(lattice, cells, size.days * lattice.panes_a_day, _demand(views, size.demanded, seed), seed)
         costs = ViewCosts.of(lattice, views, actual, contest.panes, contest.asked)
         results += [_contested(contest, costs, share, size.random_sets) for share in _CELL_SHARES]
+    contest, costs = _with_band(size, cells, lattice, views)
+    results.append(_contested(contest, costs, _CELL_SHARES[0], size.random_sets))
     return {
         "base_cells": cells.count,
         "lattice_views": len(views),
@@ -72,22 +77,39 @@ def optimiser(size: OptimiserSize) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Contest:
-    """A cube with its cells over some panes, and a random demand for its views."""
+    """A cube with its base cells over some panes, a random demand for its views, and bands of older panes."""
 
     lattice: Lattice
     cells: Cells
     panes: int
     asked: Mapping[View, float]
     seed: int
+    bands: tuple[KeptBand, ...] = ()
+
+
+def _with_band(
+    size: OptimiserSize, cells: Cells, lattice: Lattice, views: tuple[View, ...]
+) -> tuple[_Contest, ViewCosts]:
+    """Return the demand for a cube whose older days are in a band of days with all levels, and the actual costs."""
+    first, day = int(cells.panes.min()), lattice.panes_a_day
+    cut = (first // day + size.days * 2 // 3) * day
+    older, newest, days = cells.between(None, cut), cells.between(cut, None), View(lattice.base.cuboid, day)
+    bands = (KeptBand(days, _count(older, lattice, days), cut - first),)
+    # A view is computed from the band too if it has panes of a day.
+    counts = [_count(cells if days.is_finer(view) else newest, lattice, view) for view in views]
+    asked = _demand(views, size.demanded, size.demands)
+    contest = _Contest(lattice, newest, size.days * day - (cut - first), asked, size.demands, bands)
+    actual = np.array(counts, dtype=np.float64)
+    return contest, ViewCosts.of(lattice, views, actual, contest.panes, contest.asked, bands=bands)
 
 
 def _contested(contest: _Contest, costs: ViewCosts, share: float, sets: int) -> dict[str, Any]:
     seed, cells, lattice = contest.seed, contest.cells, contest.lattice
     budget = Budget(_VIEWS, share * cells.count)
-    stored = StoredCells(cells.count, contest.panes, {})
+    stored = StoredCells(cells.count, contest.panes, {}, contest.bands)
     start_s = time.process_time()
-    sample = CellSample.of([cells], lattice.panes_a_day)
-    proposal = propose(lattice, contest.asked, sample, stored, budget=budget)
+    estimate = ViewEstimate(lattice, CellSample.of([cells], lattice.panes_a_day))
+    proposal = propose(estimate, contest.asked, stored, budget=budget)
     taken_s = time.process_time() - start_s
     if not 0 < len(proposal.views) <= _VIEWS:
         raise RuntimeError(f"seed {seed}: the optimiser chose {len(proposal.views)} views of at most {_VIEWS}")

@@ -16,6 +16,8 @@ def test_each_demand_is_met_by_chosen_and_by_random_views() -> None:
     assert [(own["seed"], own["cell_share"]) for own in found["results"]] == [
         *((0, None), (0, 0.5)),
         *((1, None), (1, 0.5)),
+        # The last demand is for a cube with a band.
+        (2, None),
     ]
     for own in found["results"]:
         assert 0 < own["views"] <= 8

@@ -9,8 +9,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from asc.operators.cube.candidates import candidates
-from asc.operators.cube.cell_sample import CellSample
-from asc.operators.cube.lattice import Lattice
+from asc.operators.cube.kept_cells import KeptBand, KeptCells
 from asc.operators.cube.proposal import Proposal, ViewChange
 from asc.operators.cube.view import View
 from asc.operators.cube.view_costs import ViewCosts
@@ -35,19 +34,25 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class StoredCells:
-    """The cells that a cube stores. ``base``: the cells of the base view. ``panes``: the panes of the cube from the
-    first kept one to the last closed one. ``views``: the cells of each other stored view that is complete.
+    """The cells that a cube stores. ``base``, ``panes``, ``bands``: the closed panes that are kept, see
+    :class:`KeptCells`. ``views``: the cells of each other stored view, over the panes for which it can be computed;
+    estimated for a view that is not complete.
     """
 
     base: int
     panes: int
     views: Mapping[View, float]
+    bands: tuple[KeptBand, ...] = ()
+
+    @property
+    def kept(self) -> KeptCells:
+        """Return the cells of the kept panes."""
+        return KeptCells(self.base, self.panes, self.bands)
 
 
 def propose(
-    lattice: Lattice,
+    estimate: ViewEstimate,
     asked: Mapping[View, float],
-    sample: CellSample,
     stored: StoredCells,
     *,
     pins: Iterable[View] = (),
@@ -56,19 +61,21 @@ def propose(
 ) -> Proposal:
     """Return the views to store for a demand.
 
-    ``asked``: the panes of the cube that questions for each view read in an hour, as of
-    :meth:`Demand.panes_an_hour`. ``pins``: the views that are stored whatever they cost. ``pause`` is called between
-    steps of at most some milliseconds; it may sleep, or raise an exception to end the work.
+    ``estimate``: of the cells of views, from a sample of the newest base cells. ``asked``: the panes of the cube that
+    questions for each view read in an hour, as of :meth:`Demand.panes_an_hour`. ``pins``: the views that are stored
+    whatever they cost. ``pause`` is called between steps of at most some milliseconds; it may sleep, or raise an
+    exception to end the work.
 
     Cost: some .2 ms for each candidate, of which there are at most some 4,096, and .1 s for 4,096 demanded views.
     """
-    pins = tuple(dict.fromkeys(pins))
+    pins, lattice = tuple(dict.fromkeys(pins)), estimate.lattice
     views = candidates(lattice, asked, [*stored.views, *pins])
-    cells = ViewEstimate(lattice, sample).shares(views, pause) * stored.base
+    shares, kept = estimate.shares(views, pause), stored.kept
+    cells = np.array([kept.estimated(view, share) for view, share in zip(views, shares.tolist(), strict=True)])
     cells[0] = stored.base
     for place, view in enumerate(views):
         cells[place] = stored.views.get(view, cells[place])
-    costs = ViewCosts.of(lattice, views, cells, stored.panes, asked)
+    costs = ViewCosts.of(lattice, views, cells, stored.panes, asked, bands=stored.bands)
     places = {view: place for place, view in enumerate(views)}
     places.pop(lattice.base)
     own = [places[view] for view in stored.views if view in places]

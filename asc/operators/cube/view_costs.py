@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from asc.operators.cube.definition import HOUR_S
+from asc.operators.cube.kept_cells import KeptBand, KeptCells
 from asc.operators.cube.lattice import Bits, Lattice, is_finer
 from asc.operators.cube.view import View
 from asc.operators.cube.view_estimate import Pause, unpaused
@@ -25,46 +26,66 @@ processor's cache.
 class ViewCosts:
     """The costs of candidates for a demand. Arrays have one element for each candidate; the first is the base view.
 
-    ``cells``: the stored cells of each candidate. ``read``: its cells in a pane of the cube, on average. ``merged``:
+    ``cells``: the stored cells of each candidate. ``replaced``: the kept cells of the panes that it covers. ``merged``:
     the cells that its closing panes have in an hour; 0 for the base view, which is stored in any case.
     ``demanded_bits``, ``rates``: the demanded views, and the panes of the cube that their questions read in an hour.
+    ``kept``, ``spans``: the kept cells of the panes for which each demanded view can be computed, and these panes.
 
     The cost of a set of views is the cells that questions read in an hour, plus the cells that are merged in an hour.
-    Each question reads the nearest stored view.
+    Each question reads the nearest stored view, and kept cells of the older panes that this view does not cover.
+    Questions are taken to be spread evenly over the panes for which their view can be computed.
     """
 
     views: tuple[View, ...]
     names: tuple[str, ...]
     bits: Bits
     cells: Floats
-    read: Floats
+    replaced: Floats
     merged: Floats
     demanded_bits: Bits
     rates: Floats
+    kept: Floats
+    spans: Floats
 
     @staticmethod
     def of(
-        lattice: Lattice, views: Sequence[View], cells: Floats, panes: int, asked: Mapping[View, float]
+        lattice: Lattice,
+        views: Sequence[View],
+        cells: Floats,
+        panes: int,
+        asked: Mapping[View, float],
+        *,
+        bands: tuple[KeptBand, ...] = (),
     ) -> ViewCosts:
         """Return the costs of candidates.
 
-        ``views``: the base view, then the others. ``cells``: the stored cells of each, over ``panes`` panes of the
-        cube, of which some may have no cell. ``asked``: the panes that questions for each view read in an hour.
+        ``views``: the base view, then the others. ``cells``: the stored cells of each. Those of the base view cover
+        ``panes`` panes of the cube, of which some may have no cell, and ``bands`` cover older ones. ``asked``: the
+        panes that questions for each view read in an hour.
         """
-        read = cells / max(1, panes)
-        merged = read * (HOUR_S / lattice.grain_s)
+        held = KeptCells(float(cells[0]), panes, bands)
+        merged = cells / _spans(held, views) * (HOUR_S / lattice.grain_s)
         merged[0] = 0.0
-        names = tuple(map(lattice.name, views))
-        rates = np.array(list(asked.values()), dtype=np.float64)
-        return ViewCosts(tuple(views), names, lattice.bits(views), cells, read, merged, lattice.bits(asked), rates)
+        return ViewCosts(
+            tuple(views),
+            tuple(map(lattice.name, views)),
+            lattice.bits(views),
+            cells,
+            _floats(map(held.cells, views)),
+            merged,
+            lattice.bits(asked),
+            _floats(asked.values()),
+            _floats(map(held.cells, asked)),
+            _spans(held, asked),
+        )
 
     def nearest(self, chosen: Sequence[int]) -> Floats:
-        """Return for each demanded view the cells of its nearest view, in a pane of the cube. The base view is always
-        stored.
+        """Return for each demanded view the cells that its questions read in a pane of the cube, on average. The base
+        view and bands are always stored.
         """
         own = np.array([0, *chosen])
         is_own = is_finer(self.bits[own], self.demanded_bits)
-        found: Floats = np.where(is_own, self.read[own][:, None], np.inf).min(axis=0)
+        found: Floats = np.where(is_own, self._read(own), np.inf).min(axis=0)
         return found
 
     def cost(self, chosen: Sequence[int]) -> float:
@@ -79,7 +100,7 @@ class ViewCosts:
         step = max(1, _COMPARED // max(1, len(self.rates)))
         for start in range(0, len(places), step):
             own = places[start : start + step]
-            saved = np.maximum(nearest[None, :] - self.read[own][:, None], 0.0)
+            saved = np.maximum(nearest[None, :] - self._read(own), 0.0)
             saved *= is_finer(self.bits[own], self.demanded_bits)
             gains[start : start + step] = saved @ self.rates - self.merged[own]
             pause()
@@ -88,4 +109,19 @@ class ViewCosts:
     def with_view(self, nearest: Floats, place: int) -> Floats:
         """Return ``nearest`` after one more candidate is stored."""
         is_own = is_finer(self.bits[[place]], self.demanded_bits)[0]
-        return np.where(is_own, np.minimum(nearest, self.read[place]), nearest)
+        return np.where(is_own, np.minimum(nearest, self._read(np.array([place]))[0]), nearest)
+
+    def _read(self, places: npt.NDArray[np.int64]) -> Floats:
+        """Return the cells that questions for each demanded view, as columns, read in a pane of the cube from each of
+        some candidates, as rows.
+        """
+        older = np.maximum(self.kept[None, :] - self.replaced[places][:, None], 0.0)
+        return (self.cells[places][:, None] + older) / self.spans[None, :]
+
+
+def _spans(held: KeptCells, views: Iterable[View]) -> Floats:
+    return np.maximum(_floats(map(held.span, views)), 1.0)
+
+
+def _floats(numbers: Iterable[float]) -> Floats:
+    return np.array(list(numbers), dtype=np.float64)

@@ -28,19 +28,26 @@ def unpaused() -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewEstimate:
-    """The estimated cells of the views of a lattice, from one sample of base cells."""
+    """The estimated cells of the views of a lattice, from one sample of base cells.
+
+    ``extents``: the panes of the cube from which the sample is, as firsts and ends in ascending order. A pane of a view
+    may be cut off by a bound of them, and then has fewer cells than a whole one. Without extents, no pane is cut off.
+    """
 
     lattice: Lattice
     sample: CellSample
+    extents: Sequence[tuple[int, int]] = ()
     _panes: dict[int, tuple[Codes, int]] = field(default_factory=dict, init=False, repr=False)
 
     def cells(self, view: View) -> float:
-        """Return the estimated cells of a view in the days of the sample: exact if the sample is all cells.
+        """Return the estimated cells of a view in the days of the sample: exact if the sample is all cells of whole
+        panes.
 
         Each drawn group is a cell, and each base cell that was not drawn is at most one more. The values of the
-        dimensions and the panes bound the cells too.
+        dimensions and the panes bound the cells too. If panes are cut off, the sample is one of their base cells and of
+        those that are cut off. Then the result is the part of their cells that the kept panes are of the whole ones.
         """
-        sample = self.sample
+        sample, longer = self.sample, self._longer(view.panes)
         if not sample.count:
             return 0.0
         if view == self.lattice.base:
@@ -48,7 +55,8 @@ class ViewEstimate:
         columns = self.lattice.dimensions.columns(view.cuboid)
         digits = [self._digit(view.panes), *((sample.codes[place], sample.radixes[place]) for place in columns)]
         sizes = np.bincount(Grouping.of(digits, sample.count).cells)
-        found = estimated_cells(np.bincount(sizes)[1:], sampled=sample.count, population=sample.population)
+        population = round(sample.population * longer)
+        found = estimated_cells(np.bincount(sizes)[1:], sampled=sample.count, population=population) / longer
         if sample.days is None:
             return found
         panes = sample.days * self.lattice.panes_a_day // view.panes
@@ -74,6 +82,18 @@ class ViewEstimate:
             least[start : start + step] = of_finer.min(axis=0)
             pause()
         return least
+
+    def _longer(self, panes: int) -> float:
+        """Return the length of the whole panes of a view, divided by that of the panes of the sample."""
+        covered = sum(end - first for first, end in self.extents)
+        if not covered:
+            return 1.0
+        touched, last = 0, None
+        for first, end in self.extents:
+            begin, stop = first // panes, -(-end // panes)
+            touched += stop - (begin if last is None else max(begin, last))
+            last = stop
+        return max(1.0, touched * panes / covered)
 
     def _digit(self, panes: int) -> tuple[Codes, int]:
         """Return the panes of a length as a digit of a key. It is computed once for each length."""

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
-from asc.operators.cube.view import View
+from asc.operators.cube.kept_cells import KeptBand
+from asc.operators.cube.optimiser import StoredCells
 from asc.operators.cube.view_estimate import ViewEstimate
 from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.region import Region, kept_regions
 
 
-@dataclass(frozen=True, slots=True)
-class HeldCells:
-    """The cells that a cube holds, and those of its views. ``base``: the cells of closed panes, of bands too.
+def held_cells(state: CubeState, estimate: ViewEstimate | None) -> StoredCells:
+    """Return the cells that a cube keeps of closed panes, and those of its views.
 
-    ``panes``: the panes of the cube from the first kept one to the last closed one. ``views``: the cells of each view
-    beside it, estimated for one that is not filled yet.
+    Views that are not filled yet are estimated. Without an estimate, they have the kept cells of their panes.
     """
-
-    base: int
-    panes: int
-    views: dict[View, float]
-
-
-def held_cells(state: CubeState, estimate: ViewEstimate | None) -> HeldCells:
-    """Return the cells that a cube and its views have. Without an estimate, a view that is not filled yet has those of
-    the base view.
-    """
-    opened = sum(piece.cells for pieces in state.panes.open.values() for piece in pieces)
-    base = state.panes.cells - opened + sum(band.panes.cells for band in state.bands)
-    firsts = [own.closed.first * own.view.panes for own in state.bands if own.closed.first is not None]
-    firsts += [] if state.panes.closed.first is None else [state.panes.closed.first]
     last = max(state.panes.closed, default=None)
-    ends = [own.end for own in state.bands if own.end is not None] + ([] if last is None else [last + 1])
-    panes = max(ends) - min(firsts) if firsts and ends else 0
-    share = 1.0 if estimate is None else base / max(1, estimate.sample.population)
+    *bands, base = kept_regions(state, None if last is None else last + 1)
+    older = tuple(KeptBand(region.view, *_cells_and_panes(region)) for region in reversed(bands))
+    held = StoredCells(*_cells_and_panes(base), {}, older)
     views = {}
     for own in state.views:
         if own.filled_to is not None:
             views[own.view] = float(own.panes.cells)
         else:
-            views[own.view] = float(base) if estimate is None else estimate.cells(own.view) * share
-    return HeldCells(base, max(0, panes), views)
+            share = 1.0 if estimate is None else estimate.cells(own.view) / max(1, estimate.sample.population)
+            views[own.view] = held.kept.estimated(own.view, share)
+    return replace(held, views=views)
+
+
+def _cells_and_panes(region: Region) -> tuple[int, int]:
+    """Return the cells of a region, and the panes of the cube that it covers from its first piece on."""
+    first, end = region.begin, region.end
+    if first is None or end is None or first >= end:
+        return 0, 0
+    return region.cells(first, end), end - first

@@ -44,13 +44,14 @@ def lattice_rows(
         until = None if stored.end is None else bound_text(stored.end * state.grain_us)
         rows.append({**row, "is_estimated": False, "asked_an_hour": round(rate, 3), "complete_to": until})
         rows[-1]["answered_from"] = None if is_band else _named(lattice, lattice.nearest(stored.view, complete))
-    share = held.base / max(1, estimate.sample.population)
+    kept, population = held.kept, max(1, estimate.sample.population)
     bytes_a_cell = state.panes.size_bytes / max(1, state.panes.cells)
     ranked: list[tuple[float, float, View]] = []
     for view in islice(
         (each for each in _others(lattice, asked) if each not in {lattice.base, *held.views}), _COMPARED
     ):
-        ranked.append((-asked.get(view, 0.0), min(estimate.cells(view) * share, held.base), view))
+        cells = kept.estimated(view, estimate.cells(view) / population)
+        ranked.append((-asked.get(view, 0.0), cells, view))
         pause()
     for less_asked, cells, view in sorted(ranked)[:ROWS_SHOWN]:
         row = _row(lattice, view, "none", cells, cells * bytes_a_cell)

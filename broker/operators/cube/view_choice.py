@@ -12,7 +12,7 @@ from asc.operators.cube.cell_sample import SAMPLE_CELLS, CellSample, days_to_rea
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.lattice import Lattice
 from asc.operators.cube.layout import Layout
-from asc.operators.cube.optimiser import Budget, StoredCells, propose, views_within
+from asc.operators.cube.optimiser import Budget, propose, views_within
 from asc.operators.cube.proposal import Proposal
 from asc.operators.cube.view_costs import ViewCosts
 from asc.operators.cube.view_estimate import Pause, ViewEstimate, unpaused
@@ -57,7 +57,9 @@ class ViewChoice:
         snapshot = self._snapshot()
         state, _ = sound_cube(snapshot, cube)
         lattice = self._demands.lattice(state)
-        days = _days(state, first_open(snapshot.marks.get(state.time), snapshot.lateness_us, state.grain_us), lattice)
+        open_from = first_open(snapshot.marks.get(state.time), snapshot.lateness_us, state.grain_us)
+        days, first = _days(state, open_from, lattice), state.panes.closed.first
+        extents = [] if first is None or open_from is None else [_within(day, first, open_from) for day in days]
         del snapshot
         population = sum(state.panes.closed.cells(*day) for day in days)
         share = min(1.0, _THINNED_CELLS / max(1, population))
@@ -70,7 +72,7 @@ class ViewChoice:
         if share < 1:
             # Drawn twice, and all cells are as likely as if they were drawn once.
             sample = replace(sample, population=round(sample.population / share), days=sample.days or len(days))
-        return ViewEstimate(lattice, sample)
+        return ViewEstimate(lattice, sample, extents)
 
     def propose(self, cube: CubeId, budget: Budget, pause: Pause = unpaused) -> Proposal:
         """Return the views to store for the demand for a cube. ``pause`` and the errors: as in :meth:`estimate`."""
@@ -81,8 +83,7 @@ class ViewChoice:
         held = held_cells(state, estimate)
         pins = [view.view for view in state.views if view.role == "pinned"]
         del snapshot, state
-        stored = StoredCells(held.base, held.panes, held.views)
-        return propose(estimate.lattice, asked, estimate.sample, stored, pins=pins, budget=budget, pause=pause)
+        return propose(estimate, asked, held, pins=pins, budget=budget, pause=pause)
 
     def apply(self, cube: CubeId, proposal: Proposal) -> None:
         """Store the views of a proposal. New ones are filled later. Raise CubeStoreError.
@@ -120,7 +121,8 @@ class ViewChoice:
         lattice, held = self._demands.lattice(state), held_cells(state, None)
         cells = np.array([held.base, *(held.views[own.view] for own in views)], dtype=np.float64)
         asked = self._demands.of(state).panes_an_hour(at_s=self._demands.now_s)
-        costs = ViewCosts.of(lattice, [lattice.base, *(own.view for own in views)], cells, held.panes, asked)
+        stored = [lattice.base, *(own.view for own in views)]
+        costs = ViewCosts.of(lattice, stored, cells, held.panes, asked, bands=held.bands)
         pins = [place for place, own in enumerate(views, 1) if own.role == "pinned"]
         kept = views_within(costs, range(1, len(views) + 1), pins, budget)
         self._filling.choose(cube, [costs.views[place] for place in kept])
@@ -170,6 +172,10 @@ def _days(state: CubeState, open_from: int | None, lattice: Lattice) -> list[tup
     ):
         days = days[::2]
     return days
+
+
+def _within(day: tuple[int, int], first: int, end: int) -> tuple[int, int]:
+    return max(day[0], first), min(day[1], end)
 
 
 def _day_of(pane: int, panes_a_day: int) -> tuple[int, int]:

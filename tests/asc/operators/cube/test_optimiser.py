@@ -15,6 +15,7 @@ from asc.operators.cube.demand import Demand
 from asc.operators.cube.optimiser import Budget, StoredCells, best_proposal, best_views, propose, views_within
 from asc.operators.cube.view import View
 from asc.operators.cube.view_costs import ViewCosts
+from asc.operators.cube.view_estimate import ViewEstimate
 from tests.asc.operators.cube.key_cells import cells_of
 from tests.asc.operators.cube.lattices import PANES, drawn, lattice_of
 
@@ -219,9 +220,10 @@ def test_a_demand_and_a_sample_become_a_proposal() -> None:
     daily, hourly, pin = View((1, 0), 24), View((1, 0), 1), View((0, 0), 24)
     demand = Demand.begin(0).plus(daily, PANES, at_s=0, questions=60)
     stored = StoredCells(cells.count, PANES, {View((0, 1), 1): 70_000.0})
+    estimate = ViewEstimate(lattice, CellSample.of([cells], lattice.panes_a_day))
     pauses: list[None] = []
     found = propose(
-        *(lattice, demand.panes_an_hour(at_s=3_600), CellSample.of([cells], lattice.panes_a_day), stored),
+        *(estimate, demand.panes_an_hour(at_s=3_600), stored),
         pins=[pin],
         pause=lambda: pauses.append(None),
     )
@@ -240,8 +242,7 @@ def test_a_demand_and_a_sample_become_a_proposal() -> None:
     assert pauses
     # Stored, they stay.
     again = StoredCells(cells.count, PANES, {daily: 90.0, pin: 30.0})
-    sample = CellSample.of([cells], lattice.panes_a_day)
-    later = propose(lattice, demand.plus(hourly, 1, at_s=0).panes_an_hour(at_s=3_600), sample, again, pins=[pin])
+    later = propose(estimate, demand.plus(hourly, 1, at_s=0).panes_an_hour(at_s=3_600), again, pins=[pin])
     assert not later.changes
     assert later.lines()[0].startswith("no change: the best views found cost ")
 
@@ -250,8 +251,10 @@ def test_the_work_can_be_ended_between_its_steps() -> None:
     lattice = lattice_of(1, 1)
     cells = cells_of(np.arange(100), np.arange(100) % 3, np.arange(100) % 5)
 
+    estimate = ViewEstimate(lattice, CellSample.of([cells], 24))
+
     def end() -> None:
         raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        propose(lattice, {View((1, 0), 24): 5.0}, CellSample.of([cells], 24), StoredCells(100, 100, {}), pause=end)
+        propose(estimate, {View((1, 0), 24): 5.0}, StoredCells(100, 100, {}), pause=end)

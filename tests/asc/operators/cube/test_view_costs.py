@@ -8,6 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asc.operators.cube import view_costs
+from asc.operators.cube.cuboid import Dimensions
+from asc.operators.cube.kept_cells import KeptBand
+from asc.operators.cube.lattice import Lattice
+from asc.operators.cube.view import View
 from asc.operators.cube.view_costs import ViewCosts
 from tests.asc.operators.cube.lattices import PANES, Drawn, drawn
 
@@ -55,3 +59,19 @@ def test_the_base_view_costs_nothing_to_keep() -> None:
     costs = case.costs((case.lattice.base, *list(case.lattice.views())[1:3]))
     assert costs.cost([]) == costs.cost([0]) == 0
     assert costs.cost([1]) == pytest.approx(float(costs.cells[1]) / PANES)
+
+
+def test_bands_are_read_for_the_panes_that_a_view_does_not_cover() -> None:
+    lattice = Lattice(Dimensions((("a",),)), 60)
+    base, halves, hours = lattice.base, View((0,), 30), View((0,), 60)
+    asked = {View((1,), 1): 10.0, hours: 660.0}
+    bands = (KeptBand(View((1,), 60), 100.0, 600),)
+    costs = ViewCosts.of(lattice, (base, halves, hours), np.array([600.0, 20.0, 55.0]), 60, asked, bands=bands)
+    # The first question reads ten base cells in a pane, and the second one reads all cells once an hour.
+    assert costs.cost([]) == pytest.approx(100 + 700)
+    # The view of half hours has the base cells only, and 20 of its cells close in an hour.
+    assert costs.cost([1]) == pytest.approx(100 + 20 + 100 + 20)
+    assert costs.cost([2]) == pytest.approx(100 + 55 + 55 / 11)
+    assert costs.cost([1, 2]) == pytest.approx(100 + 55 + 20 + 55 / 11)
+    gains = costs.gains(costs.nearest([1]), np.array([2]))
+    assert gains.tolist() == pytest.approx([120 - 55 - 55 / 11])

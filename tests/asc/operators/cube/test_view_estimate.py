@@ -121,3 +121,24 @@ def test_the_work_is_cut_into_short_steps() -> None:
     estimate = ViewEstimate(LATTICE, CellSample.of([cells_like(0.0, a_pane=20)], 24, most=100))
     estimate.shares(VIEWS, lambda: pauses.append(None))
     assert len(pauses) >= len(VIEWS)
+
+
+@pytest.mark.parametrize("first", [0, 7])
+@pytest.mark.parametrize("hours", [1, 5, 30])
+def test_a_pane_that_is_cut_off_has_the_share_of_a_whole_one(first: int, hours: int) -> None:
+    cells = cells_like(0.0, radixes=(40, 2_000, 30))
+    begin, end = 96 + first, 96 + first + hours
+    sample = CellSample.of([cells.between(begin, end)], 24)
+    estimate = ViewEstimate(LATTICE, sample, [(begin, end)])
+    for view in (View((0, 0, 0), 24), View((1, 0, 0), 24), View((0, 1, 0), 24), View((1, 0, 0), 1)):
+        share = estimate.cells(view) / sample.population
+        actual = cells_in(cells, LATTICE, view) / cells.count
+        assert 1 / 1.5 < share / actual < 1.5, view
+
+
+def test_extents_that_cut_nothing_off_change_nothing() -> None:
+    cells = cells_like(1.0)
+    sample = CellSample.of([cells], 24, most=2_000)
+    whole = [(24 * day, 24 * day + 24) for day in range(DAYS)]
+    plain, bounded = ViewEstimate(LATTICE, sample), ViewEstimate(LATTICE, sample, whole)
+    assert bounded.shares(VIEWS).tolist() == plain.shares(VIEWS).tolist()

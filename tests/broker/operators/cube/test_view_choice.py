@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from asc.operators.cube.keep import bands_of
 from asc.operators.cube.optimiser import Budget
 from asc.operators.cube.view import View
 from asc.operators.cube.view_estimate import ViewEstimate
 from broker.operators.cube import view_choice
+from broker.operators.cube.held_cells import held_cells
 from broker.operators.cube.keeper import Keeper
-from tests.broker.operators.cube.kept_stream import batch, minute, opened
+from tests.broker.operators.cube.kept_stream import MINUTE_US, Record, batch, minute, opened, topic_of
 from tests.broker.operators.cube.view_rig import CUBE, OWN, answer, cells, check_pieces, filled, state_of
 
 BUDGET = Budget(8, 1_000)
@@ -145,3 +147,39 @@ def test_a_sample_of_many_cells_is_thinned(tmp_path: Path, monkeypatch: pytest.M
     assert 2 <= estimate.cells(View((1, 0), 60)) <= 240
     if read > 240:
         assert estimate.cells(View((1, 0), 60)) == 4
+
+
+def aged(folder: Path, *keep: str) -> Keeper:
+    """Return a keeper with eight records in each minute of 20 hours, of which the older ones are in bands."""
+    records: list[Record] = [
+        (f"c{each % 5}", f"d{each * 7 % 41}", 1, minutes * MINUTE_US) for minutes in range(1_200) for each in range(8)
+    ]
+    keeper = opened(folder)
+    keeper.define(CUBE, OWN)
+    keeper.bands.define(CUBE, bands_of(keep, OWN))
+    topic_of(*records).commit(keeper, batch(0, len(records)), {CUBE: OWN})
+    keeper.bands.age(60)
+    return keeper
+
+
+def test_with_bands_cells_and_costs_are_those_of_the_panes_that_a_view_has(tmp_path: Path) -> None:
+    keeper = aged(tmp_path, "1min:60min", "60min:30d")
+    minutes, hours = View((1, 0), 1), View((1, 0), 60)
+    newest = {"by": ["carrier"], "grain_s": 60, "from": minute(1_150), "to": minute(1_190)}
+    ask(keeper, 100, **newest)
+    read = cells(answer(keeper, **newest))
+    shown = {(*own["cuboid"], own["grain_s"]): own["cells"] for own in keeper.choice.lattice(CUBE)["views"]}
+    proposal = keeper.choice.propose(CUBE, Budget(8, 700))
+    assert proposal.cost == pytest.approx(101 * read, rel=0.02)
+    assert [own.view for own in proposal.additions] == [minutes]
+    keeper.views.choose(CUBE, [minutes, hours])
+    keeper.views.fill(10)
+    filled_cells = {view.view: view.panes.cells for view in state_of(keeper).views}
+    assert shown["carrier", 60] == pytest.approx(filled_cells[minutes], rel=0.05)
+    assert proposal.additions[0].cells == pytest.approx(filled_cells[minutes], rel=0.05)
+    # Stored, the view costs what its questions read.
+    keeper.views.choose(CUBE, [minutes])
+    stored = keeper.choice.propose(CUBE, Budget(8, 700))
+    assert not stored.changes
+    merged = 60 * filled_cells[minutes] / held_cells(state_of(keeper), None).panes
+    assert stored.cost == pytest.approx(101 * cells(answer(keeper, **newest)) + merged, rel=0.02)
