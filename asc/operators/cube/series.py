@@ -16,6 +16,7 @@ from asc.operators.cube.cells import joined, merged
 from asc.operators.cube.json_values import plain_values
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.part import Part
+from asc.operators.cube.points import Points
 from asc.operators.cube.question import Question
 from asc.operators.cube.source import needed
 
@@ -24,9 +25,10 @@ from asc.operators.cube.source import needed
 class Series:
     """The values of a measure at successive points. Each point covers several panes.
 
-    ``first``: the first pane. ``points``: the number of points. ``panes``: the number of panes of each point; the last
-    point may have fewer. ``values``: the values by point number. The value of a missing point is ``over_nothing``,
-    which is None if the measure has no value there, or if the question reads only some hours.
+    ``first``: the first pane. ``points``: the number of points. ``panes``: the number of panes of each point; the first
+    and the last point may be only partly in the interval. ``values``: the values by point number. The value of a
+    missing point is ``over_nothing``, which is None if the measure has no value there, or if the question reads only
+    some hours.
     """
 
     first: int
@@ -47,15 +49,15 @@ def series(
     read: Sequence[Part],
     question: Question,
     measure: Answered,
+    points: Points,
     *,
-    points_most: int,
     reserve: Reserve = unbounded,
 ) -> Series | None:
-    """Return the values of a measure over the panes of an interval. Return None if the interval has no cell.
+    """Return the values of a measure at points that contain the interval. Return None if the interval has no cell.
 
-    All groups that WHERE accepts are combined. If the interval has more panes
-    than ``points_most``, each point combines several panes; it is exact, because states are merged. ``reserve`` is
-    called as in :func:`answer`. Cost: a pass over the cells of the interval.
+    All groups that WHERE accepts are combined. A point that combines several panes is exact, because states are merged.
+    Each pane of ``read`` must lie in one point. ``reserve`` is called as in :func:`answer`. Cost: a pass over the cells
+    of the interval.
     """
     none = tuple(0 for _ in layout.definition.dimensions.hierarchies)
     source = needed(layout, read, replace(question, cuboids=(none,)), reserve)
@@ -64,18 +66,15 @@ def series(
     cells = joined(layout, parts)
     if not cells.count:
         return None
-    first = int(cells.panes.min()) if question.first is None else question.first
-    end = int(cells.panes.max()) + 1 if question.end is None else question.end
-    panes = math.ceil((end - first) / points_most)
     with held(reserve, placing_bytes(cells) + merging_bytes(cells)):
-        binned = replace(cells, panes=frozen((cells.panes - first) // panes))
+        binned = replace(cells, panes=frozen((cells.panes - points.first) // points.panes))
         found = merged(layout, [binned])
     values = _numbers(plain_values(ordered_values(measure.of(found.states)), is_integer=measure.is_integer))
     by_point = dict(zip(found.panes.tolist(), values, strict=True))
     return Series(
-        first,
-        panes,
-        math.ceil((end - first) / panes),
+        points.first,
+        points.panes,
+        points.count,
         {point: value for point, value in by_point.items() if value is not None},
         0.0 if measure.is_count and question.hours is None else None,
     )

@@ -33,13 +33,20 @@ class Portion:
 
 
 def portions_of(
-    state: CubeState, question: Question, wanted: Levels, open_from: int | None, forced: View | None
+    state: CubeState,
+    question: Question,
+    wanted: Levels,
+    open_from: int | None,
+    forced: View | None,
+    *,
+    step: int | None = None,
 ) -> list[Portion]:
     """Return the portions that answer the closed panes of a question's interval, ascending.
 
     ``wanted``: the cuboid that has all dimensions of the question. ``open_from``: the first open pane; None if all are
     open. ``forced``: the only view that may answer, beside the pieces of bands and of the base cuboid at its ends; None
-    if the nearest views answer. Raise CubeError if a part of the interval is not kept, or not as finely as the question
+    if the nearest views answer. ``step``: the panes of intervals that no pane of a view may cross, beside those of the
+    question. Raise CubeError if a part of the interval is not kept, or not as finely as the question
     needs.
     """
     end = open_from if question.end is None or open_from is None else min(question.end, open_from)
@@ -73,7 +80,7 @@ def portions_of(
                 # The only copy of the panes answers any question.
                 portions.append(_whole(region, own_first, own_end))
                 continue
-            portions += covered(region, views, wanted, segments, question.panes)
+            portions += covered(region, views, wanted, segments, question.panes if step is None else step)
     return portions
 
 

@@ -14,6 +14,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.part import Part
 from asc.operators.cube.pivot import Axes, Pivot, pivot
+from asc.operators.cube.points import Points
 from asc.operators.cube.question import Question
 from asc.operators.cube.rows import check_measures
 from asc.operators.cube.selection import selected
@@ -59,6 +60,10 @@ class Wanted:
         """
         return asked_measure(definition.measures[0].name if self.measure is None else self.measure, definition)
 
+    def has_chart(self, layout: Layout) -> bool:
+        """Return whether the measure can be drawn. Raise the same errors as :meth:`drawn`."""
+        return is_number(layout.answered(self.drawn(layout.definition)))
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -92,11 +97,12 @@ def look_at(
     question: Question,
     wanted: Wanted,
     *,
+    points: Points | None,
     facts: Mapping[str, Any],
     reserve: Reserve,
 ) -> Look:
-    """Return the content of a page from the cells of an interval. ``reserve`` is called as in
-    :meth:`Snapshot.query`.
+    """Return the content of a page from the cells of an interval. ``points``: the points of the chart, of which each
+    contains whole panes of the parts; None if there is no chart. ``reserve`` is called as in :meth:`Snapshot.query`.
     """
     axes, measure = wanted.axes(layout.definition), layout.answered(wanted.drawn(layout.definition))
     check_measures(layout, question)
@@ -106,8 +112,8 @@ def look_at(
         layout, read, question, axes, columns_skip=columns_skip, columns_most=columns_most, reserve=reserve
     )
     drawn = None
-    if is_number(measure):
-        drawn = series(layout, read, question, measure, points_most=wanted.points_most, reserve=reserve)
+    if points is not None:
+        drawn = series(layout, read, question, measure, points, reserve=reserve)
     reserve(0)
     interval, source = interval_of(layout, parts, question), answered_by(layout, read)
     return Look(layout, question, axes, pivot_table, measure, drawn, interval, source, facts)

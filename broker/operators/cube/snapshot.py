@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from math import gcd
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +23,7 @@ from asc.operators.cube.json_values import bound_text, instant_text
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.looked_up import NO_LOOKUPS, LookedUp, Lookups
 from asc.operators.cube.part import Part
+from asc.operators.cube.points import Points
 from asc.operators.cube.question import Question
 from asc.operators.cube.selection import within
 from asc.operators.cube.source import needed_columns
@@ -29,6 +31,7 @@ from broker.errors import DamagedPieceError, QueryError, UnknownQueryError
 from broker.operators.cube.as_written import refusal_as_written
 from broker.operators.cube.asked import Asked
 from broker.operators.cube.batch_time import Clock, first_open
+from broker.operators.cube.chart_points import chart_points
 from broker.operators.cube.coverage import Place
 from broker.operators.cube.covering import Segment, by_source, interval_of, portions_of
 from broker.operators.cube.cube_state import BACKFILLED, COUNTERS, CubeId, CubeState
@@ -161,10 +164,14 @@ class Snapshot:
         state, layout = self._sound(cube)
         seen = LookedUp.of(layout, [*wanted.down, *wanted.across], wanted.body.get("where"), lookups)
         asked = self._asked(wanted.question(seen.definition), state, seen)
-        parts = self._read_seen(state, layout, asked, seen, reserve, count=count)
-        question = replace(with_stored_bounds(state, asked, self._open_from(state)), skip=wanted.skip)
+        open_from = self._open_from(state)
+        question = replace(with_stored_bounds(state, asked, open_from), skip=wanted.skip)
+        points = None
+        if wanted.has_chart(seen.layout):
+            points = chart_points(state, question, wanted.points_most, open_from, asked.answer_from)
+        parts = self._read_seen(state, layout, asked, seen, reserve, count=count, points=points)
         facts = self._facts(state, asked.question)
-        return look_at(seen.layout, parts, question, wanted, facts=facts, reserve=reserve)
+        return look_at(seen.layout, parts, question, wanted, points=points, facts=facts, reserve=reserve)
 
     def bins(self, cube: CubeId, reserve: Reserve = unbounded) -> list[dict[str, Any]]:
         """Return the bins of a cube, with their errors over the sample and over all counted records, in open panes too.
@@ -272,17 +279,27 @@ class Snapshot:
         watermark = None if watermark_us is None else bound_text(watermark_us)
         return {"watermark": watermark, "whole": not gaps, "gaps": gaps, "commit": self.commit}
 
-    def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Reserve, count: Count) -> list[Part]:
+    def _read_all(
+        self,
+        state: CubeState,
+        layout: Layout,
+        asked: Asked,
+        reserve: Reserve,
+        count: Count,
+        *,
+        points: Points | None = None,
+    ) -> list[Part]:
         """Return the cells of the question's interval, in parts: closed panes from the nearest views, then open panes,
-        then late records that stay apart.
+        then late records that stay apart. ``points``: the points of a chart, each of which needs whole panes.
         """
         question, open_from = asked.question, self._open_from(state)
         interval, reading = (question.first, question.end), (layout, reserve)
         parts: list[Part] = []
         wanted = state.definition.dimensions.cuboid_with(needed_columns(layout, question))
-        portions = portions_of(state, question, wanted, open_from, asked.answer_from)
+        step = question.panes if points is None else gcd(points.panes, question.panes or 0)
+        portions = portions_of(state, question, wanted, open_from, asked.answer_from, step=step)
         if portions and asked.answer_from is None:
-            count(state, wanted, question, interval_of(portions))
+            count(state, wanted, replace(question, panes=step), interval_of(portions))
         for source, segments in by_source(portions):
             parts += self._of_source(source, segments, *reading)
         base = self._open(state.panes, *interval, *reading) if asked.is_live else iter(())
@@ -293,12 +310,20 @@ class Snapshot:
         return parts or [Part.base(layout, Cells.none(layout))]
 
     def _read_seen(
-        self, state: CubeState, layout: Layout, asked: Asked, seen: LookedUp, reserve: Reserve, *, count: Count
+        self,
+        state: CubeState,
+        layout: Layout,
+        asked: Asked,
+        seen: LookedUp,
+        reserve: Reserve,
+        *,
+        count: Count,
+        points: Points | None = None,
     ) -> list[Part]:
         """Return the cells of the question's interval with the attributes of look-ups that the question names."""
         stored = replace(asked, question=seen.stored(asked.question))
         try:
-            parts = self._read_all(state, layout, stored, reserve, count)
+            parts = self._read_all(state, layout, stored, reserve, count, points=points)
         except CubeError as error:
             raise refusal_as_written(error, asked.question, seen) from None
         return seen.parts(parts, reserve)

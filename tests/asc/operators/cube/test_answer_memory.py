@@ -17,6 +17,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.part import Part
 from asc.operators.cube.pivot import Axes, pivot
+from asc.operators.cube.points import Points
 from asc.operators.cube.question import Question
 from asc.operators.cube.series import series
 from tests.asc.operators.cube.peak_memory import peak_bytes
@@ -200,7 +201,9 @@ def test_a_pivot_and_a_series_take_no_more_than_is_reserved(shape: str, down: li
         body = {"by": axes.sets(dimensions), "order": ["n DESC"], "limit": 50}
         question = Question.parse(body, layout.definition)
         pivot(layout, base_parts(layout, parts), question, axes, columns_most=12, reserve=reserved)
-        series(layout, base_parts(layout, parts), question, layout.measures[0], points_most=240, reserve=reserved)
+        panes = [pane for part in parts for pane in (int(part.panes.min()), int(part.panes.max()) + 1)]
+        points = Points(min(panes), -(-(max(panes) - min(panes)) // 240), 240)
+        series(layout, base_parts(layout, parts), question, layout.measures[0], points, reserve=reserved)
 
     check(shape, look)
 

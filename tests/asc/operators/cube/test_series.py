@@ -14,6 +14,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import folded
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.part import Part
+from asc.operators.cube.points import Points
 from asc.operators.cube.question import Question
 from asc.operators.cube.series import is_number, series
 from asc.schema import Schema
@@ -34,16 +35,13 @@ def cells_of(records: list[tuple[str, float | None, int]]) -> Any:
     return folded(LAYOUT, Columns(pa.RecordBatch.from_pylist(rows, kinds), SCHEMA, "UTC")).cells
 
 
-def found(measure: int, points_most: int = 100, **body: Any) -> Any:
+def found(measure: int, points: tuple[int, int] = (1, 9), **body: Any) -> Any:
+    """Return the series of a measure. ``points``: the length of the points, and their number."""
     question = Question.parse({"by": ["k"], **body}, DEFINITION)
     read = [part.between(question.first, question.end) for part in (cells_of(RECORDS[:3]), cells_of(RECORDS[3:]))]
-    return series(
-        LAYOUT,
-        [Part.base(LAYOUT, cells) for cells in read],
-        question,
-        LAYOUT.measures[measure],
-        points_most=points_most,
-    )
+    first = round(BEGIN.timestamp()) // 60 if question.first is None else question.first
+    parts = [Part.base(LAYOUT, cells) for cells in read]
+    return series(LAYOUT, parts, question, LAYOUT.measures[measure], Points(first, *points))
 
 
 def test_each_pane_is_a_point_and_panes_without_records_have_none() -> None:
@@ -56,18 +54,18 @@ def test_each_pane_is_a_point_and_panes_without_records_have_none() -> None:
 
 
 def test_many_panes_are_merged_into_as_many_points_as_fit() -> None:
-    own = found(3, points_most=4)
+    own = found(3, (3, 3))
     assert (own.panes, own.points) == (3, 3)
     for point, value in own.values.items():
         first = BEGIN + timedelta(minutes=3 * point)
         body = {"by": [], "from": first.isoformat(), "to": (first + timedelta(minutes=3)).isoformat()}
         question = Question.parse(body, DEFINITION)
         assert answer(LAYOUT, [Part.base(LAYOUT, cells_of(RECORDS))], question)["rows"][0]["mean"] == value
-    assert found(0, points_most=1).values == {0: 5.0}
+    assert found(0, (9, 1)).values == {0: 5.0}
 
 
 def test_an_interval_and_where_bound_it() -> None:
-    own = found(0, **{"from": "2026-06-01T00:02:00Z", "to": "2026-06-01T00:05:00Z", "where": "k = 'b'"})
+    own = found(0, (1, 3), **{"from": "2026-06-01T00:02:00Z", "to": "2026-06-01T00:05:00Z", "where": "k = 'b'"})
     assert (own.points, own.values) == (3, {1: 1.0})
     assert found(0, where="k = 'none'") is None
 

@@ -1,0 +1,31 @@
+"""The points of the chart of a cube's page."""
+
+from __future__ import annotations
+
+from math import lcm
+
+from asc.operators.cube.lattice import Lattice
+from asc.operators.cube.points import Points
+from asc.operators.cube.question import Question
+from asc.operators.cube.view import View
+from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.region import kept_regions
+
+
+def chart_points(
+    state: CubeState, question: Question, most: int, open_from: int | None, forced: View | None
+) -> Points | None:
+    """Return the points of a chart over the interval of a question. Return None if the interval has no bounds, as if no
+    pane is stored.
+
+    ``most``: the most points. ``open_from``: the first open pane; None if all panes are open. ``forced``: the view that
+    the question forces. No point divides a pane of this view, or of a band in the interval.
+    """
+    first, end = question.first, question.end
+    if first is None or end is None or first >= end:
+        return None
+    unit = 1 if forced is None else forced.panes
+    for region in kept_regions(state, open_from):
+        if (region.end is None or first < region.end) and (region.first is None or region.first < end):
+            unit = lcm(unit, region.view.panes)
+    return Points.of(first, end, most, Lattice(state.definition.dimensions, state.grain_us // 1_000_000), unit)
