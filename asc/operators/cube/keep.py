@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from asc.errors import CubeError
-from asc.operators.cube.cuboid import Dimensions
 from asc.operators.cube.definition import DAY_HOURS, HOUR_S, CubeDefinition
 from asc.operators.cube.output import Output
 from asc.operators.cube.view import View, grain_text
@@ -49,7 +48,7 @@ class Band:
         assert definition.grain_s is not None
         dimensions = definition.dimensions
         levels = zip(dimensions.hierarchies, self.view.cuboid, strict=True)
-        rolled_up = [f" {_quoted(names[0])}:{level}" for names, level in levels if level < len(names)]
+        rolled_up = [f" {_level_text(definition, names, level)}" for names, level in levels if level < len(names)]
         return f"{grain_text(self.view.panes * definition.grain_s)}:{grain_text(self.age_s)}{''.join(rolled_up)}"
 
 
@@ -113,7 +112,7 @@ def _band(text: object, definition: CubeDefinition) -> Band:
     if age_s % definition.grain_s or age_s > AGE_S_MAX:
         remedy = f"has an age that is no multiple of {grain_text(definition.grain_s)} up to {grain_text(AGE_S_MAX)}"
         raise CubeError("keep", text, f"{remedy}: give one, as 30d")
-    return Band(View(_cuboid(text, levels[0] if levels else "", definition.dimensions), panes), age_s)
+    return Band(View(_cuboid(text, levels[0] if levels else "", definition), panes), age_s)
 
 
 def _check_is_coarser(text: object, finer: View, coarser: View, definition: CubeDefinition) -> None:
@@ -128,9 +127,9 @@ def _check_is_coarser(text: object, finer: View, coarser: View, definition: Cube
         raise CubeError("keep", text, remedy)
     for names, kept, left in zip(definition.dimensions.hierarchies, coarser.cuboid, finer.cuboid, strict=True):
         if kept > left:
-            name = _quoted(names[0])
-            levels = f"{kept} level{'s' * (kept != 1)} of {name}"
-            raise CubeError("keep", text, f"keeps {levels}, and the band before it only {left}: add {name}:{left}")
+            levels = f"{kept} level{'s' * (kept != 1)} of {_quoted(names[0])}"
+            added = _level_text(definition, names, left)
+            raise CubeError("keep", text, f"keeps {levels}, and the band before it only {left}: add {added}")
 
 
 def _check_panes(text: object, finer: Band, coarser: Band, definition: CubeDefinition) -> None:
@@ -162,15 +161,23 @@ def _seconds(text: str, length: str) -> int:
     return int(found[1]) * _UNITS_S[found[2]]
 
 
-def _cuboid(text: str, levels: str, dimensions: Dimensions) -> tuple[int, ...]:
+def _cuboid(text: str, levels: str, definition: CubeDefinition) -> tuple[int, ...]:
+    dimensions = definition.dimensions
     cuboid = list(dimensions.base)
+    computed = {folded(own.name): own for own in definition.computed}
     rest = f" {levels}" if levels else ""
     by_name = {folded(name): place for place, names in enumerate(dimensions.hierarchies) for name in names}
     while rest.strip():
         level = _LEVEL.match(rest)
         if level is None:
             raise CubeError("keep", text, _REMEDY)
-        place = by_name.get(folded(level[1].strip("`")))
+        name = folded(level[1].strip("`"))
+        if name in computed:
+            names = computed[name].levels
+            cuboid[dimensions.hierarchies.index(names)] = _kept_levels(text, level[0].strip(), names)
+            rest = rest[level.end() :]
+            continue
+        place = by_name.get(name)
         if place is None:
             raise CubeError(
                 "keep", text, f"names {level[1]}, which is no dimension: name some of {', '.join(dimensions.names)}"
@@ -181,6 +188,26 @@ def _cuboid(text: str, levels: str, dimensions: Dimensions) -> tuple[int, ...]:
         cuboid[place] = int(level[2])
         rest = rest[level.end() :]
     return tuple(cuboid)
+
+
+def _kept_levels(text: str, level: str, names: Sequence[str]) -> int:
+    """Return the number of levels of a computed dimension up to a level, as ``geo:10``; 0 for ``geo:0``."""
+    spelled = [folded(name) for name in names]
+    name = folded(level.replace("`", ""))
+    if name in spelled:
+        return spelled.index(name) + 1
+    none = f"{names[0].partition(':')[0]}:0"
+    if name == folded(none):
+        return 0
+    raise CubeError("keep", text, f"keeps {level}, which is no level: give one of {', '.join((*names, none))}")
+
+
+def _level_text(definition: CubeDefinition, names: Sequence[str], level: int) -> str:
+    """Return the level that a band keeps of a dimension, as :func:`_cuboid` reads it."""
+    dimension = definition.computed_with(names)
+    if dimension is None:
+        return f"{_quoted(names[0])}:{level}"
+    return names[level - 1] if level else f"{dimension.name}:0"
 
 
 def _quoted(name: str) -> str:

@@ -112,3 +112,16 @@ def test_a_cube_without_a_time_has_no_ages() -> None:
     timeless = CubeDefinition.parse({"measures": ["count(*)"]}, needs_time=False)
     with pytest.raises(CubeError, match="has no ages without a time"):
         bands_of(["1h:1d"], timeless)
+
+
+def test_a_band_keeps_a_level_of_a_computed_dimension() -> None:
+    plain = {"dimensions": [["geohash(lat, lon, 10 > 20) AS geo"], ["c"]], "measures": ["count(*)"], "grain_s": 3_600}
+    cube = CubeDefinition.parse(plain)
+    bands = bands_of(["1h:1d", "1h:2d Geo:10", "1d:3d geo:0 c:0"], cube)
+    assert [band.view.cuboid for band in bands] == [(2, 1), (1, 1), (0, 0)]
+    assert plain_bands(bands, cube) == ["1h:1d", "1h:2d geo:10", "1d:3d geo:0 c:0"]
+    assert bands_of(plain_bands(bands, cube), cube) == bands
+    with pytest.raises(CubeError, match="keeps geo:5, which is no level: give one of geo:10, geo:20, geo:0"):
+        bands_of(["1h:1d", "1d:2d geo:5"], cube)
+    with pytest.raises(CubeError, match="and the band before it only 1: add geo:10"):
+        bands_of(["1h:1d", "1h:2d geo:10", "1d:3d"], cube)
