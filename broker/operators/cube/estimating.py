@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from asc.operators.cube.computed.geohash import Geohash
 from asc.operators.cube.estimate import Estimate
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.task_columns import TaskColumns
 from asc.operators.cube.task_fold import CubeFold, CubePartial
 from broker.operators.cube.estimate_body import CubeEstimate
 from broker.operators.fold_destination import FoldDestination
@@ -32,11 +35,23 @@ def estimated(destination: FoldDestination, sample: FoldSample | str) -> FoldEst
         return FoldEstimate(_body(cuboids, dict.fromkeys(Estimate(0, 0, 0, 0, 0).plain()), None, sample))
     rows = sample.columns.num_rows
     state = fold.state(layout)
-    too_large = state.fold(fold.columns(sample.columns), np.arange(rows, dtype=np.int64)) if rows else 0
+    columns = fold.columns(sample.columns)
+    too_large = state.fold(columns, np.arange(rows, dtype=np.int64)) if rows else 0
     cells = CubePartial.of_bytes(layout, state.to_bytes()).cells
     found = Estimate.of(layout, cells, records=sample.records, counted=rows - too_large, panes_most=MEASURED_PANES_MAX)
     body = _body(cuboids, found.plain(), sample.undecodable, _reason(found))
-    return FoldEstimate(body, () if found.warning is None else (found.warning,))
+    warnings = [] if found.warning is None else [found.warning]
+    return FoldEstimate(body, (*warnings, *(_odd_positions(layout, columns) if rows else ())))
+
+
+def _odd_positions(layout: Layout, columns: TaskColumns) -> Iterator[str]:
+    """Yield a warning for each geohash dimension whose coordinates may be exchanged."""
+    levels = {own.level.dimension.text: own.level for own in layout.dimensions if own.level is not None}
+    for level in levels.values():
+        if isinstance(level.dimension, Geohash):
+            warning = level.dimension.warning([columns.array(own) for own in level.inputs])
+            if warning is not None:
+                yield warning
 
 
 def size_text(size: Mapping[str, Any]) -> str:
