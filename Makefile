@@ -93,7 +93,7 @@ docs: .venv/.dev  ## the documentation as a site, in site: open site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lock:  ## resolve the locked versions anew (needs uv)
-	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt --extra protobuf --extra tracing pyproject.toml -o requirements.lock
+	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt --extra protobuf --extra sketches --extra tracing pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.10 --generate-hashes --quiet --no-header --no-annotate -c constraints.txt -c requirements.lock --extra dev pyproject.toml -o requirements-dev.lock
 
 clean:  ## remove what was set up and made here (the cache of jars stays)

@@ -33,6 +33,9 @@ _NEEDED = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark", "scipy"
 Java.
 """
 
+_OPTIONAL = ("datasketches",)
+"""Packages of extras that the workers import, as far as they are installed."""
+
 _EXCLUDED = frozenset(["tests", "include", "jars"])
 """The names of folders that the archive excludes, because no worker reads them. They have half of all bytes. Among them
 are Spark's jars, of which the cluster has its own.
@@ -132,7 +135,7 @@ def _own_files() -> dict[str, Path]:
 
 def _needed_files() -> dict[str, Path]:
     files = {}
-    for one in _closure(_NEEDED):
+    for one in _closure((*_NEEDED, *_OPTIONAL)):
         for file in one.files or ():
             place = Path(str(one.locate_file(file)))
             if _is_read(one.name, file) and place.is_file():
@@ -148,7 +151,9 @@ def _is_read(name: str, file: PurePosixPath) -> bool:
 
 
 def _closure(names: tuple[str, ...]) -> Iterator[Distribution]:
-    """Yield the installed packages ``names`` and all packages that they require, each once."""
+    """Yield the installed packages ``names`` and all packages that they require, each once. Raise RuntimeMissingError
+    if one of ``names`` is missing, unless it is optional.
+    """
     waiting, seen = list(names), set()
     while waiting:
         name = waiting.pop()
@@ -158,7 +163,7 @@ def _closure(names: tuple[str, ...]) -> Iterator[Distribution]:
         try:
             package = distribution(name)
         except PackageNotFoundError:
-            if name in names:
+            if name in names and name not in _OPTIONAL:
                 raise RuntimeMissingError("package", name, "is not installed; install asc-broker anew") from None
             continue  # for another system or version of Python
         yield package
