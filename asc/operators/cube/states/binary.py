@@ -1,0 +1,56 @@
+"""States of variable size: Arrow arrays of BINARY, as the arrays that kernels read and write."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.errors import CubeError
+from asc.frozen import frozen
+from asc.operators.cube.states.stored import Stored
+
+_STATE_BYTES_MAX = 2**31 - 1
+"""The most bytes that the states of one Arrow array have together."""
+
+
+def content_of(array: pa.Array) -> npt.NDArray[np.uint8]:
+    """Return the bytes of all values of an array of texts or BINARY, without copying."""
+    content = array.buffers()[2]
+    if content is None or not content.size:
+        return frozen(np.zeros(0, dtype=np.uint8))
+    return frozen(np.frombuffer(content, dtype=np.uint8).view())
+
+
+def offsets_of(array: pa.Array) -> npt.NDArray[np.int32]:
+    """Return int32[n + 1]: the place of each value of an array of texts or BINARY in its content."""
+    offsets = array.buffers()[1]
+    if offsets is None or not len(array):
+        return frozen(np.zeros(len(array) + 1, dtype=np.int32))
+    return frozen(np.frombuffer(offsets, dtype=np.int32)[array.offset : array.offset + len(array) + 1].view())
+
+
+def stored_of(states: pa.Array) -> Stored:
+    """Return states of BINARY in the form that kernels read."""
+    return Stored(content_of(states), offsets_of(states))
+
+
+def check_total(total: int, subject: str) -> None:
+    """Raise CubeError if states have more bytes together than one Arrow array holds."""
+    if total > _STATE_BYTES_MAX:
+        raise CubeError(subject, total, f"group by fewer values: at most {_STATE_BYTES_MAX:,}")
+
+
+def binaries(sizes: npt.NDArray[np.int64], subject: str) -> tuple[pa.Array, Stored]:
+    """Return an array of BINARY, and its memory, which is to be written. ``sizes`` int64[n]: the bytes of each value; a
+    value without bytes is NULL. ``subject``: the subject of the error if there are too many bytes.
+    """
+    total = int(sizes.sum())
+    check_total(total, subject)
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int32)
+    np.cumsum(sizes, out=offsets[1:])
+    content = np.empty(total, dtype=np.uint8)
+    has_value = sizes > 0
+    bitmap = None if has_value.all() else pa.py_buffer(np.packbits(has_value, bitorder="little"))
+    buffers = [bitmap, pa.py_buffer(offsets), pa.py_buffer(content)]
+    return pa.Array.from_buffers(pa.binary(), len(sizes), buffers), Stored(content, offsets)
