@@ -11,6 +11,7 @@ from asc.frozen import frozen
 from asc.operators.cube.states.binary import binaries, content_of, offsets_of, stored_of
 from asc.operators.cube.states.by_cell import Bounds, numbered_by_cell, sorted_by_cell
 from asc.operators.cube.states.distinct_kernels import (
+    DENSE_BYTES,
     OTHER,
     SOUND,
     Collected,
@@ -125,13 +126,13 @@ class Distinct(State):
         return Collected(counts, frozen(starts), np.empty(coupons, dtype=np.uint32), frozen(dense), registers)
 
     def _work(self) -> Work:
-        registers, sums = 1 << self.lg_k, np.empty(2, dtype=np.float64)
+        sums = np.empty(2, dtype=np.float64)
         return Work(
-            np.zeros(registers // 4, dtype=np.uint32),
+            np.zeros(1 << (self.lg_k - 2), dtype=np.uint32),
             np.empty(self._coupons_most + 1, dtype=np.int64),
-            np.empty(registers, dtype=np.uint8),
-            np.empty(64 + registers // 2 + 4 * registers, dtype=np.uint8),
+            np.empty(DENSE_BYTES, dtype=np.uint8),
             np.empty(64, dtype=np.int64),
+            np.empty(256, dtype=np.int64),
             sums,
             sums.view(np.uint8),
         )

@@ -55,15 +55,16 @@ class Collected(NamedTuple):
 
 class Work(NamedTuple):
     """Memory for one cell. ``table`` uint32: zeros, a hash table of coupons with a power of two of slots. ``used``
-    int64: the slots in use. ``registers`` uint8[2**lg_k]. ``written`` uint8: the bytes of a sketch with registers.
-    ``sums`` float64[2] and ``sum_bytes`` uint8[16]: the same memory.
+    int64: the slots in use. ``written`` uint8: the bytes before the registers of a sketch. ``counts`` int64[64]: the
+    number of registers of each value. ``pairs`` int64[256]: the number of bytes of each value. ``sums`` float64[2] and
+    ``sum_bytes`` uint8[16]: the same memory.
     """
 
     table: Array
     used: Array
-    registers: Array
     written: Array
     counts: Array
+    pairs: Array
     sums: Array
     sum_bytes: Array
 
@@ -214,37 +215,23 @@ def collect_sketches(stored: Stored, order: Array, bounds: Array, lg_k: int, wor
             if count >= 0:
                 _to_registers(work, count, registers)
                 count = -1
-            _read_registers(stored.content, place, stop, work.registers)
-            for slot in range(registers.size):
-                registers[slot] = max(registers[slot], work.registers[slot])
+            _read_registers(stored.content, place, stop, registers)
         _finish(work, count, cell, collected)
 
 
 @inlined
-def _read_registers(content: Array, place: int, stop: int, registers: Array) -> Any:
-    """Read the registers of a stored sketch. Return whether its exceptions are those that the registers name, in
-    order.
-    """
+def _read_registers(content: Array, place: int, stop: int, registers: Array) -> None:
+    """Raise registers to those of a sound sketch."""
     least, half = content[place + 6], registers.size // 2
     start = place + DENSE_BYTES
     for i in range(half):
         digits = content[start + i]
-        registers[2 * i] = least + (digits & 15)
-        registers[2 * i + 1] = least + (digits >> 4)
-    at = start + half
-    if stop == at:
-        # An exception that is not listed has a value that no exception has.
-        return True
-    for slot in range(registers.size):
-        if registers[slot] == least + _EXCEPTION:
-            if at + 4 > stop:
-                return False
-            coupon = _integer(content, at)
-            if coupon & _LOW != slot:
-                return False
-            registers[slot] = coupon >> SLOT_BITS
-            at += 4
-    return at == stop
+        low, high = digits & 15, digits >> 4
+        # The digit of an exception stands for a value that follows.
+        registers[2 * i] = max(registers[2 * i], least + (low if low < _EXCEPTION else 0))
+        registers[2 * i + 1] = max(registers[2 * i + 1], least + (high if high < _EXCEPTION else 0))
+    for at in range(start + half, stop, 4):
+        _raise_register(registers, _integer(content, at))
 
 
 @inlined
@@ -314,10 +301,10 @@ def _write_head(
 
 
 @inlined
-def _write_registers(registers: Array, lg_k: int, work: Work, content: Array, place: int) -> Any:
-    """Write a sketch with registers, and return the place of its end."""
-    least = _count_values(registers, work.counts)
-    count = _exceptions(work.counts, least)
+def _write_dense_head(least: int, count: int, lg_k: int, work: Work, content: Array, place: int) -> None:
+    """Write the bytes before the registers of a sketch. ``work.counts``: the number of registers of each value.
+    ``count``: the number of exceptions.
+    """
     bits = _table_bits(count, _exception_bits(lg_k)) if count else 0
     _write_head(content, place, _DENSE_WORDS, lg_k, bits, _COMPACT | _OUT_OF_ORDER, least, _DENSE)
     work.sums[0], work.sums[1] = 0.0, 0.0
@@ -329,6 +316,14 @@ def _write_registers(registers: Array, lg_k: int, work: Work, content: Array, pl
         content[place + 16 + i] = work.sum_bytes[i]
     _write_integer(content, place + 32, work.counts[least])
     _write_integer(content, place + 36, count)
+
+
+@inlined
+def _write_registers(registers: Array, lg_k: int, work: Work, content: Array, place: int) -> None:
+    """Write a sketch with registers."""
+    least = _count_values(registers, work.counts)
+    count = _exceptions(work.counts, least)
+    _write_dense_head(least, count, lg_k, work, content, place)
     half = registers.size // 2
     start = place + DENSE_BYTES
     for i in range(half):
@@ -340,7 +335,6 @@ def _write_registers(registers: Array, lg_k: int, work: Work, content: Array, pl
             if registers[slot] - least >= _EXCEPTION:
                 _write_integer(content, at, (np.int64(registers[slot]) << SLOT_BITS) | slot)
                 at += 4
-    return at
 
 
 @compiled
@@ -380,13 +374,61 @@ def _are_coupons(content: Array, place: int, stop: int) -> Any:
 
 
 @inlined
+def _count_digits(content: Array, start: int, half: int, least: int, work: Work) -> Any:
+    """Write the number of registers of each value to ``work.counts``, without exceptions. Return the number of
+    exceptions, or -1 if a value is impossible.
+    """
+    pairs = work.pairs
+    for pair in range(pairs.size):
+        pairs[pair] = 0
+    for i in range(half):
+        pairs[content[start + i]] += 1
+    for value in range(work.counts.size):
+        work.counts[value] = 0
+    exceptions = 0
+    for pair in range(pairs.size):
+        for digit in (pair & 15, pair >> 4):
+            if digit == _EXCEPTION:
+                exceptions += pairs[pair]
+            elif least + digit <= _VALUE_MOST:
+                work.counts[least + digit] += pairs[pair]
+            elif pairs[pair]:
+                return -1
+    return exceptions
+
+
+@inlined
+def _is_sound_dense(content: Array, place: int, stop: int, lg_k: int, work: Work) -> Any:
+    """Return whether the bytes of a sketch with registers are those that :func:`write_sketches` writes."""
+    half, least = (1 << lg_k) // 2, np.int64(content[place + 6])
+    start = place + DENSE_BYTES
+    if stop < start + half or least > _VALUE_MOST:
+        return False
+    exceptions = _count_digits(content, start, half, least, work)
+    if exceptions < 0 or stop != start + half + 4 * exceptions or work.counts[least] == 0:
+        return False
+    former = np.int64(-1)
+    for at in range(start + half, stop, 4):
+        coupon = _integer(content, at)
+        slot, value = coupon & _LOW, coupon >> SLOT_BITS
+        if slot <= former or slot >= 2 * half or value < least + _EXCEPTION:
+            return False
+        if (content[start + (slot >> 1)] >> (4 * (slot & 1))) & 15 != _EXCEPTION:
+            return False
+        work.counts[value] += 1
+        former = slot
+    _write_dense_head(least, exceptions, lg_k, work, work.written, 0)
+    return True
+
+
+@inlined
 def _is_sound(content: Array, place: int, stop: int, lg_k: int, work: Work) -> Any:
     """Return whether the bytes of a sketch are exactly those that :func:`write_sketches` writes."""
     size, mode, number = stop - place, content[place + 7], np.int64(content[place + 6])
     if mode == _LIST:
-        _write_head(work.written, 0, _LIST_WORDS, lg_k, _LIST_BITS, _COMPACT, number, _LIST)
         if not 0 < number < _LIST_END or size != LIST_BYTES + 4 * number:
             return False
+        _write_head(work.written, 0, _LIST_WORDS, lg_k, _LIST_BITS, _COMPACT, number, _LIST)
         end = LIST_BYTES
     elif mode == _SET:
         number = 0 if size < SET_BYTES else _integer(content, place + LIST_BYTES)
@@ -395,16 +437,10 @@ def _is_sound(content: Array, place: int, stop: int, lg_k: int, work: Work) -> A
         _write_head(work.written, 0, _SET_WORDS, lg_k, _table_bits(number, _SET_BITS), _COMPACT, 0, _SET)
         _write_integer(work.written, LIST_BYTES, number)
         end = SET_BYTES
-    elif mode == _DENSE and size >= DENSE_BYTES + (1 << lg_k) // 2:
-        if number > _VALUE_MOST or not _read_registers(content, place, stop, work.registers):
+    elif mode == _DENSE:
+        if not _is_sound_dense(content, place, stop, lg_k, work):
             return False
-        end = 0
-        for slot in range(work.registers.size):
-            if work.registers[slot] > _VALUE_MOST:
-                return False
-        end = _write_registers(work.registers, lg_k, work, work.written, 0)
-        if end != size:
-            return False
+        end = DENSE_BYTES
     else:
         return False
     for i in range(end):
