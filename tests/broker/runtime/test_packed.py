@@ -12,6 +12,7 @@ import pyspark
 import pytest
 
 from broker.errors import RuntimeMissingError
+from broker.runtime import packed
 from broker.runtime.packed import (
     SUFFIXES,
     Packed,
@@ -81,6 +82,14 @@ def test_files_keep_the_time_by_which_numba_knows_them(
     assert unpacked.read_bytes() == source.read_bytes()
     assert unpacked.stat().st_mtime == pytest.approx(source.stat().st_mtime, abs=1e-6)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_package_of_an_extra_is_in_it_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"datasketches", "numpy"} <= {own.name for own in packed._closure(packed._OPTIONAL)}
+    monkeypatch.setattr(packed, "_OPTIONAL", ("no-such-package",))
+    assert list(packed._closure(packed._OPTIONAL)) == []
+    with pytest.raises(RuntimeMissingError, match="package 'another-package': is not installed"):
+        list(packed._closure(("another-package",)))
 
 
 def test_executors_unpack_it_and_import_from_where_they_did() -> None:
