@@ -78,6 +78,14 @@ WITHOUT_TESTS = {
         "is run by tests/asc/operators/cube/states/test_statistic.py",
     ),
     "asc/operators/cube/states/regression_kernels.py": "is run by tests/asc/operators/cube/states/test_regression.py",
+    **dict.fromkeys(
+        [f"asc/operators/cube/states/{name}.py" for name in ("distinct_kernels", "hash_kernels")],
+        "is run by tests/asc/operators/cube/states/test_distinct.py",
+    ),
+    "asc/operators/cube/states/quantile_kernels.py": "is run by tests/asc/operators/cube/states/test_quantiles.py",
+    "asc/operators/cube/states/by_cell_kernels.py": "is run by tests/asc/operators/cube/states/test_by_cell.py",
+    "asc/operators/cube/states/doubles.py": "is run by tests/asc/operators/cube/states/test_moments.py",
+    "asc/operators/cube/states/stored.py": "is read by tests/asc/operators/cube/states/test_binary.py",
     "asc/operators/cube/states/summary.py": "is asked by tests/asc/operators/cube/kinds/test_moments.py",
     **dict.fromkeys(
         [f"asc/operators/cube/kinds/{name}.py" for name in ("counts", "extremes", "kind", "sums")],

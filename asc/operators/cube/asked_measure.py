@@ -84,7 +84,7 @@ def asked_measure(text: object, definition: CubeDefinition) -> AskedMeasure:
     entry = asked_by(call.function)
     if entry is None:
         _refuse_function(call, definition)
-    kind = entry.kind(call.function)
+    kind = entry.kind
     arguments = kind.questioned(call)
     measure = _asked_of_state(call, arguments, definition, (entry, kind))
     if call.name is not None:
@@ -103,7 +103,7 @@ def question_examples(definition: CubeDefinition) -> list[str]:
         entry = declared_by(measure.function)
         if entry is not None and entry.answers:
             filter_text = "" if measure.where is None else f" FILTER (WHERE {measure.where})"
-            examples = entry.kind(measure.function).examples(measure)
+            examples = entry.kind.examples(measure)
             calls.update(dict.fromkeys(f"{example}{filter_text}" for example in examples))
     return list(calls)
 

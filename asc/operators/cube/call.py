@@ -111,7 +111,8 @@ class _Reader:
         """Return the call of the whole text."""
         function = self._function()
         if self._token.word in ("DISTINCT", "ALL"):
-            self._fail("counts different values, which a cube does not keep: leave DISTINCT out")
+            remedy = "write distinct(x), an estimate, or leave DISTINCT out"
+            self._fail(f"counts different values, which a cube does not keep: {remedy}")
         arguments = tuple(self._to_closing())
         where = self._where()
         name = self._name()

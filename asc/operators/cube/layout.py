@@ -67,7 +67,7 @@ class Layout:
         """
         measure = self.measures[asked.place]
         entry = asked_by(asked.function)
-        return measure if entry is None else entry.kind(asked.function).asked(asked, measure, self.slots)
+        return measure if entry is None else entry.kind.asked(asked, measure, self.slots)
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
@@ -149,7 +149,8 @@ def _answered(measure: Measure, reader: OperandReader, slots: Slots) -> Answered
     if measure.where is not None:
         reader.where(measure.where, measure.call)
         operands = _filtered(measure.where, measure.expressions, operands)
-    return entry.kind(measure.function).answered(measure, operands, slots)
+    entry.check_package(measure.call)
+    return entry.kind.answered(measure, operands, slots)
 
 
 def _filtered(where: str, expressions: Sequence[str], arguments: Sequence[Operand]) -> tuple[Operand, ...]:

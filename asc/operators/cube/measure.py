@@ -36,7 +36,7 @@ class Measure:
         entry = declared_by(call.function)
         if entry is None:
             call.fail(f"has the function {call.function!r}, which is none of a cube: {DECLARATION_FORM}")
-        columns, constants = entry.kind(call.function).declared(call)
+        columns, constants = entry.kind.declared(call)
         name = call.name or call_text(call.function, columns, constants, call.where)
         return Measure(call.function, columns, call.where, name, constants)
 

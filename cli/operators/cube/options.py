@@ -34,7 +34,7 @@ _DEFINITION = (
         required=True,
         metavar="SQL",
         help="The measures, separated by commas: count, sum, avg, min, max, var_*, stddev_*, covar_*, corr, "
-        "regr_* or stats, with FILTER and AS, as "
+        "regr_*, stats, quantiles or distinct, with FILTER and AS, as "
         "'count(*) AS flights, sum(delay) FILTER (WHERE delay > 0) AS late'.",
     ),
     click.option(

@@ -14,6 +14,7 @@ from typing import Final
 from asc.errors import CubeError
 from asc.operators.cube.aggregates import OF_ONE_COLUMN, OF_TWO_COLUMNS
 from asc.operators.cube.kinds.kind import Kind
+from asc.operators.cube.states.sketch_library import MISSING, PACKAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +33,18 @@ class Entry:
     package: str | None = None
     missing: str = ""
 
-    def kind(self, function: str) -> Kind:
-        """Return the kind. Its module is imported on the first use. Raise CubeError if its package is missing.
-
-        ``function``: the function that needs the kind, for the error.
-        """
-        if self.package is not None and find_spec(self.package) is None:
-            raise CubeError("measure", f"{function}()", self.missing)
+    @property
+    def kind(self) -> Kind:
+        """Return the kind. Its module is imported on the first use; its package may be missing."""
         found: Kind = import_module(f"asc.operators.cube.kinds.{self.module}").KIND
         return found
+
+    def check_package(self, call: str) -> None:
+        """Raise CubeError if the package of the states is not installed. A definition can be read without it, so that a
+        registered cube stays what it is. ``call``: the measure that needs the package, for the error.
+        """
+        if self.package is not None and find_spec(self.package) is None:
+            raise CubeError("measure", call, self.missing)
 
 
 ENTRIES: Final = (
@@ -53,6 +57,15 @@ ENTRIES: Final = (
         "var_*, stddev_*, of two columns covar_*, corr, regr_*, of several stats",
         answers=(*OF_ONE_COLUMN, *OF_TWO_COLUMNS, "mean", "bounds", "regression"),
     ),
+    Entry(
+        "quantiles",
+        ("quantiles",),
+        "quantiles",
+        answers=("quantile", "rank", "cdf", "pmf", "density"),
+        package=PACKAGE,
+        missing=MISSING,
+    ),
+    Entry("distinct", ("distinct",), "distinct", package=PACKAGE, missing=MISSING),
 )
 """All kinds of measures."""
 

@@ -61,7 +61,7 @@ def test_a_filter_is_an_expression(text: str, expected: str | None) -> None:
         ("sum()", "has no argument"),
         ("sum(-- nothing\n)", "has no argument"),
         ("sum(*)", "* goes with count alone"),
-        ("count(DISTINCT x)", "leave DISTINCT out"),
+        ("count(DISTINCT x)", "write distinct(x), an estimate, or leave DISTINCT out"),
         ("sum(a, b)", "has several arguments"),
         ("stddev(a, b)", "has several arguments: give one expression"),
         ("corr(a)", "has one argument: give two expressions, as in corr(y, x)"),
