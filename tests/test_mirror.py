@@ -82,6 +82,7 @@ WITHOUT_TESTS = {
         [f"asc/operators/cube/states/{name}.py" for name in ("distinct_kernels", "hash_kernels")],
         "is run by tests/asc/operators/cube/states/test_distinct.py",
     ),
+    "asc/operators/cube/read_columns.py": "has an example that is run",
     "asc/operators/cube/states/quantile_kernels.py": "is run by tests/asc/operators/cube/states/test_quantiles.py",
     "asc/operators/cube/states/by_cell_kernels.py": "is run by tests/asc/operators/cube/states/test_by_cell.py",
     "asc/operators/cube/states/doubles.py": "is run by tests/asc/operators/cube/states/test_moments.py",

@@ -23,13 +23,14 @@ class ReadOperand:
 
     ``type``: the type of the values; None if it is not known without Spark. ``path``: the names from the column to the
     nested field; None if the expression is no plain column or field. ``is_constant``: whether the value is the same for
-    every record. ``warnings``: warnings about the expression.
+    every record. ``warnings``: warnings about the expression. ``columns``: the paths of all columns that it names.
     """
 
     type: pa.DataType | None
     path: tuple[str, ...] | None
     is_constant: bool
     warnings: tuple[str, ...]
+    columns: frozenset[tuple[str, ...]]
 
 
 def read_operand(sql: str, schema: Schema, time_zone: str) -> ReadOperand:
@@ -43,4 +44,6 @@ def read_operand(sql: str, schema: Schema, time_zone: str) -> ReadOperand:
     node, source = parse(sql, Limits(), time_zone)
     typer = Typer(source, schema)
     expression = typer.of(node)
-    return ReadOperand(expression.type, expression.path, not typer.columns, tuple(source.warnings))
+    return ReadOperand(
+        expression.type, expression.path, not typer.columns, tuple(source.warnings), frozenset(typer.columns)
+    )

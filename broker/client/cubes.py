@@ -19,6 +19,7 @@ from broker.answers.cube import (
 from broker.client.bodies import checked_mapping
 from broker.client.connection import Connection
 from broker.client.paths import lookup_path, query_path, stream_path
+from broker.client.refused import refused
 from broker.client.saved_file import Saved, check_new, save
 
 _LOOKUPS = "/v1/cube/lookups"
@@ -39,6 +40,18 @@ class CubeClient:
         """
         body = dict(checked_mapping("question", question, '{"by": ["carrier"]}'))
         return cast("CubeAnswer", self._connection.asked("POST", f"{query_path(query_id)}/cube/query", json=body))
+
+    def states(self, query_id: str, question: Mapping[str, object]) -> bytes:
+        """Return the states of the groups of one cuboid, as an Arrow IPC stream.
+        ``asc.operators.cube.Cube.of_states`` reads it.
+
+        ``question``: as in :meth:`query`, without ``measures``, ``order``, ``limit``, ``cursor`` and ``grain``.
+        """
+        body = {**checked_mapping("question", question, '{"by": ["carrier"]}'), "states": True}
+        response = self._connection.sent("POST", f"{query_path(query_id)}/cube/query", json=body)
+        if not response.is_success:
+            raise refused(response)
+        return response.content
 
     def backfill(self, query_id: str) -> CubeBackfillProgress:
         """Have a cube count the past records that it lacks, as far as the topic has them. Return the progress at once.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from asc.errors import CubeError
 from asc.interchange import Incoming
 from asc.operators.cube.answer import answer
-from asc.operators.cube.cells import Cells
+from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.columns import Columns
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import Folded, folded
@@ -18,6 +20,7 @@ from asc.operators.cube.looked_up import NO_LOOKUPS, LookedUp, Lookups
 from asc.operators.cube.part import Part
 from asc.operators.cube.piece import Piece
 from asc.operators.cube.question import Question
+from asc.operators.cube.state_table import cell_states, question_of_states, states_table
 from asc.schema import Schema
 
 
@@ -25,8 +28,9 @@ class Cube:
     """An exact roll-up of records by groups and panes. It grows by folding tables and by merging other cubes.
 
     Invariant: the cells are the roll-up of all records that were folded, here or in merged cubes. The order and the
-    splitting of the records do not matter. Sums of doubles agree within their error bound. The class uses no clock, no
-    file and no randomness. Not safe to change from several threads at once.
+    splitting of the records do not matter. Sums of doubles agree within their error bound, and sketches of quantiles
+    within theirs. The class uses no clock and no file. ``generation``: that of the registered cube whose states it has;
+    None for records of the library's own. Not safe to change from several threads at once.
 
     >>> import pyarrow as pa
     >>> definition = CubeDefinition.parse(
@@ -47,6 +51,7 @@ class Cube:
         self.layout = Layout.of(definition, Schema.of(schema), time_zone)
         self._cells = GrowingCells(self.layout)
         self._counts = {"counted": 0, "time": 0, "too_large": 0}
+        self.generation: str | None = None
 
     @property
     def definition(self) -> CubeDefinition:
@@ -85,12 +90,15 @@ class Cube:
         self._cells.add(found.cells)
 
     def merge(self, other: Cube) -> None:
-        """Add all records of another cube. Raise CubeError if the other cube has another definition, other types or
-        another time zone.
+        """Add all records of another cube. Raise CubeError if the other cube has another definition, other types,
+        another time zone or another generation.
         """
         if not self.layout.has_cells_of(other.layout):
             remedy = f"is another cube than {self.definition.summary()}: merge cubes of one definition and schema"
             raise CubeError("cube", other.definition.summary(), remedy)
+        if self.generation != other.generation:
+            fault = f"is another one than {self.generation}: merge states of one registered cube"
+            raise CubeError("generation", other.generation, fault)
         for name, count in other._counts.items():
             self._counts[name] += count
         for cells in other._cells.parts:
@@ -106,6 +114,29 @@ class Cube:
         seen = LookedUp.of(self.layout, body.get("by"), body.get("where"), lookups)
         parts = seen.parts([Part.base(self.layout, self.cells)])
         return answer(seen.layout, parts, Question.parse(body, seen.definition, self.layout.time_zone))
+
+    def states(self, body: Mapping[str, Any]) -> pa.Table:
+        """Return the cells that a question asks for as a table, with the serialised states of all measures.
+
+        Each pane, or each interval of ``grain_s``, stays separate. The fields are ``by``, for one cuboid, ``where``,
+        ``from``, ``to``, ``grain_s`` and ``hours``. Raise CubeError if the request is refused.
+        """
+        asked = question_of_states(body, self.definition)
+        question = Question.parse(asked, self.definition, self.layout.time_zone)
+        return states_table(self.layout, [Part.base(self.layout, self.cells)], question, self.generation)
+
+    @staticmethod
+    def of_states(table: object) -> Cube:
+        """Return a cube with the cells of a table that :meth:`states` or a daemon returned, or of its Arrow IPC stream.
+
+        It has the dimensions of the table's cuboid, and the table's grain. ``counted`` is 0, because states do not have
+        the number of their records. Raise CubeError if it is another table, or if a state is damaged.
+        """
+        read = cell_states(table)
+        cube = Cube(read.layout.definition, read.layout.schema, time_zone=read.layout.time_zone)
+        cube.generation = read.generation
+        cube._cells.add(merged(cube.layout, [read.cells]))
+        return cube
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the cells of each pane in the form in which they are stored and sent."""

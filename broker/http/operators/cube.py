@@ -22,6 +22,10 @@ from broker.http.scoped_service import ScopedService
 from broker.operators.cube.folder import CubeFolder
 
 DUMP_TYPE = "application/vnd.sqlite3"
+STATES_TYPE = "application/vnd.apache.arrow.stream"
+_STATES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {STATES_TYPE: {"schema": {"type": "string", "format": "binary"}}}}
+}
 _FILE: dict[str, Any] = {DUMP_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 
 
@@ -93,6 +97,10 @@ class CubeQuestion(Body):
         default=None, description="Measures, dimensions, or with a grain pane, as ['delay DESC', 'carrier']."
     )
     limit: StrictInt = Field(default=DEFAULT_LIMIT, ge=1, le=LIMIT_MAX, description="The most rows.")
+    states: StrictBool = Field(
+        default=False,
+        description="Whether the answer is an Arrow IPC stream of the states of one cuboid, in place of rows.",
+    )
     cursor: Text | None = Field(default=None, description="That of an answer, for the rows after it.")
     answer_from: StoredViewName | None = Field(
         default=None, description="The pinned or chosen view to read, in place of the nearest ones."
@@ -104,14 +112,20 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["cubes"])
     of_caller = Depends(permitted_of)
 
-    @router.post("/queries/{query_id}/cube/query", response_model=CubeAnswer)
+    @router.post("/queries/{query_id}/cube/query", response_model=CubeAnswer, responses=_STATES)
     def ask(query_id: str, body: CubeQuestion, permitted: ScopedService = of_caller) -> Response:
-        """Return groups of a cube and their measures, from the state that the last committed batch left."""
-        found = readable_cube(permitted, query_id)
+        """Return groups of a cube and their measures, from the state that the last committed batch left.
+
+        With ``states``, the answer is an Arrow IPC stream of the groups with the states of their measures.
+        """
+        cube = readable_cube(permitted, query_id)
         asked = body.model_dump(by_alias=True, exclude_unset=True)
+        if asked.pop("states", False):
+            content = cube.folder.keeper.questions.states(cube.id, asked, permitted.cancellation)
+            return Response(content, media_type=STATES_TYPE)
         # The JSON text is sent as it is, because models of up to 100,000 rows would take long.
         lookups = lookups_of(permitted).now
-        text = found.folder.keeper.questions.query_text(found.id, asked, permitted.cancellation, lookups)
+        text = cube.folder.keeper.questions.query_text(cube.id, asked, permitted.cancellation, lookups)
         return Response(text, media_type="application/json")
 
     @router.post("/queries/{query_id}/cube/backfill", response_model=CubeBackfillProgress)

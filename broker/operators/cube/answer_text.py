@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from asc.errors import CubeError
 from asc.operators.cube.answer_memory import Reserve
 
@@ -47,6 +49,19 @@ def answer_text(answer: Mapping[str, Any], reserve: Reserve) -> bytes:
         b"]}",
     ]
     return b"".join(parts)
+
+
+def states_bytes(table: pa.Table, reserve: Reserve) -> bytes:
+    """Return a table of states as an Arrow IPC stream. Raise CubeError if it has more than ANSWER_BYTES_MAX bytes."""
+    if table.nbytes > ANSWER_BYTES_MAX:
+        most = f"{ANSWER_BYTES_MAX >> 20} MiB"
+        raise CubeError("states in bytes", table.nbytes, f"are over {most}: ask for fewer groups or a shorter interval")
+    reserve(2 * table.nbytes)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 def _bounded(texts: Iterator[bytes], most_bytes: int, refusal: CubeError, reserve: Reserve) -> Iterator[bytes]:

@@ -79,6 +79,12 @@ class Questions:
             cube, lambda snapshot, reserve: answer_text(ask(snapshot, reserve), reserve), cancellation
         )
 
+    def states(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> bytes:
+        """Return the states of cells as an Arrow IPC stream. It counts as one question, with its limits and errors."""
+        return self._answered(
+            cube, lambda snapshot, reserve: snapshot.states(cube, body, reserve, self._count), cancellation
+        )
+
     def look(
         self,
         cube: CubeId,

@@ -27,7 +27,9 @@ from asc.operators.cube.points import Points
 from asc.operators.cube.question import Question
 from asc.operators.cube.selection import within
 from asc.operators.cube.source import needed_columns
+from asc.operators.cube.state_table import question_of_states, states_table
 from broker.errors import DamagedPieceError, QueryError, UnknownQueryError
+from broker.operators.cube.answer_text import states_bytes
 from broker.operators.cube.as_written import refusal_as_written
 from broker.operators.cube.asked import Asked
 from broker.operators.cube.batch_time import Clock, first_open
@@ -151,6 +153,20 @@ class Snapshot:
             **plain_answer,
             "cursor": asked.cursor(self.commit, shown) if shown < plain_answer["groups"] else None,
         }
+
+    def states(
+        self, cube: CubeId, body: Mapping[str, Any], reserve: Reserve = unbounded, count: Count = uncounted
+    ) -> bytes:
+        """Return the states of the cells that a request body asks for, as an Arrow IPC stream. The metadata have the
+        fields of an answer that describe the interval. Raise the same errors as :meth:`query`.
+        """
+        state, layout = self._sound(cube)
+        seen = LookedUp.of(layout, body.get("by"), body.get("where"), NO_LOOKUPS)
+        asked = self._asked(question_of_states(body, layout.definition), state, seen)
+        parts = self._read_seen(state, layout, asked, seen, reserve, count=count)
+        facts = self._facts(state, asked.question)
+        table = states_table(layout, parts, asked.question, cube.generation, facts=facts, reserve=reserve)
+        return states_bytes(table, reserve)
 
     def look(
         self,

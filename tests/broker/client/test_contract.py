@@ -47,6 +47,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "plans": (),
     "block": ("s", 0),
     "cubes.query": ("q", {"by": ["carrier"]}),
+    "cubes.states": ("q", {"by": ["carrier"]}),
     "cubes.backfill": ("q",),
     "cubes.backfill_progress": ("q",),
     "cubes.dump": ("s", "cubes.sqlite"),

@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
 
+from asc.operators.cube.cube import Cube
 from broker.access.access import Access
 from broker.access.audit import Audit
 from broker.access.scope import Scope
@@ -238,6 +239,29 @@ def test_what_is_no_question_is_refused_in_one_line(
     assert answer.status_code == status, answer.text
     assert said in answer.json()["error"]["message"]
     assert "\n" not in answer.json()["error"]["message"]
+
+
+def test_states_are_merged_and_asked_without_the_daemon(site: Site, published: list[Row]) -> None:
+    assert site.daemon is not None
+    halves = []
+    for begin, end in (("2026-06-01T00:00:00Z", "2026-06-01T02:00:00Z"), ("2026-06-01T02:00:00Z", None)):
+        body = {"by": ["carrier"], "from": begin, "to": end, "live": True, "states": True}
+        answer = site.client.post("/v1/queries/late/cube/query", json=body)
+        assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/vnd.apache.arrow.stream")
+        halves.append(Cube.of_states(answer.content))
+    halves[0].merge(halves[1])
+    whole = asked(site, {"by": ["carrier"], "live": True})
+    assert halves[0].query({"by": ["carrier"]})["rows"] == whole["rows"]
+    table = pa.ipc.open_stream(answer.content).read_all()
+    facts = json.loads(table.schema.metadata[b"asc.cube"])
+    assert (facts["commit"], facts["whole"]) == (whole["commit"], whole["whole"])
+    assert facts["generation"] == halves[1].generation == asked_generation(site)
+    refused = site.client.post("/v1/queries/late/cube/query", json={"states": True, "limit": 3})
+    assert (refused.status_code, "limit 3: goes with rows" in refused.text) == (400, True)
+
+
+def asked_generation(site: Site) -> Any:
+    return site.client.get("/v1/queries/late").json()["kept"]["generation"]
 
 
 def test_beside_as_many_questions_as_may_be_it_is_told_when_to_ask_again(site: Site, published: list[Row]) -> None:
