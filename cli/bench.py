@@ -376,6 +376,32 @@ def history() -> None:
     """
 
 
+_SKETCH_ROWS = click.option(
+    "--row",
+    "rows",
+    type=click.Choice(["fold", "answers", "closed"]),
+    multiple=True,
+    help="One row of the table, not all; repeatable.",
+)
+
+
+@benchmark(
+    "bench.sketches",
+    "asc bench sketches",
+    "asc bench sketches --row fold --row closed",
+    "asc bench sketches --row answers --quick --output /tmp/results",
+    options=(_SKETCH_ROWS, _QUICK),
+)
+def sketches() -> None:
+    """Measure sketches in cubes beside datasketches, Spark and DuckDB, each on one thread.
+
+    Row 'fold' folds a batch into co-moments, quantiles and distinct counts of up to 10,000 cells. Row 'answers' asks
+    for a quantile and a distinct count by group, over ten million records. Row 'closed' asks for those of one cell.
+    Approximate answers are compared with exact ones before a figure is printed. Needs the packages datasketches and
+    duckdb, and 4 GB of memory.
+    """
+
+
 _DBSCAN_PART = click.option("--part", type=click.Choice(["ratios", "paper", "served"]), help="One part, not all.")
 
 

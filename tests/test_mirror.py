@@ -46,6 +46,9 @@ WITHOUT_TESTS = {
     "broker/operators/backfill.py": "is a protocol and its values, which tests/broker/stream/test_backfill.py uses",
     "broker/operators/daemon_part.py": "is a protocol, which tests/broker/operators/test_kinds.py holds kinds to",
     "broker/files/media_types.py": "holds two names",
+    **dict.fromkeys(
+        [f"bench/{name}.py" for name in ("cube_sketches", "sketch_goals")], "is run by tests/bench/test_sketches.py"
+    ),
     "bench/cube_rows.py": "is run by tests/bench/test_cube.py and tests/bench/test_history.py",
     "bench/cube_backfill.py": "is run by tests/bench/test_history.py",
     "broker/http/console/operators/cube_lattice_drawing.py": "is drawn by the tests of cube_lattice.py",
