@@ -50,8 +50,8 @@ class CubeBody(KindBody):
         Field(
             min_length=1,
             max_length=MEASURES_MAX,
-            description="Aggregates: count, sum, avg, min, max, var_*, stddev_*, covar_*, corr, regr_*, quantiles "
-            "or distinct, with FILTER and AS, as 'sum(delay) AS delay'.",
+            description="Aggregates: count, sum, avg, min, max, var_*, stddev_*, covar_*, corr, regr_*, stats, "
+            "quantiles or distinct, with FILTER and AS, as 'sum(delay) AS delay'.",
         ),
     ]
     time: Text = Field(default=DEFAULT_TIME, description="The TIMESTAMP expression of a record.")
