@@ -46,8 +46,10 @@ class CellStates:
 
 def question_of_states(body: Mapping[str, Any], definition: CubeDefinition) -> dict[str, Any]:
     """Return the body of a question for states, in which each pane stays separate. Raise CubeError for a field that
-    only goes with rows.
+    only goes with rows, or if the cube has dimensions that workers compute, which no other program can compute alike.
     """
+    if definition.computed:
+        raise CubeError("states", True, "are not offered of a cube with computed dimensions, as geohash: leave it out")
     for name in _ROW_FIELDS:
         if body.get(name) is not None:
             raise CubeError(name, body[name], "goes with rows: leave it out of a question for states")

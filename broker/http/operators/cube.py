@@ -118,15 +118,7 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
 
         With ``states``, the answer is an Arrow IPC stream of the groups with the states of their measures.
         """
-        cube = readable_cube(permitted, query_id)
-        asked = body.model_dump(by_alias=True, exclude_unset=True)
-        if asked.pop("states", False):
-            content = cube.folder.keeper.questions.states(cube.id, asked, permitted.cancellation)
-            return Response(content, media_type=STATES_TYPE)
-        # The JSON text is sent as it is, because models of up to 100,000 rows would take long.
-        lookups = lookups_of(permitted).now
-        text = cube.folder.keeper.questions.query_text(cube.id, asked, permitted.cancellation, lookups)
-        return Response(text, media_type="application/json")
+        return _asked(permitted, query_id, body)
 
     @router.post("/queries/{query_id}/cube/backfill", response_model=CubeBackfillProgress)
     def backfill(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
@@ -201,6 +193,19 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
 
     router.routes.extend(lookup_routes(permitted_of).routes)
     return router
+
+
+def _asked(permitted: ScopedService, query_id: str, body: CubeQuestion) -> Response:
+    """Return the answer to a question: rows as JSON, or states as an Arrow IPC stream."""
+    cube = readable_cube(permitted, query_id)
+    asked = body.model_dump(by_alias=True, exclude_unset=True)
+    if asked.pop("states", False):
+        content = cube.folder.keeper.questions.states(cube.id, asked, permitted.cancellation)
+        return Response(content, media_type=STATES_TYPE)
+    # The JSON text is sent as it is, because models of up to 100,000 rows would take long.
+    lookups = lookups_of(permitted).now
+    text = cube.folder.keeper.questions.query_text(cube.id, asked, permitted.cancellation, lookups)
+    return Response(text, media_type="application/json")
 
 
 def _progress(permitted: ScopedService, found: ReadableCube) -> dict[str, Any]:

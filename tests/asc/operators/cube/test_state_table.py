@@ -81,6 +81,13 @@ def test_a_question_for_rows_is_refused(body: dict[str, Any], fault: str) -> Non
         cube(1).states(body)
 
 
+def test_states_of_computed_dimensions_are_not_offered() -> None:
+    plain = {"dimensions": [["geohash(lat, lon, 10)"]], "measures": ["count(*)"]}
+    made = Cube(CubeDefinition.parse(plain, needs_time=False), "lat DOUBLE, lon DOUBLE")
+    with pytest.raises(CubeError, match="states True: are not offered of a cube with computed dimensions"):
+        made.states({"by": []})
+
+
 def test_states_of_another_generation_never_merge() -> None:
     own, other = Cube.of_states(cube(1).states({"by": []})), Cube.of_states(cube(2).states({"by": []}))
     other.generation = "0123"
