@@ -77,6 +77,11 @@ WITHOUT_TESTS = {
         "is what the states are made of, which meet tests/asc/operators/cube/states/test_contract.py",
     ),
     **dict.fromkeys(
+        [f"asc/operators/cube/states/{name}_kernels.py" for name in ("frequent", "seen")],
+        "is what the states are made of, which meet tests/asc/operators/cube/states/test_contract.py",
+    ),
+    "asc/operators/cube/states/sizes.py": "has examples that are run, and is tested with the states",
+    **dict.fromkeys(
         [f"asc/operators/cube/states/{name}.py" for name in ("moment_answer_kernels", "statistic_kernels")],
         "is run by tests/asc/operators/cube/states/test_statistic.py",
     ),

@@ -24,9 +24,11 @@ from asc.operators.cube.states.distinct_answers import estimates
 from asc.operators.cube.states.exact_sum import ExactSum
 from asc.operators.cube.states.extreme import Extreme
 from asc.operators.cube.states.float_sum import FloatSum
+from asc.operators.cube.states.frequent import Frequent
 from asc.operators.cube.states.moments import Moments
 from asc.operators.cube.states.quantile_kernels import read_sketch
 from asc.operators.cube.states.quantiles import Quantiles
+from asc.operators.cube.states.seen import Seen
 from asc.operators.cube.states.state import State, Values
 
 CELLS = 4
@@ -159,6 +161,21 @@ def is_rounded(found: float | None, exact: float | None) -> bool:
     return found is exact if found is None or exact is None else math.isclose(found, exact, rel_tol=1e-6, abs_tol=1e-3)
 
 
+VALUES = (
+    (pa.bool_(), st.booleans()),
+    (pa.int8(), st.integers(-128, 127)),
+    (pa.int64(), st.integers(*LONG)),
+    (pa.float32(), st.floats(width=32)),
+    (pa.float64(), FLOATS),
+    (pa.decimal128(9, 3), decimals(9, 3)),
+    (pa.decimal128(38, 10), decimals(38, 10)),
+    (pa.string(), TEXTS),
+    (pa.binary(), st.binary()),
+    (pa.date32(), st.dates(date(1, 1, 1), date(9999, 12, 31))),
+    (pa.timestamp("us", tz="UTC"), INSTANTS),
+)
+"""The types that have an order, each with its values."""
+
 KINDS = [
     Kind("records", RecordCount(), pa.int32(), st.integers(0, 9), len),
     Kind("count", Count(), pa.string(), TEXTS, len),
@@ -175,19 +192,7 @@ KINDS = [
     *(
         Kind(f"{'max' if is_max else 'min'} {kind}", Extreme(kind, is_max=is_max), kind, values, own)
         for is_max, own in ((False, least), (True, greatest))
-        for kind, values in (
-            (pa.bool_(), st.booleans()),
-            (pa.int8(), st.integers(-128, 127)),
-            (pa.int64(), st.integers(*LONG)),
-            (pa.float32(), st.floats(width=32)),
-            (pa.float64(), FLOATS),
-            (pa.decimal128(9, 3), decimals(9, 3)),
-            (pa.decimal128(38, 10), decimals(38, 10)),
-            (pa.string(), TEXTS),
-            (pa.binary(), st.binary()),
-            (pa.date32(), st.dates(date(1, 1, 1), date(9999, 12, 31))),
-            (pa.timestamp("us", tz="UTC"), INSTANTS),
-        )
+        for kind, values in VALUES
     ),
     # The third class: an answer need only be within bounds, here of a sum that is rounded to floats.
     Kind("sum within", FloatSum(), pa.float64(), st.floats(-1e9, 1e9, width=32), float_sum, within=is_rounded),
@@ -228,6 +233,9 @@ KINDS = [
             (pa.decimal128(38, 38), decimals(38, 38)),
         )
     ),
+    *(Kind(f"frequent {kind}", Frequent(kind), kind, values, len) for kind, values in VALUES),
+    *(Kind(f"seen {kind}", Seen(1_000), kind, values, len) for kind, values in VALUES),
+    Kind("seen, dense", Seen(1), pa.int64(), st.integers(0, 40), len),
 ]
 
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
