@@ -66,6 +66,8 @@ ENTRIES: Final = (
         missing=MISSING,
     ),
     Entry("distinct", ("distinct",), "distinct", package=PACKAGE, missing=MISSING),
+    Entry("frequent", ("frequent",), "frequent", answers=("frequent",)),
+    Entry("seen", ("seen",), "seen", answers=("frequency", "contains")),
 )
 """All kinds of measures."""
 

@@ -94,6 +94,29 @@ SHAPES: dict[str, Shape] = {
         lambda part, count: {"a": pa.array(range(count), pa.int32()), "t": texts(part, count, 300)},
         8_000,
     ),
+    "frequent items": (
+        {"dimensions": [["a"]], "measures": ["count(*) AS n", "frequent(t, 5) AS top"]},
+        "a INT, t STRING",
+        lambda part, count: {
+            "a": pa.array([each // 3 for each in range(count)], pa.int32()),
+            "t": texts(part, count, 300, "\N{GRINNING FACE}"),
+        },
+        8_000,
+    ),
+    "sets of values": (
+        {
+            "dimensions": [["a"], ["b"]],
+            "measures": ["count(*) AS n", "seen(x, 100) AS few", "seen(x, 1000) AS v", "seen(t, 5) AS texts"],
+        },
+        "a INT, b INT, x BIGINT, t STRING",
+        lambda part, count: {
+            "a": pa.array([each % 40 for each in range(count)], pa.int32()),
+            "b": pa.array([each // 40 % 9 for each in range(count)], pa.int32()),
+            "x": list(range(part * count, (part + 1) * count)),
+            "t": texts(part, count, 30),
+        },
+        40_000,
+    ),
     "many dimensions": (
         {"dimensions": [[f"d{each}"] for each in range(10)], "measures": PLAIN},
         f"{', '.join(f'd{each} INT' for each in range(10))}, x BIGINT, y DOUBLE",

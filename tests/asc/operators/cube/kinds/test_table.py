@@ -12,6 +12,11 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.kinds.table import ENTRIES, Entry, asked_by, declared_by
 
 DECLARED = [function for entry in ENTRIES for function in entry.declares]
+ARGUMENTS = {**dict.fromkeys((*OF_TWO_COLUMNS, "stats"), "y, x"), "seen": "x, 10"}
+"""The arguments of functions that do not take one column."""
+EMPTY = {"seen": {"values": 0, "different": 0, "chance": 0.0}, "frequent": {"values": 0, "bound": 0, "items": []}}
+EMPTY_COUNTS = dict.fromkeys(("count", "regr_count"), 0)
+"""The answers of functions over no value, other than NULL."""
 ROWS = pa.table({"s": ["a", "a", "b"], "x": [1.0, 3.0, None], "y": [1, 2, 5]})
 
 
@@ -24,14 +29,15 @@ def cube(measures: list[str]) -> Cube:
 
 @pytest.mark.parametrize("function", DECLARED)
 def test_each_function_is_answered(function: str) -> None:
-    arguments = "y, x" if function in (*OF_TWO_COLUMNS, "stats") else "x"
-    rows = cube([f"{function}({arguments}) AS it"]).query({"by": ["s"]})["rows"]
+    rows = cube([f"{function}({ARGUMENTS.get(function, 'x')}) AS it"]).query({"by": ["s"]})["rows"]
     found = {row["group"]["s"]: row["it"] for row in rows}
     assert found["a"] is not None
     if function == "distinct":
         assert found["b"]["estimate"] == 0
     elif function != "stats":
         assert found["b"] == (0 if function in ("count", "regr_count") else None)
+    if function != "stats":
+        assert found["b"] == {**EMPTY, **EMPTY_COUNTS}.get(function)
 
 
 @pytest.mark.parametrize("function", ["var_pop", "corr", "regr_slope"])
