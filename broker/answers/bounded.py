@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _FIELDS = ("estimate", "low", "high", "confidence")
+_SET_FIELDS = ("values", "different", "chance")
 _ERROR = "_error"
 """The end of the name of a field that is the half width of an interval."""
 
@@ -32,13 +33,22 @@ def sides_of(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def nested_text(value: object) -> str:
-    """Return an object or a list as one line of text. Of an item with bounds only the estimate is shown.
+    """Return an object or a list as one line of text. Of an item with bounds only the estimate is shown. If items have
+    a bound of the other values, the text ends with it. A set of values is shown by its numbers.
 
-    >>> nested_text([{"item": "/a", "estimate": 12, "low": 11, "high": 12}, {"item": "/b", "estimate": 9}])
-    '"/a": 12, "/b": 9'
+    >>> items = [{"item": "/a", "estimate": 12, "low": 11, "high": 12}, {"item": "/b", "estimate": 9}]
+    >>> nested_text(items), nested_text({"values": 30, "bound": 3, "items": items})
+    ('"/a": 12, "/b": 9', '"/a": 12, "/b": 9, others <= 3')
+    >>> nested_text({"values": 986, "different": 175, "chance": 0.004116})
+    '986 values, 175 different, chance 0.0041'
     """
+    if isinstance(value, Mapping) and "bound" in value and isinstance(value.get("items"), list):
+        others = [f"others <= {_json(value['bound'])}"] if value["bound"] else []
+        return ", ".join([*([nested_text(value["items"])] if value["items"] else []), *others])
     if isinstance(value, list) and value and all(_is_item(own) for own in value):
         return ", ".join(f"{_json(own['item'])}: {_json(own['estimate'])}" for own in value)
+    if isinstance(value, Mapping) and tuple(value) == _SET_FIELDS:
+        return f"{value['values']:,} values, {value['different']:,} different, chance {value['chance']:.2g}"
     return _json(value)
 
 
