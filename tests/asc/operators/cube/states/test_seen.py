@@ -66,8 +66,8 @@ def test_at_the_stated_number_the_chance_is_below_one_percent_for_every_seed(ful
         state = Seen(int(drawn.integers(1, 3_000)))
         first = int(drawn.integers(0, 2**40))
         chances.append(float(state.totals(fold(state, numbers(first, state.shape.stated))).chances[0]))
-    assert np.mean([chance <= CHANCE for chance in chances]) >= 0.99
-    assert np.mean(chances) <= 0.7 * CHANCE
+    assert max(chances) <= CHANCE
+    assert np.mean(chances) <= 0.6 * CHANCE
 
 
 def test_the_counters_alone_would_report_far_more_values() -> None:
