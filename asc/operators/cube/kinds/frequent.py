@@ -37,7 +37,10 @@ class FrequentItems(Kind):
     def arguments(self, call: Call) -> Arguments:
         """Return the column and, if it is given, the capacity."""
         columns, constants = self._column_and_number(call, f"{FREQUENT}(x) or {FREQUENT}(x, {CAPACITY})")
-        return columns, tuple(map(checked_capacity, constants))
+        try:
+            return columns, tuple(map(checked_capacity, constants))
+        except CubeError as error:
+            call.fail(error.remedy)
 
     def questioned(self, call: Call) -> Arguments:
         """Return the column and, if it is given, the number of items."""

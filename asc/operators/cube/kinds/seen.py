@@ -41,7 +41,10 @@ class SeenValues(Kind):
     def arguments(self, call: Call) -> Arguments:
         """Return the column, and the stated number of different values."""
         columns, constants = row_constants(call, 1, 1, f"{SEEN}(x, 1000), with the number of different values a cell")
-        return columns, (checked_stated(constants[0]),)
+        try:
+            return columns, (checked_stated(constants[0]),)
+        except CubeError as error:
+            call.fail(error.remedy)
 
     def questioned(self, call: Call) -> Arguments:
         """Return the column, and the value that the question is about."""
