@@ -19,7 +19,7 @@ from asc.errors import CubeError
 from asc.frozen import frozen
 from asc.operators.cube.states import seen
 from asc.operators.cube.states.seen import CHANCE, CONFIDENCE, Seen, hashes_of
-from asc.operators.cube.states.seen_kernels import BLOCK_WORDS, DENSE_HEAD, ROWS
+from asc.operators.cube.states.seen_kernels import BLOCK_WORDS, DENSE, DENSE_HEAD, ROWS, SPARSE
 from asc.operators.cube.states.sizes import STATED_MAX
 from tests.asc.operators.cube.peak_memory import peak_bytes
 
@@ -163,6 +163,20 @@ def test_any_split_and_order_gives_equal_bytes_sparse_or_dense(
     for part in parts[1:]:
         by_pairs = state.merge(pa.concat_arrays([part, by_pairs]), frozen(cells[:6].copy()), 3)
     assert by_pairs.equals(whole)
+
+
+@pytest.mark.parametrize("beyond", [-1, 0, 1, 2, 30, 400])
+def test_the_form_depends_on_the_number_of_different_values_alone(beyond: int) -> None:
+    state = Seen(30)
+    count = state.shape.sparse_most + beyond
+    whole = fold(state, numbers(0, count))
+    assert whole[0].as_py()[2] & 15 == (DENSE if beyond > 0 else SPARSE)
+    parts = [fold(state, numbers(first, min(7, count - first))) for first in range(0, count, 7)]
+    repeated = [*parts, fold(state, numbers(0, 0)), *parts[::-1]]
+    twice = fold(state, pa.concat_arrays([numbers(0, count), numbers(0, count)]))
+    assert merge(state, parts).equals(whole)
+    assert merge(state, repeated).equals(twice)
+    assert merge(state, [whole, *parts]).equals(twice)
 
 
 def test_cells_united_in_small_chunks_and_lists_have_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
