@@ -51,6 +51,8 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "cubes.backfill": ("q",),
     "cubes.backfill_progress": ("q",),
     "cubes.dump": ("s", "cubes.sqlite"),
+    "cubes.bins": ("q",),
+    "cubes.rebin": ("q",),
     "cubes.lattice": ("q",),
     "cubes.optimise": ("q",),
     "cubes.lookups": (),
