@@ -110,6 +110,12 @@ WITHOUT_TESTS = {
         ],
         "is run by tests/asc/operators/cube/computed/test_geohash.py",
     ),
+    **dict.fromkeys(
+        [f"asc/operators/cube/within/{name}.py" for name in ("box_scope", "cell_boxes", "cell_scope", "shape_scope")],
+        "is run by tests/asc/operators/cube/within/test_scopes.py",
+    ),
+    "asc/operators/cube/within/scope.py": "is a protocol, which tests/asc/operators/cube/within/test_scopes.py runs",
+    "asc/operators/cube/within/within_cells.py": "is run by tests/asc/operators/cube/within/test_within.py",
     "asc/operators/cube/computed/computed_dimension.py": "is a protocol, which kinds of the table meet",
     "asc/operators/cube/computed/bin_keys.py": "is run by tests/asc/operators/cube/computed/test_bins.py",
     "broker/queries/completion.py": "is run by tests/broker/http/test_completion.py, which has a stream with records",

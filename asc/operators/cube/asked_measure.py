@@ -49,8 +49,10 @@ class AskedMeasure:
         return self.place, self.function, self.columns, self.constants, types
 
 
-def asked_measures(plain: object, definition: CubeDefinition) -> tuple[AskedMeasure, ...]:
-    """Return the measures that a question names; all declared ones for None. Raise CubeError if one is refused."""
+def asked_measures(plain: object, definition: CubeDefinition, always: Sequence[str] = ()) -> tuple[AskedMeasure, ...]:
+    """Return the measures that a question names, and after them those that its answer has ``always``. Without names,
+    return all declared measures. Raise CubeError if one is refused.
+    """
     if plain is None:
         return tuple(_declared(measure, place) for place, measure in enumerate(definition.measures))
     if not isinstance(plain, Sequence) or isinstance(plain, str) or not plain:
@@ -63,6 +65,10 @@ def asked_measures(plain: object, definition: CubeDefinition) -> tuple[AskedMeas
         if any(own.is_same(measure) or folded(own.name) == folded(measure.name) for own in measures):
             raise CubeError(SUBJECT, text, _TWICE)
         measures.append(measure)
+    for name in always:
+        measure = asked_measure(name, definition)
+        if not any(own.is_same(measure) for own in measures):
+            measures.append(measure)
     return tuple(measures)
 
 

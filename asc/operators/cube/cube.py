@@ -21,6 +21,7 @@ from asc.operators.cube.part import Part
 from asc.operators.cube.piece import Piece
 from asc.operators.cube.question import Question
 from asc.operators.cube.state_table import cell_states, question_of_states, states_table
+from asc.operators.cube.within.within_cells import with_within_measures, within_parts
 from asc.schema import Schema
 
 
@@ -108,12 +109,17 @@ class Cube:
         """Return the answer to a request body in the form of the API. Raise CubeError with the name of the field if the
         request is refused.
 
-        The fields are ``by``, ``where``, ``from``, ``to``, ``grain_s``, ``grain``, ``hours``, ``measures``, ``order``
-        and ``limit``. ``lookups``: look-ups by name, whose attributes ``by`` and ``where`` may name.
+        The fields are ``by``, ``where``, ``within``, ``from``, ``to``, ``grain_s``, ``grain``, ``hours``, ``measures``,
+        ``order`` and ``limit``. ``lookups``: look-ups by name, whose attributes ``by`` and ``where`` may name.
         """
-        seen = LookedUp.of(self.layout, body.get("by"), body.get("where"), lookups)
-        parts = seen.parts([Part.base(self.layout, self.cells)])
-        return answer(seen.layout, parts, Question.parse(body, seen.definition, self.layout.time_zone))
+        is_scoped = body.get("within") is not None
+        layout = with_within_measures(self.layout) if is_scoped else self.layout
+        seen = LookedUp.of(layout, body.get("by"), body.get("where"), lookups)
+        question = Question.parse(body, seen.definition, self.layout.time_zone)
+        parts = [Part.base(self.layout, self.cells)]
+        if question.within is not None:
+            parts = within_parts(self.layout, parts, question.within)
+        return answer(seen.layout, seen.parts(parts), question)
 
     def states(self, body: Mapping[str, Any]) -> pa.Table:
         """Return the cells that a question asks for as a table, with the serialised states of all measures.

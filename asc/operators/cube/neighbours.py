@@ -9,7 +9,7 @@ from asc.operators.cube.answer_memory import Reserve, body_bytes, unbounded
 from asc.operators.cube.cuboid import Dimensions, Levels
 from asc.operators.cube.question import Question
 
-_KEPT = ("where", "from", "to", "grain_s", "grain", "hours", "live", "late", "measures")
+_KEPT = ("where", "within", "from", "to", "grain_s", "grain", "hours", "live", "late", "measures")
 """The fields of a question that are copied unchanged to its roll-ups and drill-downs."""
 
 

@@ -19,6 +19,7 @@ from asc.operators.cube.definition import CubeDefinition, checked_grain_s
 from asc.operators.cube.json_values import instant_of, instant_text
 from asc.operators.cube.local_hours import LocalHours
 from asc.operators.cube.segments import segments
+from asc.operators.cube.within.within import WITHIN_MEASURES, Within
 from asc.spark_types import folded
 
 DEFAULT_LIMIT = 1_000
@@ -31,7 +32,7 @@ TIME = "pane"
 WINDOW = "window"
 """The name of the field that holds the begin and the end of a row's day or month."""
 
-_FIELDS = ("by", "where", "from", "to", "grain_s", "grain", "hours", "measures", "order", "limit")
+_FIELDS = ("by", "where", "within", "from", "to", "grain_s", "grain", "hours", "measures", "order", "limit")
 _NAMES_SHOWN = 20
 _TWICE = "is named twice: name it once"
 _BY_REMEDY = 'give a cuboid, as ["carrier"], or a list of them, as [["carrier"], []]'
@@ -59,7 +60,7 @@ class Question:
     ``skip``: the number of rows before the first row that is shown. ``panes``: the number of panes in each interval
     that has separate rows; None if all panes are combined. Bounds of the interval are multiples of ``panes``.
     ``calendar``: the days or months that have separate rows, in place of ``panes``. ``hours``: the hours whose panes
-    are read; None means all panes.
+    are read; None means all panes. ``within``: the scope whose cells are read; None means all cells.
     """
 
     cuboids: tuple[Levels, ...]
@@ -75,6 +76,7 @@ class Question:
     panes: int | None = None
     calendar: Calendar | None = None
     hours: LocalHours | None = None
+    within: Within | None = None
 
     @staticmethod
     def parse(
@@ -96,6 +98,7 @@ class Question:
         calendar = Calendar.of(body.get("grain"), definition, time_zone)
         if calendar is not None and panes is not None:
             raise CubeError("grain", calendar.unit, f"is given beside grain_s, {body['grain_s']}: give one of them")
+        within = Within.of(body.get("within"), definition)
         first, end = (
             _pane(name, body.get(name), definition, panes or 1, kept_from)
             if calendar is None
@@ -104,7 +107,7 @@ class Question:
         )
         if first is not None and end is not None and first >= end:
             raise CubeError("to", body["to"], f"is not after from, {body['from']}: give a later time")
-        measures = asked_measures(body.get("measures"), definition)
+        measures = asked_measures(body.get("measures"), definition, always=() if within is None else WITHIN_MEASURES)
         has_time = panes is not None or calendar is not None
         return Question(
             cuboids,
@@ -119,6 +122,7 @@ class Question:
             panes=panes,
             calendar=calendar,
             hours=LocalHours.of(body.get("hours"), definition, time_zone),
+            within=within,
         )
 
     @property

@@ -109,11 +109,13 @@ def needed(layout: Layout, read: Sequence[Part], question: Question, reserve: Re
 
 
 def needed_columns(layout: Layout, question: Question) -> tuple[int, ...]:
-    """Return the indices of the dimensions that a question names, in its cuboids or in WHERE, ascending. Raise
-    CubeError if WHERE is not a predicate over dimensions.
+    """Return the indices of the dimensions that a question names, in its cuboids, in WHERE or by a scope, ascending.
+    Raise CubeError if WHERE is not a predicate over dimensions.
     """
     named = () if question.where is None else _named(layout, _predicate(layout, question.where))
-    return tuple(sorted({*_columns(layout, question), *named}))
+    # The coarsest level can answer too; :meth:`Within.exact` prefers the finest one.
+    scoped = () if question.within is None else (question.within.first,)
+    return tuple(sorted({*_columns(layout, question), *named, *scoped}))
 
 
 def _columns(layout: Layout, question: Question) -> set[int]:

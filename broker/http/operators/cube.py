@@ -65,6 +65,12 @@ class CubeQuestion(Body):
         "an attribute of a look-up, as planes.manufacturer.",
     )
     where: Text | None = Field(default=None, description="A predicate over dimensions and attributes of look-ups.")
+    within: list[float | Text] | dict[str, Any] | None = Field(
+        default=None,
+        description="Only cells of geohashes inside a scope, or that touch it: a box as [west, south, east, north], a "
+        "list of geohashes, or a GeoJSON Polygon or MultiPolygon; with several geohash dimensions, "
+        "{'dimension': name, 'scope': ...}.",
+    )
     begin: Annotated[Text | None, Field(alias="from", description="The beginning, on the grain.")] = None
     end: Annotated[Text | None, Field(alias="to", description="The exclusive end, on the grain.")] = None
     last_s: StrictInt | None = Field(

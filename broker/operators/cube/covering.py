@@ -80,7 +80,10 @@ def portions_of(
                 # The only copy of the panes answers any question.
                 portions.append(_whole(region, own_first, own_end))
                 continue
-            portions += covered(region, views, wanted, segments, question.panes if step is None else step)
+            # A coarser view would answer with more cells that only touch the scope, unless the question names it.
+            is_exact = question.within is not None and forced is None
+            levels = question.within.exact(wanted, region.view.cuboid) if is_exact and question.within else wanted
+            portions += covered(region, views, levels, segments, question.panes if step is None else step)
     return portions
 
 

@@ -28,6 +28,7 @@ from asc.operators.cube.question import Question
 from asc.operators.cube.selection import within
 from asc.operators.cube.source import needed_columns
 from asc.operators.cube.state_table import question_of_states, states_table
+from asc.operators.cube.within.within_cells import with_within_measures, within_parts
 from broker.errors import DamagedPieceError, QueryError, UnknownQueryError
 from broker.operators.cube.answer_text import states_bytes
 from broker.operators.cube.as_written import refusal_as_written
@@ -139,7 +140,7 @@ class Snapshot:
         long as the cache has memory for them.
         """
         state, layout = self._sound(cube)
-        seen = LookedUp.of(layout, body.get("by"), body.get("where"), lookups)
+        seen = _seen(layout, body.get("by"), body, lookups)
         asked = self._asked(body, state, seen)
         question = asked.question
         parts = self._read_seen(state, layout, asked, seen, reserve, count=count)
@@ -178,7 +179,7 @@ class Snapshot:
     ) -> Look:
         """Return the content of a page about a cube. Raise the same errors as :meth:`query`."""
         state, layout = self._sound(cube)
-        seen = LookedUp.of(layout, [*wanted.down, *wanted.across], wanted.body.get("where"), lookups)
+        seen = _seen(layout, [*wanted.down, *wanted.across], wanted.body, lookups)
         asked = self._asked(wanted.question(seen.definition), state, seen)
         open_from = self._open_from(state)
         question = replace(with_stored_bounds(state, asked, open_from), skip=wanted.skip)
@@ -315,7 +316,9 @@ class Snapshot:
         step = question.panes if points is None else gcd(points.panes, question.panes or 0)
         portions = portions_of(state, question, wanted, open_from, asked.answer_from, step=step)
         if portions and asked.answer_from is None:
-            count(state, wanted, replace(question, panes=step), interval_of(portions))
+            base_levels = state.definition.dimensions.base
+            counted = wanted if question.within is None else question.within.exact(wanted, base_levels)
+            count(state, counted, replace(question, panes=step), interval_of(portions))
         for source, segments in by_source(portions):
             parts += self._of_source(source, segments, *reading)
         base = self._open(state.panes, *interval, *reading) if asked.is_live else iter(())
@@ -342,6 +345,8 @@ class Snapshot:
             parts = self._read_all(state, layout, stored, reserve, count, points=points)
         except CubeError as error:
             raise refusal_as_written(error, asked.question, seen) from None
+        if asked.question.within is not None:
+            parts = within_parts(layout, parts, asked.question.within, reserve)
         return seen.parts(parts, reserve)
 
     def _of_source(
@@ -399,3 +404,9 @@ class Snapshot:
                 return gone
             snapshot = snapshot._next
         raise UnknownQueryError("cube", None, "was removed while the question was answered: list the queries")
+
+
+def _seen(layout: Layout, by: object, body: Mapping[str, Any], lookups: Lookups) -> LookedUp:
+    """Return the cube as a question sees it: with attributes of look-ups, and with the measures of a scope."""
+    is_scoped = body.get("within") is not None
+    return LookedUp.of(with_within_measures(layout) if is_scoped else layout, by, body.get("where"), lookups)

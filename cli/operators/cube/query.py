@@ -15,6 +15,7 @@ from cli.duration import Duration
 from cli.operators.cube.grain import RowGrain
 from cli.operators.cube.options import hours_option
 from cli.operators.cube.rows import print_rows
+from cli.operators.cube.scope_text import ScopeText
 from cli.operators.cube.view_name import ViewName
 from cli.operators.divided import divided
 from cli.output import counted, json_option, print_json
@@ -31,6 +32,7 @@ from cli.output import counted, json_option, print_json
         "asc cube query late --by carrier --last 1d --grain 1h",
         "asc cube query late --by carrier --grain 1M --hours 14-16",
         "asc cube query late --by carrier --where '`year(time_hour)` = 2013'",
+        "asc cube query air --by geo:15 --within -75,40,-72,42",
         "asc cube query late --by carrier --answer-from 'origin, carrier at 1d'",
     ),
 )
@@ -49,6 +51,13 @@ from cli.output import counted, json_option, print_json
     metavar="SQL",
     help="A predicate over dimensions and attributes of look-ups. A dimension that is an expression stands in "
     "backquotes, and the shell needs single quotes around these: '`year(ts)` = 2013'.",
+)
+@click.option(
+    "--within",
+    type=ScopeText(),
+    metavar="SCOPE",
+    help="Only cells of geohashes inside a scope, or that touch it: west,south,east,north, geohashes as 'dr5,dr7', "
+    "GeoJSON, or @ and its file; after NAME= for one of several geohash dimensions.",
 )
 @click.option("--from", "begin", metavar="TIME", help="The beginning of the interval, on the grain, as 2013-07-10.")
 @click.option("--to", "end", metavar="TIME", help="The exclusive end of the interval, on the grain.")
@@ -96,6 +105,7 @@ def query(
     cuboids: Sequence[str],
     total: bool,
     where: str | None,
+    within: Any | None,
     begin: str | None,
     end: str | None,
     last: float | None,
@@ -118,6 +128,7 @@ def query(
     asked = {
         "by": [*([divided(names, ",") for names in cuboids] or ([] if total else [[]])), *([[]] if total else [])],
         "where": where,
+        "within": within,
         "from": begin,
         "to": end,
         "last_s": last,

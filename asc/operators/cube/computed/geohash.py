@@ -12,16 +12,17 @@ import pyarrow as pa
 
 from asc.errors import CubeError
 from asc.operators.cube.computed.call import Call
+from asc.operators.cube.computed.geohash_text import BITS_MAX
 from asc.predicate.expressions.types import name as type_name
 
 if TYPE_CHECKING:
     from asc.operators.cube.keys import Key
 
 DEFAULT_NAME = "geo"
-BITS_MAX = 60
-"""The most bits of a geohash: 30 of the longitude, and 30 of the latitude."""
 
 _FORM = f"write geohash(latitude, longitude, bits) with levels of 1 to {BITS_MAX} bits, as geohash(lat, lon, 10 > 20)"
+_WARNED_SHARE = 0.01
+"""The share of positions out of range above which the coordinates may be exchanged."""
 _BITS = re.compile(r"[0-9]{1,2}", re.ASCII)
 
 
@@ -99,6 +100,18 @@ class Geohash:
             if not is_number:
                 remedy = f"takes coordinates in degrees, and {sql} is {type_name(kind)}: CAST it to DOUBLE"
                 raise CubeError("dimension", self.text, remedy)
+
+    def warning(self, columns: Sequence[pa.Array]) -> str | None:
+        """Return a warning about the positions of a sample, if over 1 % of them are out of range. Return None if they
+        are sound. ``columns``: the values of ``inputs``.
+        """
+        from asc.operators.cube.computed.geohash_keys import share_out_of_range
+
+        share = share_out_of_range(columns[0], columns[1])
+        if share <= _WARNED_SHARE:
+            return None
+        detail = f"{share:.1%} of the positions are out of range, which are counted as NULL"
+        return f"dimension {self.text!r}: {detail}: the latitude comes first, then the longitude"
 
     def keys(self, columns: Sequence[pa.Array]) -> tuple[Key, ...]:
         """Return the key of each level."""

@@ -37,7 +37,18 @@ def geohash_cells(positions: Positions, bits: int, out: Array) -> None:
         if -90.0 <= latitude <= 90.0 and -180.0 <= longitude <= 180.0:
             column = _slice(longitude, 180.0, longitude_bits)
             row = _slice(latitude, 90.0, latitude_bits)
-            out[i] = spread(row) << 1 | spread(column) if bits & 1 else spread(column) << 1 | spread(row)
+            out[i] = _spread(row) << 1 | _spread(column) if bits & 1 else _spread(column) << 1 | _spread(row)
+
+
+@compiled
+def geohash_places(cells: Array, bits: int, columns: Array, rows: Array) -> None:
+    """Write for each cell int64[n] the index of its slice of longitudes to ``columns``, and of latitudes to ``rows``,
+    int64[n].
+    """
+    for i in range(cells.size):
+        last, other = _gathered(cells[i]), _gathered(cells[i] >> 1)
+        columns[i] = last if bits & 1 else other
+        rows[i] = other if bits & 1 else last
 
 
 @inlined
@@ -55,10 +66,21 @@ def _slice(value: float, extent: float, bits: int) -> int:
 
 
 @inlined
-def spread(number: int) -> int:
+def _spread(number: int) -> int:
     """Return a number of at most 30 bits with a zero before each bit."""
     number = (number | number << 16) & 0x0000_FFFF_0000_FFFF
     number = (number | number << 8) & 0x00FF_00FF_00FF_00FF
     number = (number | number << 4) & 0x0F0F_0F0F_0F0F_0F0F
     number = (number | number << 2) & 0x3333_3333_3333_3333
     return (number | number << 1) & 0x5555_5555_5555_5555
+
+
+@inlined
+def _gathered(number: int) -> int:
+    """Return every second bit of a number of at most 60 bits, from the last one on: the inverse of :func:`_spread`."""
+    number &= 0x5555_5555_5555_5555
+    number = (number | number >> 1) & 0x3333_3333_3333_3333
+    number = (number | number >> 2) & 0x0F0F_0F0F_0F0F_0F0F
+    number = (number | number >> 4) & 0x00FF_00FF_00FF_00FF
+    number = (number | number >> 8) & 0x0000_FFFF_0000_FFFF
+    return (number | number >> 16) & 0x3FFF_FFFF

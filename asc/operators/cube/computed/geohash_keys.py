@@ -39,6 +39,16 @@ def geohash_keys(latitudes: pa.Array, longitudes: pa.Array, bits: Sequence[int])
     return tuple(reversed(keys))
 
 
+def share_out_of_range(latitudes: pa.Array, longitudes: pa.Array) -> float:
+    """Return the share of positions without a cell among those that are not NULL; 0 if there are none."""
+    is_null = np.zeros(len(latitudes), dtype=np.bool_)
+    for column in (latitudes, longitudes):
+        nulls = nulls_of(column)
+        is_null |= nulls if len(nulls) else False
+    known = int(np.count_nonzero(~is_null))
+    return float(np.count_nonzero((_cells(latitudes, longitudes, 1) < 0) & ~is_null)) / max(1, known)
+
+
 def _cells(latitudes: pa.Array, longitudes: pa.Array, bits: int) -> _Ints:
     """Return the number of each position's cell, int64[n], -1 for a position without a cell."""
     positions = Positions(doubles(latitudes), doubles(longitudes), nulls_of(latitudes), nulls_of(longitudes))

@@ -150,3 +150,18 @@ def test_a_refused_geohash(text: str, remedy: str) -> None:
 def test_coordinates_are_numbers() -> None:
     with pytest.raises(CubeError, match="takes coordinates in degrees, and lon is STRING: CAST it to DOUBLE"):
         Geohash("lat", "lon", (5,)).check([pa.float64(), pa.string()])
+
+
+def test_exchanged_coordinates_are_told() -> None:
+    dimension = Geohash("lat", "lon", (5,))
+    latitudes, longitudes = pa.array([50.0] * 99 + [None]), pa.array([120.0] * 100)
+    assert dimension.warning([latitudes, longitudes]) is None
+    told = dimension.warning([longitudes, latitudes])
+    assert told is not None
+    assert "100.0% of the positions are out of range" in told
+    assert "the latitude comes first, then the longitude" in told
+    one = pa.array([50.0] * 98 + [None, 91.0])
+    assert dimension.warning([one, longitudes]) is not None
+    assert dimension.warning([pa.array([50.0] * 99 + [91.0]), longitudes]) is None
+    none = pa.array([], pa.float64())
+    assert dimension.warning([none, none]) is None
