@@ -28,4 +28,8 @@ def refusal_as_written(error: CubeError, question: Question, seen: LookedUp) -> 
     if missing in grouped:
         name = dimensions.names[max(place for place in finer if place in grouped)]
         return error if name == error.value else CubeError("by", name, remedy)
-    return CubeError("by", attributes[0], remedy) if attributes else CubeError("where", question.where, remedy)
+    if attributes:
+        return CubeError("by", attributes[0], remedy)
+    if question.within is not None and missing == question.within.first:
+        return CubeError("within", error.value, remedy)
+    return CubeError("where", question.where, remedy)

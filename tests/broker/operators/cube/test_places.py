@@ -95,7 +95,7 @@ def test_old_panes_answer_by_their_coarser_cells_and_after_a_restart(tmp_path: P
 
 def test_panes_without_cells_answer_no_scope(tmp_path: Path) -> None:
     keeper = filled(tmp_path, "1min:20min", "10min:2h geo:0")
-    with pytest.raises(CubeError, match="geo:5"):
+    with pytest.raises(CubeError, match="within 'geo:5': needs geo:5, which is not kept before"):
         answer(keeper, within=SCOPE)
     (row,) = answer(keeper, within=SCOPE, **{"from": minute(40)})["rows"]
     assert row["inside"] <= in_scope(40, 60) <= row["inside"] + row["touched"]
