@@ -161,6 +161,8 @@ class Moments(State):
                 raise CubeError("co-moments in bytes", int(ends[-1]), remedy)
             offsets[first + 1 : end + 1] = ends
             write_states(part, Packed(words, offsets[first : end + 1]))
+            # The digits of the next part take the place of these.
+            del part
         has_rows = plan.counts > 0
         bitmap = None if has_rows.all() else pa.py_buffer(np.packbits(has_rows, bitorder="little"))
         content = words[: offsets[-1] >> 2]

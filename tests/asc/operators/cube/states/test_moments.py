@@ -169,9 +169,9 @@ def test_a_fold_and_a_merge_hold_the_digits_of_a_part_at_once() -> None:
     state, values, rows, places = extremes(cells)
     states = state.fold(values, rows, places, cells)
     # The plan of the words, and the memory of states that is set aside, both grow with the cells.
-    most = 1.6 * states.nbytes + 8 * moments.PART_WORDS + (12 << 20)
+    most = 1.25 * states.nbytes + 8 * moments.PART_WORDS + (8 << 20)
     # All digits together take twice the bytes of the states.
-    assert most < 3 * states.nbytes
+    assert most < 2.5 * states.nbytes
     assert peak_bytes(lambda: state.fold(values, rows, places, cells)) <= most
     cells_of_states = frozen(np.arange(cells, dtype=np.int32))
     assert peak_bytes(lambda: state.merge(states, cells_of_states, cells)) <= most
