@@ -64,11 +64,14 @@ class ShapeScope:
 
     @cached_property
     def _copies(self) -> tuple[_Copy, ...]:
-        """Return the polygons, and copies by a turn to the east and to the west, if these reach longitudes in range."""
+        """Return the polygons, and copies by a turn to the east and to the west, if these have an area in range.
+
+        As in a box, the longitude 180 is not -180: polygons that end there do not touch the cells that begin there.
+        """
         from shapely.affinity import translate
 
         west, _, east, _ = self.shape.bounds
-        turns = [turn for turn in (-_TURN, 0.0, _TURN) if west + turn <= _TURN / 2 and east + turn >= -_TURN / 2]
+        turns = [turn for turn in (-_TURN, 0.0, _TURN) if west + turn < _TURN / 2 and east + turn > -_TURN / 2]
         return tuple(_Copy(translate(self.shape, turn) if turn else self.shape) for turn in turns)
 
 
