@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.view import View
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.panes import ClosedPanes
@@ -64,6 +65,16 @@ def kept_regions(state: CubeState, open_from: int | None) -> list[Region]:
         # Bands that were added later may begin before the last pane that was deleted.
         first = region.end if first is None or region.end is None else max(first, region.end)
     return bounded
+
+
+def kept_levels(state: CubeState) -> Levels:
+    """Return the finest cuboid for which a question about all kept panes can ask. Bands that have no piece at the begin
+    of the past do not count.
+    """
+    regions = kept_regions(state, None)
+    while len(regions) > 1 and regions[0].begin is None:
+        del regions[0]
+    return tuple(map(min, zip(*(region.view.cuboid for region in regions), strict=True)))
 
 
 def first_kept(state: CubeState) -> int | None:

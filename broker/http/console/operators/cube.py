@@ -30,6 +30,7 @@ from broker.http.scoped_service import ScopedService
 from broker.http.views import shown
 from broker.operators.cube.batch_time import PartitionState
 from broker.operators.cube.look import Look
+from broker.operators.cube.region import kept_levels
 
 LINK = ("/cubes", "Cubes")
 
@@ -77,7 +78,9 @@ def _add_cubes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         try:
             # This opens the file of the cubes. If that fails, the page shows the reason, and not that the cube is
             # empty.
-            if cube.id in cube.folder.keeper.snapshot.cubes:
+            state = cube.folder.keeper.snapshot.cubes.get(cube.id)
+            if state is not None:
+                view = asked.settled(definition, kept_levels(state))
                 content = _looked(cube, view, permitted)
         except AscError as error:
             content, status = {"look": None, "error": said(error)}, http_status(error)

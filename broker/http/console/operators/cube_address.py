@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, ConfigDict, Field
 
 from asc.errors import CubeError
-from asc.operators.cube.cuboid import Dimensions
+from asc.operators.cube.cuboid import Dimensions, Levels
 from asc.operators.cube.definition import CubeDefinition
 from broker.http.console.pages import quoted_part
 from broker.http.guards import CONSOLE
@@ -27,7 +27,7 @@ _CURSOR = re.compile(r"([0-9]{1,15})-([0-9]{1,15})", re.ASCII)
 class View(BaseModel):
     """Content of the page of a cube.
 
-    ``by``: the dimensions of rows; without any those of the cube's first level, an empty text for none. ``across``: the
+    ``by``: the dimensions of rows; None for a first level of the cube, an empty text for none. ``across``: the
     dimension of columns. ``where``: slices, all of which hold. ``cursor``: the commit of the page before, and the rows
     up to it. ``call``: a function of a declared state, which replaces ``measure``. ``hours``: the local hours that are
     read. ``columns``: the columns on the pages before.
@@ -49,12 +49,15 @@ class View(BaseModel):
     cursor: str = ""
     columns: Annotated[int, Field(ge=0, le=_COUNTED)] = 0
 
-    def settled(self, definition: CubeDefinition) -> View:
-        """Return the view without empty names and slices. If it has no dimensions of rows, it gets the first level of
-        the cube's first dimension. The dimension of the columns is removed from the rows.
+    def settled(self, definition: CubeDefinition, kept: Levels | None = None) -> View:
+        """Return the view without empty names and slices. If it does not say whether it has dimensions of rows, it gets
+        the first level of the cube's first dimension of which older panes keep a level. The dimension of the columns is
+        removed from the rows.
+
+        ``kept``: the levels that all kept panes have; None if they are not known.
         """
         dimensions = definition.dimensions
-        by = [name for name in self.by if name] if self.by is not None else _first(dimensions)
+        by = [name for name in self.by if name] if self.by is not None else _first(dimensions, kept)
         if self.across:
             of_columns = _hierarchy(self.across, dimensions)
             by = [name for name in by if of_columns is None or _hierarchy(name, dimensions) != of_columns]
@@ -125,8 +128,9 @@ def cube_address(query_id: str) -> str:
     return f"{CONSOLE}/cubes/{quoted_part(query_id)}"
 
 
-def _first(dimensions: Dimensions) -> list[str]:
-    return [hierarchy[0] for hierarchy in dimensions.hierarchies[:1]]
+def _first(dimensions: Dimensions, kept: Levels | None) -> list[str]:
+    levels = zip(dimensions.hierarchies, dimensions.base if kept is None else kept, strict=True)
+    return [hierarchy[0] for hierarchy, level in levels if level][:1]
 
 
 def _hierarchy(name: str, dimensions: Dimensions) -> int | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from asc.errors import CubeError
 from asc.operators.cube.view import View
 from broker.operators.cube.panes import ClosedPanes
-from broker.operators.cube.region import Region, kept_regions
+from broker.operators.cube.region import Region, kept_levels, kept_regions
 from tests.broker.operators.cube.test_ageing import MINUTE, aged
-from tests.broker.operators.cube.view_rig import state_of
+from tests.broker.operators.cube.view_rig import OWN, answer, state_of
 
 
 def test_bands_and_the_base_follow_each_other_without_a_gap(tmp_path: Path) -> None:
@@ -26,6 +29,20 @@ def test_a_cube_without_bands_has_one_region(tmp_path: Path) -> None:
     keeper, _ = aged(tmp_path)
     (region,) = kept_regions(state_of(keeper), None)
     assert (region.first, region.end) == (None, None)
+
+
+def test_the_levels_of_all_kept_panes_are_those_of_which_each_question_has_an_answer(tmp_path: Path) -> None:
+    keeper, _ = aged(tmp_path, "1min:10min", "5min:40min dest:0", "20min:80min carrier:0 dest:0")
+    assert kept_levels(state_of(keeper)) == (0, 0)
+    keeper, _ = aged(tmp_path / "two", "1min:10min", "5min:400min dest:0", "20min:800min carrier:0 dest:0")
+    # No pane has reached the last band yet.
+    assert kept_levels(state_of(keeper)) == (1, 0)
+    names = [own for own in OWN.dimensions.names if own != "dest"]
+    assert answer(keeper, by=names)["groups"] == 2
+    with pytest.raises(CubeError, match="by 'dest': is not kept before"):
+        answer(keeper, by=["dest"])
+    keeper, _ = aged(tmp_path / "none")
+    assert kept_levels(state_of(keeper)) == OWN.dimensions.base
 
 
 def test_whole_panes_lie_within_the_interval_and_the_region() -> None:

@@ -6,6 +6,7 @@ import html
 import json
 import random
 import re
+import time
 import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
@@ -24,7 +25,9 @@ from broker.config.sections import ApiConfig
 from broker.http.app import create_app
 from broker.http.console.operators.cube_address import SLICES_MAX
 from broker.operators.cube.folder import CubeFolder
+from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.kind import CUBE
+from broker.operators.cube.stored_view import StoredView
 from cli.main import main
 from tests.broker.http.console.conftest import OWN
 from tests.broker.http.console.page_text import page_text
@@ -125,6 +128,19 @@ def table_of(text: str) -> list[list[str]]:
     assert table is not None, page_text(text)
     rows = re.findall(r"<tr>.*?</tr>", table[0], re.DOTALL)
     return [[page_text(cell).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)] for row in rows]
+
+
+def bands_of(keeper: Keeper, query_id: str) -> list[StoredView]:
+    """Return the bands of a cube, or none if the keeper does not have the cube yet."""
+    return [band for cube, state in keeper.snapshot.cubes.items() if cube.query == query_id for band in state.bands]
+
+
+def awaited(holds: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
+    deadline_s = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
 
 
 def links_of(text: str) -> dict[str, str]:
@@ -434,6 +450,20 @@ def test_attributes_of_look_ups_may_be_rows_and_columns(site: Site) -> None:
     content = b"carrier,name,kind\nB6,JetBlue,low\nUA,United,full\n"
     headers = {"content-type": "text/csv"}
     path = "/v1/cube/lookups/lines"
+def test_a_page_without_parameters_asks_for_a_level_that_older_panes_have_too(site: Site) -> None:
+    operator = {**OPERATOR, "keep": ["1h:1h", "2h:2d origin:0"], "from": "earliest"}
+    site.register("aged", "true", site.topic("aged"), operator=operator)
+    try:
+        keeper = folder(site).keeper
+        awaited(lambda: any(band.panes.count for band in bands_of(keeper, "aged")))
+        assert table_of(page(site, "aged"))[0][0] == "carrier"
+        refused = page(site, "aged?by=origin", 400)
+        assert "is not kept before" in page_text(refused)
+        assert table_of(page(site, links_of(refused)["The cube without all that"]))[0][0] == "carrier"
+    finally:
+        assert site.client.delete("/v1/queries/aged").status_code == 200
+
+
     assert site.client.put(path, content=content, headers=headers, params={"key": "carrier"}).status_code == 200
     try:
         text = page(site, "/console/cubes")

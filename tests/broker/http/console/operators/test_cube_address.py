@@ -58,6 +58,15 @@ def test_defaults_are_the_first_level_and_nothing_is_said_by_an_empty_text() -> 
     assert View(where=["c = 1", " ", "c = 1"]).settled(DEFINITION).where == ["c = 1"]
 
 
+@pytest.mark.parametrize(
+    ("kept", "by"), [((2, 1), ["a"]), ((1, 1), ["a"]), ((0, 1), ["c"]), ((1, 0), ["a"]), ((0, 0), [])]
+)
+def test_the_default_is_a_level_that_older_panes_have_too(kept: tuple[int, int], by: list[str]) -> None:
+    assert View().settled(DEFINITION, kept).by == by
+    assert View(by=["b"]).settled(DEFINITION, kept).by == ["b"]
+    assert View(by=[""]).settled(DEFINITION, kept).by == []
+
+
 def test_slices_all_hold_whatever_is_in_them() -> None:
     wanted = View(by=["a"], where=["c = 1 OR c = 2", "a IS NULL"]).wanted()
     assert wanted.body["where"] == "(c = 1 OR c = 2) AND (a IS NULL)"
