@@ -13,6 +13,7 @@ from asc.operators.cube.computed.computed_dimension import ComputedDimension
 from asc.operators.cube.computed.table import computed_dimension
 from asc.operators.cube.cuboid import CUBOIDS_MAX, Dimensions
 from asc.operators.cube.measure import Measure
+from asc.operators.cube.view import grain_text
 from asc.spark_types import folded
 
 OP = "cube"
@@ -122,12 +123,12 @@ class CubeDefinition:
 
         >>> plain = {"dimensions": [["origin", "dest"], ["carrier"]], "measures": ["count(*)"], "grain_s": 60}
         >>> CubeDefinition.parse(plain).summary()
-        'count(*) by origin > dest, carrier, every 60 s'
+        'count(*) by origin > dest, carrier, every 1min'
         """
         measures = ", ".join(measure.name for measure in self.measures)
         hierarchies = ", ".join(self._summary(hierarchy) for hierarchy in self.dimensions.hierarchies)
         by = f" by {hierarchies}" if hierarchies else ""
-        return f"{measures}{by}" if self.grain_s is None else f"{measures}{by}, every {self.grain_s} s"
+        return f"{measures}{by}" if self.grain_s is None else f"{measures}{by}, every {grain_text(self.grain_s)}"
 
 
 def _dimensions(plain: object) -> tuple[Dimensions, tuple[ComputedDimension, ...]]:

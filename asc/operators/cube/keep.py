@@ -43,13 +43,13 @@ class Band:
 
         >>> definition = CubeDefinition.parse({"dimensions": [["a", "b"]], "measures": ["count(*)"], "grain_s": 3600})
         >>> [band.text(definition) for band in bands_of(["1h:30d", "1d:2y a:1"], definition)]
-        ['1h:30d', '1d:730d a:1']
+        ['1h:30d', '1d:2y a:1']
         """
         assert definition.grain_s is not None
         dimensions = definition.dimensions
         levels = zip(dimensions.hierarchies, self.view.cuboid, strict=True)
         rolled_up = [f" {_level_text(definition, names, level)}" for names, level in levels if level < len(names)]
-        return f"{grain_text(self.view.panes * definition.grain_s)}:{grain_text(self.age_s)}{''.join(rolled_up)}"
+        return f"{grain_text(self.view.panes * definition.grain_s)}:{_age_text(self.age_s)}{''.join(rolled_up)}"
 
 
 def bands_of(plain: object, definition: CubeDefinition, output: Output | None = None) -> tuple[Band, ...]:
@@ -84,7 +84,7 @@ def bands_of(plain: object, definition: CubeDefinition, output: Output | None = 
         if coarser.age_s <= finer.age_s:
             raise CubeError("keep", text, "ends no later than the band before it: give a longer age")
     if bands and output is not None and bands[0].age_s < output.window_s:
-        remedy = f"is shorter than the window of {output.window_s} s: give a longer age"
+        remedy = f"is shorter than the window of {grain_text(output.window_s)}: give a longer age"
         raise CubeError("keep", plain[0], remedy)
     return bands
 
@@ -150,6 +150,12 @@ def _check_panes(text: object, finer: Band, coarser: Band, definition: CubeDefin
 
 
 def is_grain(grain_s: int) -> bool:
+def _age_text(age_s: int) -> str:
+    """Return an age as a number and a unit, which is years for whole years of 365 days."""
+    years, rest = divmod(age_s, _UNITS_S["y"])
+    return grain_text(age_s) if rest else f"{years}y"
+
+
     """Return whether a band may have panes of a length: it divides a day, or is whole days."""
     return _DAY_S % grain_s == 0 or grain_s % _DAY_S == 0
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from asc.errors import CubeError
 from asc.operators.cube.calendar import NO_TIME, lies_in_hours
 from asc.operators.cube.definition import DAY_HOURS, HOUR_S, CubeDefinition
+from asc.operators.cube.view import grain_text
 from asc.operators.cube.zone_offsets import zone_offsets
 
 _Ints = npt.NDArray[np.int64]
@@ -52,7 +53,9 @@ class LocalHours:
         if definition.grain_s is None:
             raise CubeError("hours", value, NO_TIME)
         if definition.grain_s > HOUR_S:
-            detail = f"needs panes of at most an hour, and the cube's have {definition.grain_s} s: leave it out"
+            detail = (
+                f"needs panes of at most an hour, and the cube's have {grain_text(definition.grain_s)}: leave it out"
+            )
             raise CubeError("hours", value, detail)
         return None if len(hours) == DAY_HOURS else LocalHours(tuple(hours), time_zone, definition.grain_s)
 

@@ -11,6 +11,7 @@ from asc.errors import CubeError
 from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.sliding import Sliding
+from asc.operators.cube.view import grain_text
 
 OUTPUTS_MAX = 64
 """The most output cuboids of a cube."""
@@ -72,12 +73,18 @@ class Output:
         window_s = _multiple("window_s", fields.get("window_s"), grain_s)
         slide_s = _multiple("slide_s", fields.get("slide_s"), grain_s)
         if slide_s > window_s:
-            raise CubeError("slide_s", slide_s, f"is longer than the window of {window_s} s: give at most that")
+            raise CubeError(
+                "slide_s", slide_s, f"is longer than the window of {grain_text(window_s)}: give at most that"
+            )
         if window_s // grain_s > WINDOW_PANES_MAX:
-            remedy = f"is over {WINDOW_PANES_MAX:,} panes of {grain_s} s: give a shorter window, or a longer grain"
+            remedy = (
+                f"is over {WINDOW_PANES_MAX:,} panes of {grain_text(grain_s)}: give a shorter window, or a longer grain"
+            )
             raise CubeError("window_s", window_s, remedy)
         if window_s // slide_s > WINDOWS_A_PANE_MAX:
-            remedy = f"has a record in over {WINDOWS_A_PANE_MAX:,} windows of {window_s} s: give a longer slide"
+            remedy = (
+                f"has a record in over {WINDOWS_A_PANE_MAX:,} windows of {grain_text(window_s)}: give a longer slide"
+            )
             raise CubeError("slide_s", slide_s, remedy)
         return Output(cuboids, window_s, slide_s, _emit(fields.get("emit", EMITS[0])), grain_s)
 
@@ -95,7 +102,7 @@ class Output:
     def summary(self) -> str:
         """Return a short description of the windows."""
         changes = "changes of " if self.emit == "changes" else ""
-        return f"writes {changes}windows of {self.window_s} s every {self.slide_s} s"
+        return f"writes {changes}windows of {grain_text(self.window_s)} every {grain_text(self.slide_s)}"
 
 
 def _cuboids(plain: object, definition: CubeDefinition) -> tuple[Levels, ...]:
@@ -119,11 +126,13 @@ def _cuboids(plain: object, definition: CubeDefinition) -> tuple[Levels, ...]:
 
 def _multiple(name: str, value: object, grain_s: int) -> int:
     if value is None:
-        raise CubeError(name, None, f"is missing: an output needs window_s and slide_s, multiples of {grain_s} s")
+        raise CubeError(
+            name, None, f"is missing: an output needs window_s and slide_s, multiples of {grain_text(grain_s)}"
+        )
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if type(value) is not int or value < 1 or value % grain_s:
-        raise CubeError(name, value, f"is off the grain of {grain_s} s: give a multiple of it")
+        raise CubeError(name, value, f"is off the grain of {grain_text(grain_s)}: give a multiple of it")
     return value
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from asc.errors import CubeError
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.question import interval_panes
-from asc.operators.cube.view import View
+from asc.operators.cube.view import View, grain_text
 from asc.spark_types import folded
 
 PINS_MAX = 64
@@ -71,6 +71,16 @@ def _view(entry: object, definition: CubeDefinition) -> View:
     if twice is not None:
         raise CubeError("materialise", twice, "is named twice in one view: name each dimension once")
     try:
-        return View(definition.dimensions.cuboid_of(names), interval_panes(grain_s, definition) or 1)
+        cuboid = definition.dimensions.cuboid_of(names)
     except CubeError as error:
         raise CubeError("materialise", error.value, error.remedy) from None
+    try:
+        return View(cuboid, interval_panes(grain_s, definition) or 1)
+    except CubeError as error:
+        if type(grain_s) is not int or grain_s < 1 or definition.grain_s is None:
+            raise CubeError("materialise", error.value, error.remedy) from None
+        name = View(cuboid, grain_s).name(definition.dimensions, 1)
+        own = grain_text(definition.grain_s)
+        fault = f"are no multiple of the cube's {own}" if grain_s % definition.grain_s else "do not divide a day"
+        remedy = f"has panes that {fault}: give others, as {own}"
+        raise CubeError("materialise", name, remedy) from None

@@ -19,6 +19,7 @@ from asc.operators.cube.definition import CubeDefinition, checked_grain_s
 from asc.operators.cube.json_values import instant_of, instant_text
 from asc.operators.cube.local_hours import LocalHours
 from asc.operators.cube.segments import segments
+from asc.operators.cube.view import grain_text
 from asc.operators.cube.within.within import WITHIN_MEASURES, Within
 from asc.spark_types import folded
 
@@ -202,7 +203,9 @@ def interval_panes(value: object, definition: CubeDefinition, kept: Collection[i
         return next(own for own in kept if value == own * definition.grain_s)
     panes, rest = divmod(checked_grain_s(value), definition.grain_s)
     if rest:
-        remedy = f"is no multiple of the cube's grain of {definition.grain_s} s: give one, as {definition.grain_s}"
+        remedy = (
+            f"is no multiple of the cube's grain of {grain_text(definition.grain_s)}: give one, as {definition.grain_s}"
+        )
         raise CubeError("grain_s", value, remedy)
     return panes
 
@@ -220,7 +223,7 @@ def _pane(name: str, value: object, definition: CubeDefinition, panes: int, kept
     if rest:
         least = interval if kept_from is None else -(-kept_from // panes)
         near = instant_text(max(interval, least) * grain_us)
-        remedy = f"is off the grain of {grain_us // 1_000_000} s: give a multiple, as {near}"
+        remedy = f"is off the grain of {grain_text(grain_us // 1_000_000)}: give a multiple, as {near}"
         raise CubeError(name, value, remedy)
     return interval * panes
 

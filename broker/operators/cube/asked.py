@@ -17,7 +17,7 @@ from asc.operators.cube.calendar import DAY, Calendar
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.looked_up import LookedUp
 from asc.operators.cube.question import LIMIT_MAX, Question, interval_panes
-from asc.operators.cube.view import View
+from asc.operators.cube.view import View, grain_text
 from asc.operators.times import FIRST_US
 from broker.operators.cube.cube_state import CubeState
 
@@ -148,9 +148,9 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, i
     if calendar is not None and calendar.unit != DAY:
         raise CubeError("last_s", last_s, f"gives no begin of a month: give from and to, or grain {DAY}")
     if type(last_s) is not int or last_s < 1:
-        raise CubeError("last_s", last_s, f"is no length of time: give a multiple of {grain_s} s, the grain")
+        raise CubeError("last_s", last_s, f"is no length of time: give a multiple of {grain_text(grain_s)}, the grain")
     if last_s % grain_s:
-        raise CubeError("last_s", last_s, f"is off the grain of {grain_s} s: give a multiple of it")
+        raise CubeError("last_s", last_s, f"is off the grain of {grain_text(grain_s)}: give a multiple of it")
     if body.get("from") is not None or body.get("to") is not None:
         raise CubeError("last_s", last_s, "is an interval already: leave from and to out, or last_s")
     if is_live and state.panes.open:

@@ -68,7 +68,7 @@ class StandingCube:
         """Return the definition in a JSON object. Raise QueryError if the object is invalid.
 
         >>> StandingCube.parse({"name": "cube", "measures": ["count(*) AS flights"], "grain_s": 60}).summary()
-        'flights, every 60 s'
+        'flights, every 1min'
         """
         check_known(plain, (*_FIELDS, *STANDING_FIELDS))
         for name, remedy in _NOT_NULL.items():

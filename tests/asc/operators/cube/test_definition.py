@@ -118,7 +118,7 @@ def test_a_computed_dimension_has_levels_and_one_text() -> None:
     assert found.plain()["dimensions"] == [["geohash(lat, lon, 5 > 10) AS geo"], ["carrier"]]
     assert CubeDefinition.parse(found.plain()) == found
     assert found.record_expressions == ("lat", "lon", "carrier")
-    assert found.summary() == "count(*) by geohash(lat, lon, 5 > 10) AS geo, carrier, every 3600 s"
+    assert found.summary() == "count(*) by geohash(lat, lon, 5 > 10) AS geo, carrier, every 1h"
     spelled = {**plain, "dimensions": [["geohash(lat, lon, 5 > 10) AS geo"], ["carrier"]]}
     assert CubeDefinition.parse(spelled).generation("air", "true") == found.generation("air", "true")
 

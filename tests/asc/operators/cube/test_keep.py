@@ -103,7 +103,7 @@ def test_a_pane_of_more_panes_than_are_merged_at_once_is_refused_with_a_band_bet
 
 def test_a_band_shorter_than_the_window_is_refused() -> None:
     output = Output.parse({"output": [[]], "window_s": 2 * DAY_S, "slide_s": DAY_S}, DEFINITION)
-    with pytest.raises(CubeError, match="keep '15min:1d': is shorter than the window of 172800 s"):
+    with pytest.raises(CubeError, match="keep '15min:1d': is shorter than the window of 2d"):
         bands_of(["15min:1d"], DEFINITION, output)
     assert len(bands_of(["15min:2d"], DEFINITION, output)) == 1
 
@@ -125,3 +125,8 @@ def test_a_band_keeps_a_level_of_a_computed_dimension() -> None:
         bands_of(["1h:1d", "1d:2d geo:5"], cube)
     with pytest.raises(CubeError, match="and the band before it only 1: add geo:10"):
         bands_of(["1h:1d", "1h:2d geo:10", "1d:3d"], cube)
+
+
+def test_an_age_of_whole_years_is_in_years() -> None:
+    assert plain_bands(bands_of(["15min:30d", "1h:2y"], DEFINITION), DEFINITION) == ["15min:30d", "1h:2y"]
+    assert plain_bands(bands_of(["15min:730d"], DEFINITION), DEFINITION) == ["15min:2y"]

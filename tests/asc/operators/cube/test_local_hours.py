@@ -61,7 +61,7 @@ def test_what_is_no_hours_is_refused_in_one_line(value: Any) -> None:
 
 
 def test_hours_need_panes_of_an_hour() -> None:
-    with pytest.raises(CubeError, match="hours '1-2': needs panes of at most an hour, and the cube's have 7200 s"):
+    with pytest.raises(CubeError, match="hours '1-2': needs panes of at most an hour, and the cube's have 2h"):
         Question.parse({"hours": "1-2"}, definition(7_200), "UTC")
     timeless = CubeDefinition.parse({"measures": ["count(*)"]}, needs_time=False)
     with pytest.raises(CubeError, match="hours '1-2': the cube has no time"):

@@ -24,7 +24,7 @@ def test_it_is_read_back_as_it_was_written() -> None:
     assert found.plain(CUBE) == {**PLAIN, "output": [["origin", "dest"], []]}
     assert Output.parse(found.plain(CUBE), CUBE) == found
     assert found.sliding == Sliding(24, 1)
-    assert found.summary() == "writes changes of windows of 86400 s every 3600 s"
+    assert found.summary() == "writes changes of windows of 1d every 1h"
     tumbling = Output.parse({"output": [["carrier"]], "window_s": 7_200.0, "slide_s": 7_200}, CUBE)
     assert tumbling is not None
     assert (tumbling.emit, tumbling.sliding, tumbling.window_s) == ("all", Sliding(2, 2), 7_200)
@@ -58,12 +58,12 @@ def test_the_most_that_is_allowed() -> None:
         ({"output": [[7]]}, "output 7: is no dimension"),
         ({"window_s": None}, "window_s: is missing: an output needs window_s and slide_s, multiples of 3600 s"),
         ({"slide_s": None}, "slide_s: is missing"),
-        ({"window_s": 5_400}, "window_s 5400: is off the grain of 3600 s: give a multiple of it"),
+        ({"window_s": 5_400}, "window_s 5400: is off the grain of 1h: give a multiple of it"),
         ({"slide_s": 0.5}, "slide_s 0.5: is off the grain"),
         ({"slide_s": 0}, "slide_s 0: is off the grain"),
         ({"slide_s": True}, "slide_s True: is off the grain"),
-        ({"slide_s": 90_000}, "slide_s 90000: is longer than the window of 86400 s"),
-        ({"window_s": 3_600 * (WINDOW_PANES_MAX + 1)}, "window_s 360003600: is over 100,000 panes of 3600 s"),
+        ({"slide_s": 90_000}, "slide_s 90000: is longer than the window of 1d"),
+        ({"window_s": 3_600 * (WINDOW_PANES_MAX + 1)}, "window_s 360003600: is over 100,000 panes of 1h"),
         ({"window_s": 3_600 * (WINDOWS_A_PANE_MAX + 1)}, "slide_s 3600: has a record in over 1,440 windows"),
         ({"emit": "some"}, "emit 'some': is not known: give all or changes"),
     ],

@@ -32,7 +32,11 @@ def test_they_are_read_back_as_they_are_written() -> None:
         ([["b", "c"], [], {"by": ["C", "b"], "grain_s": 3_600}], "materialise 'a, b, c at 1h': is the base view"),
         ([["a", " A"]], "materialise 'a': is named twice in one view"),
         ([{"by": ["b"], "grain_s": 86_400}, {"by": ["a", "b"], "grain_s": 86_400}], "'a, b at 1d': is there twice"),
-        ([{"by": [], "grain_s": 5_400}], "materialise 5400: "),
+        (
+            [{"by": [], "grain_s": 5_400}],
+            "materialise '\\(\\) at 90min': has panes that are no multiple of the cube's 1h: give others, as 1h",
+        ),
+        ([{"by": ["c"], "grain_s": 604_800}], "materialise 'c at 7d': has panes that do not divide a day"),
         ([{"by": [], "grain_s": "1d"}], "materialise '1d': "),
         ([["a"]] * (PINS_MAX + 1), f"materialise {PINS_MAX + 1}: a cube has at most {PINS_MAX} pinned views"),
     ],

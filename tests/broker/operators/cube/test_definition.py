@@ -30,12 +30,12 @@ def test_it_is_read_back_as_it_was_written() -> None:
     assert found.plain() == {**PLAIN, **NONE}
     assert StandingCube.parse(found.plain()) == found
     assert hash(StandingCube.parse(found.plain())) == hash(found)
-    assert found.summary() == "flights, total, worst by origin > dest, carrier, every 3600 s"
+    assert found.summary() == "flights, total, worst by origin > dest, carrier, every 1h"
     windows = StandingCube.parse({**PLAIN, **WINDOWS})
     later = {name: NONE[name] for name in ("late", "from", "materialise", "keep", "cuboids", "cells")}
     assert windows.plain() == {**PLAIN, **WINDOWS, **later}
     assert StandingCube.parse(windows.plain()) == windows
-    assert windows.summary().endswith("every 3600 s, writes changes of windows of 86400 s every 3600 s")
+    assert windows.summary().endswith("every 1h, writes changes of windows of 1d every 1h")
     apart = StandingCube.parse({**PLAIN, "late": "apart"})
     assert apart.plain() == {**PLAIN, **NONE, "late": "apart"}
     assert StandingCube.parse(apart.plain()) == apart != found
@@ -88,9 +88,9 @@ def test_its_expressions_are_the_time_and_each_value_once() -> None:
         ({**WINDOWS, "output": [["dest"], ["origin", "dest"]]}, "operator.output 'origin, dest': is there twice"),
         ({**WINDOWS, "window_s": None}, "operator.window_s: is missing: an output needs window_s and slide_s"),
         ({**WINDOWS, "slide_s": None}, "operator.slide_s: is missing"),
-        ({**WINDOWS, "window_s": 5400}, "operator.window_s '5400': is off the grain of 3600 s: give a multiple"),
-        ({**WINDOWS, "slide_s": 60}, "operator.slide_s '60': is off the grain of 3600 s"),
-        ({**WINDOWS, "slide_s": 90_000}, "operator.slide_s '90000': is longer than the window of 86400 s"),
+        ({**WINDOWS, "window_s": 5400}, "operator.window_s '5400': is off the grain of 1h: give a multiple"),
+        ({**WINDOWS, "slide_s": 60}, "operator.slide_s '60': is off the grain of 1h"),
+        ({**WINDOWS, "slide_s": 90_000}, "operator.slide_s '90000': is longer than the window of 1d"),
         ({**WINDOWS, "emit": "some"}, "operator.emit 'some': is not known: give all or changes"),
         ({**WINDOWS, "output": "dest"}, "operator.output 'dest': give a list of cuboids"),
         ({**WINDOWS, "output": ["dest"]}, "operator.output '['dest']': give a list of cuboids"),

@@ -77,7 +77,7 @@ def publish(site: Site, *delays: int, carrier: str = "UA", minute: int = 0) -> N
 def test_a_cube_counts_what_its_query_accepts_and_survives_what_a_stream_does(site: Site) -> None:
     topic = site.topic("late")
     found = site.register("late", "delay > 0", topic, operator=OPERATOR)["query"]
-    assert found["operator"]["summary"] == "n, total by carrier, every 60 s"
+    assert found["operator"]["summary"] == "n, total by carrier, every 1min"
     publish(site, 5, 0, 7)
     publish(site, 3, carrier="B6", minute=2)
     site.publish([b"?", json.dumps({"carrier": "UA", "delay": 4}).encode()])

@@ -196,5 +196,5 @@ def test_a_bound_off_the_grain_is_refused_with_one_that_is_kept(tmp_path: Path) 
     keeper, _ = aged(tmp_path, "1min:97min")
     body = {"by": [], "grain_s": 600, "from": minute(144)}
     error = ask(keeper, body)
-    assert str(error).endswith(f"is off the grain of 600 s: give a multiple, as {minute(150)}")
+    assert str(error).endswith(f"is off the grain of 10min: give a multiple, as {minute(150)}")
     assert ask(keeper, {**body, "from": minute(150)}) is None

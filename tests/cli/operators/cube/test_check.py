@@ -58,9 +58,9 @@ def test_a_check_says_which_windows_are_written(schema: Path, capsys: pytest.Cap
     windows = {"output": [["origin"], []], "window_s": 86_400, "slide_s": 3_600}
     found = checked_cube("true", {**OPERATOR, **windows}, schema, "UTC")
     assert {name: found[name] for name in (*windows, "emit")} == {**windows, "emit": "all"}
-    assert found["summary"].endswith("writes windows of 86400 s every 3600 s")
+    assert found["summary"].endswith("writes windows of 1d every 1h")
     show_check(found, as_json=False)
-    assert "it writes windows of 86,400 s every 3,600 s, by origin; ()\n" in capsys.readouterr().out
+    assert "it writes windows of 1d every 1h, by origin; ()\n" in capsys.readouterr().out
     assert checked_cube("true", OPERATOR, schema, "UTC")["output"] == []
 
 

@@ -273,7 +273,7 @@ def test_what_is_refused_leads_on_and_says_why(site: Site) -> None:
         ("late?by=tail", "by 'tail': is no dimension"),
         ("late?across=tail", "is no dimension"),
         ("late?measure=median", "measure 'median': is not declared"),
-        ("late?from=2026-06-01T00:30:00Z", "is off the grain of 3600 s"),
+        ("late?from=2026-06-01T00:30:00Z", "is off the grain of 1h"),
         ("late?hours=25-26", "hours '25-26': give ranges of local hours"),
         ("late?order=nothing", "order 'nothing'"),
         ("late?cursor=x", "cursor 'x': is no cursor: follow the links of a page"),
