@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.errors import CubeError
-from asc.operators.cube.definition import HOUR_S, CubeDefinition
+from asc.operators.cube.definition import DAY_HOURS, HOUR_S, CubeDefinition
 from asc.operators.cube.grain import offsets_s
 from asc.operators.cube.json_values import instant_of, instant_text
+from asc.operators.cube.view import grain_text
 from asc.operators.cube.zone_offsets import zone_offsets
 from asc.operators.times import FIRST_US, LAST_US
 
@@ -50,8 +51,10 @@ class Calendar:
         if definition.grain_s is None:
             raise CubeError("grain", value, NO_TIME)
         if not lies_in_hours(definition.grain_s, time_zone):
-            detail = f"needs panes of at most an hour in {time_zone}, and the cube's have {definition.grain_s} s"
-            raise CubeError("grain", value, f"{detail}: give grain_s, for intervals in UTC")
+            own = grain_text(definition.grain_s)
+            detail = f"needs panes of at most an hour in {time_zone}, and the cube's have {own}"
+            given = f"grain_s {_DAY_S}, for days in UTC" if value == DAY else "grain_s, for intervals in UTC"
+            raise CubeError("grain", value, f"{detail}: give {given}")
         return Calendar(value, time_zone, definition.grain_s)
 
     def numbers(self, panes: _Ints) -> _Ints:
@@ -119,8 +122,22 @@ class Calendar:
         if kept_from is not None and nearest < kept_from:
             nearest = self.ceil(kept_from)
         near = instant_text(nearest * grain_us)
-        detail = f"is off the {_NAMES[self.unit]} of {self.time_zone}: give the begin of one, as {near}"
+        detail = f"is off the {days_text(self)}: give the begin of one, as {near}"
         raise CubeError(name, value, detail)
+
+
+def days_text(calendar: Calendar) -> str:
+    """Return the intervals of a calendar as a text, such as ``days of America/New_York``."""
+    return f"{_NAMES[calendar.unit]} of {calendar.time_zone}"
+
+
+def utc_text(length_s: int) -> str:
+    """Return a length of panes as a text in which a day of UTC cannot be confused with a day of the time zone.
+
+    >>> utc_text(86_400), utc_text(3_600), utc_text(604_800)
+    ('24h', '1h', '7d')
+    """
+    return f"{DAY_HOURS}h" if length_s == _DAY_S else grain_text(length_s)
 
 
 def lies_in_hours(grain_s: int, time_zone: str) -> bool:

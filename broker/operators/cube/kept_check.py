@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from asc.errors import CubeError
+from asc.operators.cube.calendar import days_text, utc_text
 from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.json_values import bound_text, instant_of
 from asc.operators.cube.question import Question
@@ -64,8 +65,10 @@ class KeptCheck:
             remedy = f"is no multiple of the panes of {grain} that are {before}: {given}{self._ask_later(until)}"
             raise CubeError("grain_s", self._seconds(question.panes), remedy)
         if question.calendar is not None and not question.calendar.consists_of(panes):
-            detail = f"does not consist of the panes of {grain} that are {before}: {self._ask_later(until)}"
-            raise CubeError("grain", question.calendar.unit, detail)
+            stored = f"panes of {utc_text(self._seconds(panes))} in UTC, as they are {before}"
+            detail = f"{days_text(question.calendar)} are not whole {stored}"
+            given = f"give grain_s {self._seconds(panes)}, or " if self._may_step(panes) else ""
+            raise CubeError("grain", question.calendar.unit, f"{detail}: {given}{self._ask_later(until)}")
         if not self._has_hours(panes):
             omission = _omission(replace(self, question=replace(question, hours=None)), region)
             detail = f"are shorter than the panes of {grain} that are {before}: {self._ask_later(until)}{omission}"

@@ -103,11 +103,15 @@ def test_a_question_of_too_many_days_is_answered_by_the_base_pieces(tmp_path: Pa
 @pytest.mark.parametrize(
     ("time_zone", "body", "said"),
     [
-        ("America/New_York", {"grain": "1d"}, "grain '1d': does not consist of the panes of 1d that are kept before"),
+        (
+            "America/New_York",
+            {"grain": "1d"},
+            "grain '1d': days of America/New_York are not whole panes of 24h in UTC, as they are kept",
+        ),
         (
             "America/New_York",
             {"grain": "1M", "live": True},
-            "grain '1M': does not consist of the panes of 1d that are kept before",
+            "grain '1M': months of America/New_York are not whole panes of 24h in UTC, as they are kept",
         ),
         ("UTC", {"hours": "1-3"}, "hours '1-3': are shorter than the panes of 1d that are kept before 2026-06-07T"),
     ],
@@ -121,6 +125,18 @@ def test_where_only_days_are_kept_days_of_another_zone_and_hours_are_refused(
     assert "\n" not in str(refused.value)
     later = "2026-04-01T04:00:00Z" if time_zone != "UTC" else "2026-06-08T00:00:00Z"
     assert keeper.questions.query(CUBE, {**body, "from": later})["groups"] >= 0
+    keeper.close()
+
+
+def test_days_that_are_not_whole_panes_are_refused_with_the_grain_in_utc(tmp_path: Path) -> None:
+    keeper = kept(tmp_path / "kept", "America/New_York", bands=("15min:2d", "1d:1y"))
+    said = r"days of America/New_York are not whole panes of 24h in UTC, .*: give grain_s 86400, or ask from "
+    with pytest.raises(CubeError, match=said):
+        keeper.questions.query(CUBE, {"grain": "1d"})
+    assert keeper.questions.query(CUBE, {"grain_s": 86_400})["groups"] >= 1
+    # Hours are no whole days either.
+    with pytest.raises(CubeError, match=r"are not whole panes of 24h in UTC, .*: ask from "):
+        keeper.questions.query(CUBE, {"grain": "1d", "hours": "14-16"})
     keeper.close()
 
 
