@@ -14,6 +14,7 @@ from cli.command import Command, examples
 from cli.duration import Duration
 from cli.operators.cube.grain import RowGrain
 from cli.operators.cube.options import hours_option
+from cli.operators.cube.refusal import by_options
 from cli.operators.cube.rows import print_rows
 from cli.operators.cube.scope_text import ScopeText
 from cli.operators.cube.view_name import ViewName
@@ -142,7 +143,8 @@ def query(
         "cursor": cursor,
         "answer_from": answer_from,
     }
-    answer = client.cubes.query(query_id, {name: value for name, value in asked.items() if value is not None})
+    with by_options():
+        answer = client.cubes.query(query_id, {name: value for name, value in asked.items() if value is not None})
     if as_json:
         print_json(answer)
         return

@@ -1,0 +1,50 @@
+"""Refusals of questions in the spelling of the command line: options for fields, and lengths of time with units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+
+from cli.failure import CommandError
+
+_OPTIONS: Mapping[str, str] = MappingProxyType({"grain_s": "--grain", "last_s": "--last"})
+_FIELD = re.compile(r"\b(grain_s|last_s)\b(?: ([0-9]{1,18})\b)?", re.ASCII)
+_VALUE = re.compile(r"\bgive ([0-9]{1,18})\b", re.ASCII)
+
+
+@contextmanager
+def by_options() -> Iterator[None]:
+    """Replace a refusal of the daemon for a length in seconds by one with the option and a length that it accepts."""
+    from broker.client.errors import RefusedError
+
+    try:
+        yield
+    except RefusedError as error:
+        remedy = _FIELD.sub(lambda match: _with_option(match[1], match[2]), error.remedy)
+        option, value = _OPTIONS.get(error.subject), error.value
+        if option is not None:
+            remedy = _VALUE.sub(lambda match: f"give {length_text(option, int(match[1]))}", remedy)
+            value = length_text(option, value) if type(value) is int else value
+        if option is None and remedy == error.remedy:
+            raise
+        raise CommandError(option or error.subject, value, remedy) from error
+
+
+def length_text(option: str, seconds: int) -> str:
+    """Return a length of time as an option accepts it. ``1d`` as a grain is a day of the time zone, and 24h one of UTC.
+
+    >>> length_text("--grain", 86_400), length_text("--grain", 604_800), length_text("--last", 2_610_000)
+    ('24h', '7d', '725h')
+    """
+    # Imported here, so that a command that succeeds does not load the definition.
+    from asc.operators.cube.view import grain_text
+
+    text = grain_text(seconds)
+    return "24h" if option == "--grain" and text == "1d" else text
+
+
+def _with_option(field: str, seconds: str | None) -> str:
+    option = _OPTIONS[field]
+    return option if seconds is None else f"{option} {length_text(option, int(seconds))}"
