@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
-from pydantic import Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool, StrictInt, model_validator
 
-from asc.operators.cube.definition import DAY_HOURS, HOUR_S, OP
+from asc.operators.cube.definition import OP
 from asc.operators.cube.question import DEFAULT_LIMIT, LIMIT_MAX
 from broker.answers.cube import CubeAnswer, CubeBackfillProgress, CubeBins, CubeLattice, CubeOptimised, CubeRebinned
 from broker.body import Body, Number, Text
@@ -33,9 +33,14 @@ class StoredViewName(Body):
     """A stored view of a cube: a cuboid, and panes of its length."""
 
     by: list[Text] = Field(default=[], description="The dimensions of the cuboid.")
-    grain_s: Number | None = Field(
-        default=None, ge=1, le=DAY_HOURS * HOUR_S, allow_inf_nan=False, description="Seconds of its panes."
-    )
+    grain_s: Number | None = Field(default=None, ge=1, allow_inf_nan=False, description="Seconds of its panes.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_object(cls, plain: Any) -> Any:
+        if not isinstance(plain, dict):
+            raise ValueError('give a stored view as an object, as {"by": ["carrier"], "grain_s": 86400}')
+        return plain
 
 
 class CubeOptimiseBody(Body):

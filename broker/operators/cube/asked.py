@@ -85,14 +85,17 @@ class Asked:
 def stored_view_of(plain: object, state: CubeState) -> View:
     """Return the stored view that a body names. Raise CubeError if the cube has no such view."""
     dimensions, grain_s = state.definition.dimensions, state.grain_us // 1_000_000
-    remedy = 'give a stored view, as {"by": ["carrier"], "grain_s": 86400}'
+    remedy = 'give a stored view as an object, as {"by": ["carrier"], "grain_s": 86400}'
     if not isinstance(plain, Mapping) or not plain.keys() <= {"by", "grain_s"}:
         raise CubeError("answer_from", plain, remedy)
     names = plain.get("by", [])
     if not isinstance(names, Sequence) or isinstance(names, str):
         raise CubeError("answer_from", plain, remedy)
-    (cuboid, _) = dimensions.cuboids_of([names])[0]
-    view = View(cuboid, interval_panes(plain.get("grain_s"), state.definition) or 1)
+    try:
+        panes = interval_panes(plain.get("grain_s"), state.definition, _kept_panes(state)) or 1
+        view = View(dimensions.cuboid_of(names), panes)
+    except CubeError as error:
+        raise CubeError("answer_from", error.value, error.remedy) from None
     stored = [View.base(dimensions), *(own.view for own in state.views if own.filled_to is not None)]
     if view not in stored:
         shown = "; ".join(own.name(dimensions, grain_s) for own in stored)

@@ -63,10 +63,6 @@ def portions_of(
     ]
     if not views and len(kept) == 1:
         return [_whole(kept[0], first, end)]
-    if forced is not None and not _answers(forced, wanted, question.panes):
-        name = forced.name(state.definition.dimensions, state.grain_us // 1_000_000)
-        remedy = "is no ancestor of the question: name one with all dimensions of by and where, and no longer panes"
-        raise CubeError("answer_from", name, remedy)
     portions: list[Portion] = []
     for region in kept:
         own_first, own_end = region.within(first, end)

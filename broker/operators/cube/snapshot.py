@@ -38,6 +38,7 @@ from broker.operators.cube.chart_points import chart_points
 from broker.operators.cube.coverage import Place
 from broker.operators.cube.covering import Segment, by_source, interval_of, portions_of
 from broker.operators.cube.cube_state import BACKFILLED, COUNTERS, CubeId, CubeState
+from broker.operators.cube.forced import ForcedView
 from broker.operators.cube.gaps import Gap
 from broker.operators.cube.look import Look, Wanted, look_at
 from broker.operators.cube.panes import Panes, StoredPiece, sound
@@ -315,7 +316,9 @@ class Snapshot:
         wanted = state.definition.dimensions.cuboid_with(needed_columns(layout, question))
         step = question.panes if points is None else gcd(points.panes, question.panes or 0)
         portions = portions_of(state, question, wanted, open_from, asked.answer_from, step=step)
-        if portions and asked.answer_from is None:
+        if asked.answer_from is not None:
+            ForcedView(state, question, wanted, asked.answer_from).check(portions)
+        elif portions:
             base_levels = state.definition.dimensions.base
             counted = wanted if question.within is None else question.within.exact(wanted, base_levels)
             count(state, counted, replace(question, panes=step), interval_of(portions))

@@ -16,6 +16,9 @@ else:
     _Fields = click.ParamType
 
 
+_DAY_S = 86_400
+
+
 class Grain(Duration):
     """The length of a pane: a duration that divides an hour, or whole hours that divide a day."""
 
@@ -33,6 +36,34 @@ class Grain(Duration):
         except CubeError:
             remedy = "write a time that divides an hour, or whole hours that divide 24, as 1min, 15min, 1h or 1d"
             self.fail(f"{value!r} is no grain: {remedy}", param, ctx)
+
+
+class ViewGrain(Duration):
+    """The length of the panes of a view that ``--answer-from`` names: that of a grain, or whole days as bands have."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds of a duration such as ``7d``. Raise BadParameter if no view has panes of that length."""
+        # Imported here, so that a command without a grain does not load the definition.
+        from asc.operators.cube.keep import is_grain
+
+        seconds = super().convert(value, param, ctx)
+        if seconds < 1 or seconds % 1 or not is_grain(int(seconds)):
+            self.fail(
+                f"{value!r} is no grain of a view: write a time that divides a day, as 15min, 1h or 1d", param, ctx
+            )
+        return int(seconds)
+
+
+class PinGrain(ViewGrain):
+    """The length of the panes of a pinned view, which divides a day. Only bands may have panes of several days."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds of a duration such as ``1d``. Raise BadParameter if a pinned view has no such panes."""
+        seconds = super().convert(value, param, ctx)
+        if seconds > _DAY_S:
+            remedy = "only bands of --keep have panes of several days: write a time that divides a day, as 1h or 1d"
+            self.fail(f"{value!r} is no grain of a stored view: {remedy}", param, ctx)
+        return Grain().convert(value, param, ctx)
 
 
 class RowGrain(_Fields):

@@ -124,7 +124,8 @@ def query(
     """Ask a cube for groups and their measures.
 
     The answer is that of the last committed batch, exactly, of panes that are closed; with --live of open ones too.
-    With --json it also has the gaps, the cells that it was made of, and the questions beside it.
+    With --json it also has the gaps, the cells that it was made of, and the questions beside it. A line under
+    the table names the stored views that were read.
     """
     asked = {
         "by": [*([divided(names, ",") for names in cuboids] or ([] if total else [[]])), *([[]] if total else [])],
@@ -150,6 +151,9 @@ def query(
         return
     print_rows(answer["rows"])
     click.echo(visible(_summary(answer)))
+    sources = [own for own in answer["answered_by"] if own["cells"]]
+    if sources or answer_from is not None:
+        click.echo(visible(_sources(sources)))
     # A daemon of 0.2.0 does not count them.
     open_panes = answer.get("open_panes", 0)
     if open_panes and not live:
@@ -158,6 +162,17 @@ def query(
     for gap in answer["gaps"]:
         begins, ends = gap["from"] or "the beginning", gap["to"] or "now"
         click.echo(visible(f"warning: records may be missing from {begins} to {ends}: {gap['reason']}"), err=True)
+
+
+def _sources(sources: Sequence[Mapping[str, Any]]) -> str:
+    """Return one line with the stored views from which an answer was computed."""
+    from asc.operators.cube.view import grain_text
+
+    views = [
+        f"{', '.join(own['cuboid']) or '()'} at {grain_text(own['grain_s'])} ({counted(own['cells'], 'cell')})"
+        for own in sources
+    ]
+    return f"answered from {'; '.join(views) or 'no stored cell'}"
 
 
 def _summary(answer: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.client import Json
-from cli.operators.cube.grain import Grain
+from cli.operators.cube.grain import PinGrain, ViewGrain
 from cli.operators.divided import divided
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class ViewName(_Fields):
         if not value.strip():
             self.fail(f"{value!r} names no view: write its dimensions, or () for that of all records", param, ctx)
         names, grain = _parts(value)
-        return {"by": names} if grain is None else {"by": names, "grain_s": Grain().convert(grain, param, ctx)}
+        return {"by": names} if grain is None else {"by": names, "grain_s": ViewGrain().convert(grain, param, ctx)}
 
 
 def pinned(text: str) -> list[str] | Json:
@@ -47,7 +47,7 @@ def pinned(text: str) -> list[str] | Json:
     (['origin', 'carrier'], {'by': [], 'grain_s': 86400})
     """
     names, grain = _parts(text)
-    return names if grain is None else {"by": names, "grain_s": Grain().convert(grain, None, None)}
+    return names if grain is None else {"by": names, "grain_s": PinGrain().convert(grain, None, None)}
 
 
 def _parts(text: str) -> tuple[list[str], str | None]:

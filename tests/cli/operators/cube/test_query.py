@@ -51,3 +51,28 @@ def test_open_panes_that_are_not_in_the_answer_are_told(
     address: Address, open_panes: int, arguments: list[str], warning: str
 ) -> None:
     assert query(address, *arguments, open_panes=open_panes).stderr == warning
+
+
+SOURCE = {"cuboid": ["origin", "carrier"], "grain_s": 86_400, "panes": 3, "cells": 1_200}
+BASE = {"cuboid": ["origin", "dest", "carrier"], "grain_s": 3_600, "panes": 2, "cells": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sources", "line"),
+    [
+        ([], [], ""),
+        (["--answer-from", "carrier"], [], "answered from no stored cell"),
+        ([], [SOURCE], "answered from origin, carrier at 1d (1,200 cells)"),
+        (
+            ["--answer-from", "origin, carrier at 1d"],
+            [BASE, SOURCE],
+            "answered from origin, dest, carrier at 1h (1 cell); origin, carrier at 1d (1,200 cells)",
+        ),
+    ],
+)
+def test_the_stored_views_of_an_answer_are_under_the_table(
+    address: Address, arguments: list[str], sources: list[dict[str, Any]], line: str
+) -> None:
+    lines = query(address, *arguments, answered_by=sources).stdout.splitlines()
+    assert [own for own in lines if own.startswith("answered from")] == ([line] if line else [])
+    assert "answered from" not in query(address, *arguments, "--json", answered_by=sources).stdout

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from cli.client import Json
-from cli.operators.cube.view_name import ViewName
+from cli.operators.cube.view_name import ViewName, pinned
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,8 @@ from cli.operators.cube.view_name import ViewName
         ("`a at b`", {"by": ["`a at b`"]}),
         ("()", {"by": []}),
         ("() at 15min", {"by": [], "grain_s": 900}),
+        # The daemon says that a band is read in any case.
+        ("carrier at 7d", {"by": ["carrier"], "grain_s": 604_800}),
     ],
 )
 def test_a_view_is_named_as_among_pins(text: str, view: Json) -> None:
@@ -32,3 +34,9 @@ def test_a_view_is_named_as_among_pins(text: str, view: Json) -> None:
 def test_what_names_no_view_is_refused(text: str, said: str) -> None:
     with pytest.raises(click.BadParameter, match=said):
         ViewName().convert(text, None, None)
+
+
+def test_a_pinned_view_of_several_days_is_refused_with_the_rule() -> None:
+    said = "'7d' is no grain of a stored view: only bands of --keep have panes of several days: write"
+    with pytest.raises(click.BadParameter, match=said):
+        pinned("carrier at 7d")
