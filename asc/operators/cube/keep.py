@@ -24,6 +24,7 @@ _DAY_S = DAY_HOURS * HOUR_S
 _UNITS_S = {"s": 1, "min": 60, "h": HOUR_S, "d": _DAY_S, "w": 7 * _DAY_S, "y": 365 * _DAY_S}
 _LENGTH = re.compile(r"([1-9][0-9]{0,11})(s|min|h|d|w|y)", re.ASCII)
 _LEVEL = re.compile(r"\s+(`[^`]+`|[^\s:`]+):([0-9]{1,2})", re.ASCII)
+_UNITS = "s, min, h, d, w or y"
 _REMEDY = 'give bands of grain:age, and what they roll up, as ["1h:30d", "1d:2y origin:1"]'
 
 
@@ -95,7 +96,7 @@ def plain_bands(bands: Sequence[Band], definition: CubeDefinition) -> list[str]:
 
 
 def _band(text: object, definition: CubeDefinition) -> Band:
-    if not isinstance(text, str):
+    if not isinstance(text, str) or not text.strip():
         raise CubeError("keep", text, _REMEDY)
     lengths, *levels = text.strip().split(maxsplit=1)[:2] or [""]
     grain, has_age, age = lengths.partition(":")
@@ -149,13 +150,13 @@ def _check_panes(text: object, finer: Band, coarser: Band, definition: CubeDefin
     raise CubeError("keep", text, detail)
 
 
-def is_grain(grain_s: int) -> bool:
 def _age_text(age_s: int) -> str:
     """Return an age as a number and a unit, which is years for whole years of 365 days."""
     years, rest = divmod(age_s, _UNITS_S["y"])
     return grain_text(age_s) if rest else f"{years}y"
 
 
+def is_grain(grain_s: int) -> bool:
     """Return whether a band may have panes of a length: it divides a day, or is whole days."""
     return _DAY_S % grain_s == 0 or grain_s % _DAY_S == 0
 
@@ -163,7 +164,7 @@ def _age_text(age_s: int) -> str:
 def _seconds(text: str, length: str) -> int:
     found = _LENGTH.fullmatch(length)
     if found is None:
-        raise CubeError("keep", text, _REMEDY)
+        raise CubeError("keep", text, f"has {length!r} for a length of time: write a whole number and {_UNITS}, as 30d")
     return int(found[1]) * _UNITS_S[found[2]]
 
 
@@ -174,7 +175,9 @@ def _cuboid(text: str, levels: str, definition: CubeDefinition) -> tuple[int, ..
     rest = f" {levels}" if levels else ""
     by_name = {folded(name): place for place, names in enumerate(dimensions.hierarchies) for name in names}
     while rest.strip():
-        level = _LEVEL.match(rest)
+        level, word = _LEVEL.match(rest), rest.split(maxsplit=1)[0]
+        if _LENGTH.fullmatch(word.partition(":")[0]):
+            raise CubeError("keep", text, f"has {word} after its age: write a comma between two bands")
         if level is None:
             raise CubeError("keep", text, _REMEDY)
         name = folded(level[1].strip("`"))

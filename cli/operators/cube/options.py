@@ -135,7 +135,7 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
             pins = None if materialise is None else [pinned(text) for text in texts if text.strip()]
         except click.BadParameter as error:
             raise click.BadParameter(error.message, param_hint="--materialise") from None
-        bands = None if keep is None else [text.strip() for text in keep.split(",")]
+        bands = None if keep is None else _bands(keep)
         storage = {"materialise": pins, "keep": bands, "cuboids": cuboids, "cells": cells}
         given = {name: own for name, own in storage.items() if own is not None}
         return command(operator={**operator, **given}, **others)
@@ -168,6 +168,19 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
     )
     return with_options(with_storage, (keep_option, option, *budget_options))
+
+
+def _bands(text: str) -> list[str]:
+    """Return the bands between commas. A comma at the end is ignored. Raise UsageError if there are no bands."""
+    bands = [band.strip() for band in text.split(",")]
+    if not bands[-1] and len(bands) > 1:
+        bands.pop()
+    # An empty text comes from an empty shell variable. It does not mean that everything is kept.
+    if not all(bands):
+        bands_remedy = "has an empty band: give bands, as '1h:30d, 1d:2y'"
+        remedy = bands_remedy if any(bands) else "is empty: leave it out to keep everything"
+        raise click.UsageError(f"--keep {text!r}: {remedy}")
+    return bands
 
 
 _PINS = re.compile(r"""(?:'[^']*'|"[^"]*"|`[^`]*`|[^;'"`])+""")

@@ -140,3 +140,31 @@ def test_a_wrong_grain_of_a_pinned_view_names_the_option(grain: str) -> None:
     ran = CliRunner().invoke(main, ["cube", "check", "late", *options])
     assert (ran.exit_code, len(ran.stderr.splitlines())) == (2, 1)
     assert ran.stderr.startswith(f"error: invalid value for --materialise: '{grain}' is no ")
+
+
+@pytest.mark.parametrize(
+    ("keep", "said"),
+    [
+        ("", "is empty: leave it out to keep everything"),
+        (",", "is empty: leave it out"),
+        ("1h:30d,, 1d:2y", "has an empty band: give bands"),
+    ],
+)
+def test_bands_that_are_empty_are_refused(keep: str, said: str) -> None:
+    ran = CliRunner().invoke(main, ["cube", "check", "late", "--measures", "count(*)", "--keep", keep])
+    assert (ran.exit_code, len(ran.stderr.splitlines())) == (2, 1)
+    assert said in ran.stderr
+
+
+def test_a_comma_after_the_last_band_is_ignored() -> None:
+    given: list[Json] = []
+
+    @click.command()
+    @definition_options
+    @storage_options
+    def command(*, where: str, operator: Json) -> None:
+        given.append(operator)
+
+    options = ["--measures", "count(*)", "--keep", "1h:30d, 1d:2y,"]
+    assert CliRunner().invoke(command, options).exit_code == 0
+    assert given[0]["keep"] == ["1h:30d", "1d:2y"]
