@@ -57,10 +57,17 @@ def _sizes(view: StoredView) -> tuple[int, int, int]:
 def answering_cells(state: CubeState) -> dict[View, float]:
     """Return the cells of each view from which others are computed: the base view, and the complete views.
 
-    The cells of bands are among those of the base view, because only both together have all panes.
+    The cells of bands are among those of the base view, because only both together have all panes. A view lacks the
+    panes of bands that are not finer than it, so the cells of these bands are read beside it.
     """
-    complete = {own.view: float(own.panes.cells) for own in state.views if own.end is not None}
+    complete = {
+        own.view: float(own.panes.cells + _older_cells(state, own)) for own in state.views if own.end is not None
+    }
     return {**complete, View.base(state.definition.dimensions): float(state.cells)}
+
+
+def _older_cells(state: CubeState, view: StoredView) -> int:
+    return sum(band.panes.cells for band in state.bands if not band.view.is_finer(view.view))
 
 
 def most_asked(asked: Mapping[View, float], most: int) -> list[View]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from asc.operators.cube.keep import bands_of
 from asc.operators.cube.view import View
 from broker.operators.cube.lattice_views import answering_cells, most_asked, stored_views
-from tests.broker.operators.cube.view_rig import CUBE, OWN, filled, state_of
+from tests.broker.operators.cube.view_rig import CUBE, OWN, answer, filled, state_of
 
 BASE, HOURS = View((1, 1), 1), View((1, 0), 60)
 
@@ -30,6 +30,24 @@ def test_a_view_is_listed_for_each_reason_with_its_size(tmp_path: Path) -> None:
     assert [own.source for own in listed] == [None, BASE, None, None]
     assert (pinned.cells > 0, chosen.cells) == (True, 0)
     assert answering_cells(state) == {BASE: base.cells + band.cells, HOURS: pinned.cells}
+
+
+def test_a_view_that_lacks_aged_panes_does_not_answer_one_that_has_them(tmp_path: Path) -> None:
+    fine, coarse = View((0, 0), 30), View((0, 0), 60)
+    keeper, _ = filled(tmp_path, fine, coarse, minutes=601)
+    keeper.bands.define(CUBE, bands_of(["1min:60min", "1h:9d"], OWN))
+    keeper.bands.age(10)
+    keeper.views.fill(10)
+    state = state_of(keeper)
+    stored = {own.view: own.panes.cells for own in state.views}
+    # Half hours are left of the last hour alone, in fewer cells than all hours have.
+    assert stored[fine] < stored[coarse]
+    cells = answering_cells(state)
+    assert cells[coarse] == stored[coarse]
+    assert cells[fine] == stored[fine] + state.bands[0].panes.cells
+    rows = {(own["grain_s"], own["role"]): own for own in keeper.choice.lattice(CUBE)["views"] if not own["cuboid"]}
+    assert rows[3_600, "pinned"]["answered_from"] == {"cuboid": [], "grain_s": 3_600}
+    assert [own["grain_s"] for own in answer(keeper, by=[])["answered_by"]] == [3_600]
 
 
 def test_what_is_asked_for_the_most_comes_first() -> None:
