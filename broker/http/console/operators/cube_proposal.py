@@ -41,7 +41,10 @@ def add_proposals(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         try:
             proposal = proposed(permitted, cube)
             if form.get("proposal", "") != mark_of(cube.id, proposal):
-                remedy = "has other changes since this form was opened: check them, and apply them"
+                if proposal.changes:
+                    remedy = "has other changes since this form was opened: check them, and apply them"
+                else:
+                    remedy = "is applied already, or other views were chosen since: nothing is left to change"
                 raise QueryError("proposal of", query_id[:250], remedy)
             apply_proposal(permitted, cube, proposal)
         except AscError as error:

@@ -382,7 +382,11 @@ def test_a_proposal_is_shown_and_then_applied_as_it_was_shown(site: Site, caplog
         assert int(rows[0][3].replace(",", "")) > 0
         assert keeper.snapshot.cube(own).views == ()
         # The form applies exactly the shown proposal.
-        text = posted(site, "optimise/tails", **proposal_of(text))
+        fields = proposal_of(text)
+        text = posted(site, "optimise/tails", **fields)
+        again = page_text(posted(site, "optimise/tails", 400, **fields))
+        assert "is applied already, or other views were chosen since: nothing is left to change" in again
+        assert "check them, and apply them" not in again
         assert {view.view for view in keeper.snapshot.cube(own).views} != set()
         assert len(re.findall("chosen", page_text(sections_of(text, "Lattice")))) >= len(rows)
         (line,) = (json.loads(each.getMessage()) for each in caplog.records if each.name == "asc.audit")
@@ -446,10 +450,6 @@ def test_pins_and_bands_are_shown_and_names_are_text(site: Site) -> None:
     assert site.client.get("/console/cube/stored/", follow_redirects=False).status_code == 303
 
 
-def test_attributes_of_look_ups_may_be_rows_and_columns(site: Site) -> None:
-    content = b"carrier,name,kind\nB6,JetBlue,low\nUA,United,full\n"
-    headers = {"content-type": "text/csv"}
-    path = "/v1/cube/lookups/lines"
 def test_a_page_without_parameters_asks_for_a_level_that_older_panes_have_too(site: Site) -> None:
     operator = {**OPERATOR, "keep": ["1h:1h", "2h:2d origin:0"], "from": "earliest"}
     site.register("aged", "true", site.topic("aged"), operator=operator)
@@ -464,6 +464,10 @@ def test_a_page_without_parameters_asks_for_a_level_that_older_panes_have_too(si
         assert site.client.delete("/v1/queries/aged").status_code == 200
 
 
+def test_attributes_of_look_ups_may_be_rows_and_columns(site: Site) -> None:
+    content = b"carrier,name,kind\nB6,JetBlue,low\nUA,United,full\n"
+    headers = {"content-type": "text/csv"}
+    path = "/v1/cube/lookups/lines"
     assert site.client.put(path, content=content, headers=headers, params={"key": "carrier"}).status_code == 200
     try:
         text = page(site, "/console/cubes")
