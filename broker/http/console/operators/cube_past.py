@@ -46,16 +46,16 @@ class KeptSpan:
 class ShownPast:
     """The kept past of a cube, the finest and newest part first.
 
-    ``open``: the interval of the open panes. ``first_us``: the beginning of the first kept pane. ``deletes``: whether
-    older panes were deleted for their age. ``end_us``: the end of the newest pane. ``gaps``: the intervals in which
-    records may be missing, None for no bound. Times are None if there is no pane.
+    ``open``: the interval of the open panes. ``first_us``: the beginning of the first kept pane. ``deleted_to_us``: the
+    time before which panes are deleted for their age; None if none is deleted. ``end_us``: the end of the newest pane.
+    ``gaps``: the intervals in which records may be missing, None for no bound. Times are None if there is no pane.
     """
 
     spans: tuple[KeptSpan, ...]
     open: Interval | None
     open_panes: int
     first_us: int | None
-    deletes: bool
+    deleted_to_us: int | None
     end_us: int | None
     watermark_us: int | None
     gaps: tuple[tuple[int | None, int | None], ...]
@@ -74,7 +74,7 @@ def shown_past(snapshot: Snapshot, state: CubeState) -> ShownPast:
         open=None if opened is None else (opened[0] * grain_us, opened[1] * grain_us),
         open_panes=len(state.panes.open),
         first_us=None if first is None else first * grain_us,
-        deletes=state.kept_from is not None,
+        deleted_to_us=None if state.kept_from is None else state.kept_from * grain_us,
         end_us=max(ends) * grain_us if ends and first is not None else None,
         watermark_us=snapshot.watermark_us(state),
         gaps=tuple((gap.first_us, gap.end_us) for gap in snapshot.all_gaps(state)),

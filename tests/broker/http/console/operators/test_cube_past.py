@@ -39,7 +39,7 @@ def test_each_region_is_a_bar_the_newest_first(tmp_path: Path) -> None:
     assert [own.panes for own in past.spans] == [10, 6, 2]
     assert [own.cells for own in past.spans] == [20, 12, 2]
     assert past.first_us == BASE_US + 160 * MINUTE_US
-    assert past.deletes
+    assert past.deleted_to_us == past.first_us
     assert (past.open_panes, minutes(past.open)) == (1, (240, 241))
     svg = str(past_drawing(past, "q"))
     (base,), (finer, coarser), (opened,) = (bars(svg, css) for css in ("stored base", "stored band", "opened"))
@@ -61,11 +61,20 @@ def test_the_first_kept_pane_may_lie_within_a_pane_of_a_band(tmp_path: Path) -> 
     assert minutes(past.spans[-1].interval) == (185, 220)
 
 
+def test_panes_are_deleted_to_a_time_that_may_be_before_the_first_pane(tmp_path: Path) -> None:
+    keeper, _ = aged(tmp_path, "1min:10min", "20min:3000min")
+    past = past_of(keeper)
+    # The first pane of the records is still there, and panes of an older time would not be.
+    assert past.first_us == BASE_US
+    assert past.deleted_to_us is not None
+    assert past.deleted_to_us < past.first_us
+
+
 def test_a_cube_without_closed_panes_has_its_open_ones(tmp_path: Path) -> None:
     keeper, _ = filled(tmp_path, minutes=1)
     past = past_of(keeper)
     assert [own.interval for own in past.spans] == [None]
-    assert (past.open_panes, past.deletes) == (1, False)
+    assert (past.open_panes, past.deleted_to_us) == (1, None)
     svg = str(past_drawing(past, "q"))
     assert (len(bars(svg, "opened")), bars(svg, "stored base")) == (1, [])
     assert "1 length of panes, 1 open pane, 0 gaps." in svg
