@@ -24,6 +24,7 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
 
     Raise AscError if a part of the cube is refused.
     """
+    from asc.operators.cube.budget import budget_of
     from asc.operators.cube.definition import CubeDefinition
     from asc.operators.cube.keep import plain_bands
     from asc.operators.cube.layout import Layout
@@ -41,6 +42,7 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     )
 
     definition = CubeDefinition.parse({name: own for name, own in operator.items() if name not in STANDING_FIELDS})
+    budget_of(operator)
     output, late, begin = Output.parse(operator, definition), late_of(operator), begin_of(operator)
     pins = pins_of(operator.get("materialise"), definition)
     bands = bands_with(operator.get("keep"), definition, output, late)
@@ -105,10 +107,11 @@ def show_check(result: Json, *, as_json: bool) -> None:
     if len(cuboids) > _CUBOIDS_SHOWN:
         click.echo(f"  and {len(cuboids) - _CUBOIDS_SHOWN:,} more")
     if result["output"]:
+        from asc.operators.cube.view import grain_text
+
         cuboids = "; ".join(", ".join(names) or "()" for names in result["output"])
-        click.echo(
-            visible(f"it writes windows of {result['window_s']:,} s every {result['slide_s']:,} s, by {cuboids}")
-        )
+        lengths = [grain_text(result[name]) for name in ("window_s", "slide_s")]
+        click.echo(visible(f"it writes windows of {lengths[0]} every {lengths[1]}, by {cuboids}"))
     if result.get("sample") is not None:
         from broker.operators.cube.estimating import size_text
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from asc.errors import AscError
+from asc.errors import AscError, CubeError
+from asc.operators.cube.budget import CHOSEN_CELLS_MAX, CHOSEN_VIEWS_MAX
 from cli.operators.cube.check import checked_cube, sampled_cube, show_check
 
 Run = Callable[..., Result]
@@ -62,6 +63,13 @@ def test_a_check_says_which_windows_are_written(schema: Path, capsys: pytest.Cap
     show_check(found, as_json=False)
     assert "it writes windows of 1d every 1h, by origin; ()\n" in capsys.readouterr().out
     assert checked_cube("true", OPERATOR, schema, "UTC")["output"] == []
+
+
+@pytest.mark.parametrize(("name", "most"), [("cuboids", CHOSEN_VIEWS_MAX), ("cells", CHOSEN_CELLS_MAX)])
+def test_a_budget_beyond_the_bound_is_refused_as_by_the_daemon(schema: Path, name: str, most: int) -> None:
+    assert checked_cube("true", {**OPERATOR, name: most}, schema, "UTC")["warnings"] == []
+    with pytest.raises(CubeError, match=f"{name} {most + 1}: give a whole number up to {most:,}"):
+        checked_cube("true", {**OPERATOR, name: most + 1}, schema, "UTC")
 
 
 def test_many_cuboids_are_counted_and_some_shown(schema: Path, capsys: pytest.CaptureFixture[str]) -> None:
