@@ -52,7 +52,9 @@ def backfill(*, client: Client, query_id: str, no_wait: bool, status: bool, as_j
 
 
 def lines_of(progress: CubeBackfillProgress) -> list[str]:
-    """Return the progress of a backfill as lines: one for each partition with records, and its state."""
+    """Return the progress of a backfill as lines: one for each partition with records, its state, and the gaps that
+    stay when it is done.
+    """
     begin = progress["whole_from"]
     whole = "" if begin is None else f", whole from {begin.removesuffix('T00:00:00Z')}"
     lines = [f"{_of_partition(own)}{whole}" for own in progress["offsets"] if own["to"]]
@@ -63,6 +65,10 @@ def lines_of(progress: CubeBackfillProgress) -> list[str]:
         lines.append(f"running: {progress['left']:,} offsets are left{again}")
     elif progress["phase"] == "stopped":
         lines.append(f"stopped: {progress['problem']}")
+    else:
+        for gap in progress["gaps"]:
+            begins, ends = gap["from"] or "the beginning", gap["to"] or "now"
+            lines.append(f"not whole from {begins} to {ends}: {gap['reason']}")
     return lines or ["the topic has no records yet"]
 
 

@@ -45,9 +45,19 @@ def test_it_waits_and_prints_the_offsets_of_each_partition(address: Address, mon
     assert ran.stdout == "offsets 0-336775 of partition 0: 336,776 of 336,776, whole from 2013-01-01\n"
 
 
+PAUSED = {"from": "2013-03-01T07:00:00Z", "to": None, "reason": "it was paused"}
+
+
 @pytest.mark.parametrize(
     ("answer", "lines"),
     [
+        (
+            {**DONE, "whole": False, "whole_from": None, "gaps": [PAUSED]},
+            [
+                "offsets 0-336775 of partition 0: 336,776 of 336,776",
+                "not whole from 2013-03-01T07:00:00Z to now: it was paused",
+            ],
+        ),
         (RUNNING, ["offsets 0-336775 of partition 0: 236,776 of 336,776", "running: 100,000 offsets are left"]),
         (
             {**RUNNING, "problem": "failed, and is tried again in 2 s: Kafka"},
