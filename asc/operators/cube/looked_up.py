@@ -221,7 +221,14 @@ def _named_in_by(layout: Layout, by: object, lookups: Lookups) -> Iterator[tuple
     """
     dimensions = set(map(folded, layout.definition.dimensions.names))
     for name in dict.fromkeys(_texts(by)):
-        match = None if folded(name.strip()) in dimensions else _DOTTED.fullmatch(name)
+        is_dimension = folded(name.strip()) in dimensions
+        lookup = None if is_dimension else lookups.get(name.strip().lower())
+        if lookup is not None:
+            attributes = list(lookup.attributes)
+            shown = ", ".join(attributes[:_NAMES_SHOWN])
+            remedy = f"is a look-up with the attributes {shown}: name some of them, as {lookup.name}.{attributes[0]}"
+            raise CubeError("by", name[:200], remedy)
+        match = None if is_dimension else _DOTTED.fullmatch(name)
         if match is not None:
             if match[1].lower() not in lookups:
                 shown = ", ".join(sorted(lookups)[:_NAMES_SHOWN]) or "none"

@@ -114,6 +114,10 @@ def test_another_table_changes_the_answer_over_the_same_cells(cube: Cube) -> Non
     ("body", "said"),
     [
         ({"by": ["plans.seats"]}, "by 'plans.seats': is no dimension, and no look-up is named 'plans'"),
+        (
+            {"by": ["Planes"]},
+            "by 'Planes': is a look-up with the attributes manufacturer, seats: name some of them, as planes.",
+        ),
         ({"by": ["planes.engine"]}, "attribute 'planes.engine': is none: the look-up has manufacturer, seats"),
         ({"where": "planes.engine = 1"}, "attribute 'planes.engine': is none: the look-up has manufacturer, seats"),
         ({"where": "plans.seats = 1"}, "where 'plans.seats': is no dimension"),
