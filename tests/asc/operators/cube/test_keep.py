@@ -29,7 +29,7 @@ def test_they_are_read_back_as_they_are_written() -> None:
         "15min:1d",
         "1h:30d a:1",
         "1d:728d a:1 c:0",
-        "30d:7300d a:0 c:0 `upper(d) || ':'`:0",
+        "30d:20y a:0 c:0 `upper(d) || ':'`:0",
     ]
     assert bands_of(plain_bands(bands, DEFINITION), DEFINITION) == bands
     assert bands_of(None, DEFINITION) == bands_of([], DEFINITION) == ()
@@ -41,8 +41,8 @@ def test_they_are_read_back_as_they_are_written() -> None:
         ("15min:1d", "keep '15min:1d': give bands of grain:age"),
         ([7], "give bands of grain:age"),
         (["15min"], "give bands of grain:age"),
-        (["15min:"], "give bands of grain:age"),
-        (["0min:1d"], "give bands of grain:age"),
+        (["15min:"], "has '' for a length of time: write a whole number"),
+        (["0min:1d"], "has '0min' for a length of time"),
         (["15min:1d a"], "give bands of grain:age"),
         (["15min:1d x:1"], "names x, which is no dimension: name some of a, b, c"),
         (["15min:1d a:3"], "keeps 3 levels of a, which has 2"),

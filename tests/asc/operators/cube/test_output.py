@@ -56,7 +56,7 @@ def test_the_most_that_is_allowed() -> None:
         ({"output": "dest"}, "output 'dest': give a list of cuboids"),
         ({"output": ["dest"]}, "output ['dest']: give a list of cuboids"),
         ({"output": [[7]]}, "output 7: is no dimension"),
-        ({"window_s": None}, "window_s: is missing: an output needs window_s and slide_s, multiples of 3600 s"),
+        ({"window_s": None}, "window_s: is missing: an output needs window_s and slide_s, multiples of 1h"),
         ({"slide_s": None}, "slide_s: is missing"),
         ({"window_s": 5_400}, "window_s 5400: is off the grain of 1h: give a multiple of it"),
         ({"slide_s": 0.5}, "slide_s 0.5: is off the grain"),
