@@ -28,8 +28,8 @@ class ForcedView:
     view: View
 
     def check(self, portions: Sequence[Portion]) -> None:
-        """Raise CubeError if the cells of the view cannot be rolled up to the rows of the question. Raise it also if the
-        question reads closed panes, and no portion is of the view.
+        """Raise CubeError if the cells of the view cannot be rolled up to the rows of the question. Raise it also if
+        the question reads closed panes, and no portion is of the view.
         """
         hierarchies = self.state.definition.dimensions.hierarchies
         levels = zip(hierarchies, self.view.cuboid, self.wanted, strict=True)

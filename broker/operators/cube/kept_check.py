@@ -61,14 +61,14 @@ class KeptCheck:
             omission = _omission(replace(self, wanted=fewer), region)
             raise CubeError("by", missing, f"is not {before}: {self._ask_later(until)}{omission}")
         if question.panes is not None and question.panes % panes:
-            given = f"give {self._seconds(panes)}, or " if self._may_step(panes) else ""
-            remedy = f"is no multiple of the panes of {grain} that are {before}: {given}{self._ask_later(until)}"
+            proposal = f"give {self._seconds(panes)}, or " if self._may_step(panes) else ""
+            remedy = f"is no multiple of the panes of {grain} that are {before}: {proposal}{self._ask_later(until)}"
             raise CubeError("grain_s", self._seconds(question.panes), remedy)
         if question.calendar is not None and not question.calendar.consists_of(panes):
             stored = f"panes of {utc_text(self._seconds(panes))} in UTC, as they are {before}"
             detail = f"{days_text(question.calendar)} are not whole {stored}"
-            given = f"give grain_s {self._seconds(panes)}, or " if self._may_step(panes) else ""
-            raise CubeError("grain", question.calendar.unit, f"{detail}: {given}{self._ask_later(until)}")
+            proposal = f"give grain_s {self._seconds(panes)}, or " if self._may_step(panes) else ""
+            raise CubeError("grain", question.calendar.unit, f"{detail}: {proposal}{self._ask_later(until)}")
         if not self._has_hours(panes):
             omission = _omission(replace(self, question=replace(question, hours=None)), region)
             detail = f"are shorter than the panes of {grain} that are {before}: {self._ask_later(until)}{omission}"
