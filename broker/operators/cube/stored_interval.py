@@ -24,7 +24,7 @@ def with_stored_bounds(state: CubeState, asked: Asked, open_from: int | None) ->
         return question
     if question.end is not None and first >= question.end:
         # A live question reads no open pane of an interval of which a part is deleted.
-        is_cut = state.kept_from is not None and question.first is None
+        is_cut = asked.is_live and state.kept_from is not None and question.first is None
         return replace(question, first=question.end) if is_cut else question
     if question.first is not None:
         first = question.first
