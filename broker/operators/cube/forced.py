@@ -42,7 +42,7 @@ class ForcedView:
             raise self._refused(f"is no ancestor of the question, {fault}: name one with panes that divide the rows")
         is_base = self.view == View.base(self.state.definition.dimensions)
         if portions and not is_base and all(own.source.view != self.view for own in portions):
-            raise self._refused(f"{self._fault(portions)}, or leave it out")
+            raise self._refused(f"{self._fault(portions)}, or leave answer_from out")
 
     def _fault(self, portions: Sequence[Portion]) -> str:
         """Return the reason why no pane of the view is read, and a remedy."""

@@ -9,14 +9,15 @@ from types import MappingProxyType
 
 from cli.failure import CommandError
 
-_OPTIONS: Mapping[str, str] = MappingProxyType({"grain_s": "--grain", "last_s": "--last"})
-_FIELD = re.compile(r"\b(grain_s|last_s)\b(?: ([0-9]{1,18})\b)?", re.ASCII)
+_LENGTHS: Mapping[str, str] = MappingProxyType({"grain_s": "--grain", "last_s": "--last"})
+_OPTIONS: Mapping[str, str] = MappingProxyType({**_LENGTHS, "answer_from": "--answer-from"})
+_FIELD = re.compile(r"\b(grain_s|last_s|answer_from)\b(?: ([0-9]{1,18})\b)?", re.ASCII)
 _VALUE = re.compile(r"\bgive ([0-9]{1,18})\b", re.ASCII)
 
 
 @contextmanager
 def by_options() -> Iterator[None]:
-    """Replace a refusal of the daemon for a length in seconds by one with the option and a length that it accepts."""
+    """Replace a refusal of the daemon for a field by one with the option, and with lengths that the option accepts."""
     from broker.client.errors import RefusedError
 
     try:
@@ -24,7 +25,7 @@ def by_options() -> Iterator[None]:
     except RefusedError as error:
         remedy = _FIELD.sub(lambda match: _with_option(match[1], match[2]), error.remedy)
         option, value = _OPTIONS.get(error.subject), error.value
-        if option is not None:
+        if option is not None and error.subject in _LENGTHS:
             remedy = _VALUE.sub(lambda match: f"give {length_text(option, int(match[1]))}", remedy)
             value = length_text(option, value) if type(value) is int else value
         if option is None and remedy == error.remedy:

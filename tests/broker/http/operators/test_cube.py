@@ -217,6 +217,7 @@ def test_a_cursor_goes_through_all_rows_and_links_can_be_asked(site: Site, publi
         ({"cursor": "1-1"}, 400, "is of another commit"),
         ({"last_s": 90}, 400, "is off the grain"),
         ({"grain_s": 1_800}, 400, "is no multiple of the cube's grain of 1h: give one, as 3600"),
+        ({"answer_from": ["origin"]}, 400, "field answer_from 'list': give a stored view as an object, as {"),
         ({"grain_s": 18_000}, 400, "whole hours that divide 24"),
         ({"grain_s": "1h"}, 400, "grain_s"),
         ({"grain": "1w"}, 400, "grain"),

@@ -58,7 +58,7 @@ def test_a_view_that_answers_nothing_is_refused_with_the_reason(
 def test_hours_and_days_of_a_zone_that_are_no_whole_panes_are_named(tmp_path: Path) -> None:
     days = View((1, 0), 1_440)
     keeper, _ = filled(tmp_path, days, minutes=2 * 1_440 + 1)
-    said = "does not answer hours 14-16, which do not consist of panes of 1d: leave hours out, or leave it out"
+    said = "does not answer hours 14-16, which do not consist of panes of 1d: leave hours out, or leave answer_from out"
     assert said in refusal(keeper, days, by=["carrier"], hours="14-16")
     assert answer(keeper, by=[], grain="1d", answer_from=view_body(days))["answered_by"][0]["grain_s"] == 86_400
 

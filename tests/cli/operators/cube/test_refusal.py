@@ -39,6 +39,8 @@ def refused(address: Address, subject: str, value: object, remedy: str) -> str:
         ("grain_s", 3_600, "is no multiple: give last_s 2610000", "--grain '1h': is no multiple: give --last 725h"),
         ("last_s", 5_184_000, "begins too early: give 2610000", "--last '60d': begins too early: give 725h"),
         ("grain", "1d", "not whole: give grain_s 86400, or", "grain '1d': not whole: give --grain 24h, or"),
+        ("answer_from", "a", "is one: leave answer_from out", "--answer-from 'a': is one: leave --answer-from out"),
+        ("answer_from", 7, "is no grain: give 900", "--answer-from 7: is no grain: give 900"),
         ("from", "2013", "is off the grain: give 2014", "from '2013': is off the grain: give 2014"),
     ],
 )
@@ -47,7 +49,7 @@ def test_a_remedy_is_in_the_form_of_the_options(
 ) -> None:
     found = refused(address, subject, value, remedy)
     assert found.startswith(f"error: {line}")
-    if match := re.search(r"give (?:--(?:grain|last) )?([0-9]+[a-z]+)", found):
+    if "answer" not in found and (match := re.search(r"give (?:--(?:grain|last) )?([0-9]+[a-z]+)", found)):
         seconds = re.search(r"give (?:\w+ )?([0-9]+)", remedy)
         assert seconds is not None
         if "--last" in found:
