@@ -389,8 +389,9 @@ def test_a_proposal_is_shown_and_then_applied_as_it_was_shown(site: Site, caplog
         assert "check them, and apply them" not in again
         assert {view.view for view in keeper.snapshot.cube(own).views} != set()
         assert len(re.findall("chosen", page_text(sections_of(text, "Lattice")))) >= len(rows)
-        (line,) = (json.loads(each.getMessage()) for each in caplog.records if each.name == "asc.audit")
-        assert (line["verb"], line["id"]) == ("optimise", "tails")
+        lines = [json.loads(each.getMessage()) for each in caplog.records if each.name == "asc.audit"]
+        assert [(line["verb"], line["id"]) for line in lines] == [("optimise", "tails")] * 2
+        assert [line.get("outcome") for line in lines] == [None, "refused"]
     finally:
         keeper.views.choose(own, [])
 
@@ -406,11 +407,11 @@ def test_a_proposal_that_has_changed_is_not_applied(site: Site, caplog: pytest.L
         assert site.client.post("/v1/queries/tails/cube/optimise", json={}).json()["applied"]
         views = keeper.snapshot.cube(own).views
         text = page_text(posted(site, "optimise/tails", 400, **fields))
-        assert "proposal of 'tails': has other changes since this form was opened" in text
+        assert "proposal of 'tails': is applied already, or other views were chosen since" in text
         assert "No change" in text
         keeper.views.choose(own, [])
         text = posted(site, "optimise/tails", 400)
-        assert "proposal of 'tails'" in page_text(text)
+        assert "proposal of 'tails': has other changes since this form was opened" in page_text(text)
         assert keeper.snapshot.cube(own).views == ()
         # The form has the changes as they are now.
         posted(site, "optimise/tails", **proposal_of(text))
