@@ -1,4 +1,4 @@
-"""Request bodies, built from the values of a program."""
+"""Request bodies of the HTTP API, built from the Python values that a program passes to the client."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from broker.client.errors import InvalidRequestError
 from broker.whole_file import QUERIES_BYTES_MAX, read_bounded
 
 Body = Mapping[str, object]
-"""A query as a JSON object: an answer of `Client.show`, a line of a queries file, or ``{"remove": ID}``."""
+"""The JSON object of one query: an answer of `Client.show`, a line of a queries file, or ``{"remove": ID}``, which
+names a query to remove.
+"""
 
 
 def checked_mapping(what: str, value: object, example: str) -> Mapping[str, object]:
     """Return ``value`` if it is a mapping. Otherwise raise InvalidRequestError. ``what``: the name of the value in the
-    error.
+    error. ``example``: a valid value, which the error shows.
     """
     if not isinstance(value, Mapping):
         raise InvalidRequestError(f"{what} of type", type(value).__name__, f"give a mapping, as {example}")
@@ -25,8 +27,8 @@ def checked_mapping(what: str, value: object, example: str) -> Mapping[str, obje
 
 
 def checked_body(body: object) -> dict[str, object]:
-    """Return the JSON body of a query. Raise InvalidRequestError if the body is not a mapping, or if one of its fields
-    is not a mapping but has to be.
+    """Return the JSON body of a query. Raise InvalidRequestError if the body is not a mapping, or if its field
+    ``labels``, ``operator`` or ``join`` is neither a mapping nor None.
     """
     found = dict(checked_mapping("query", body, '{"id": "late", "where": "delay > 60"}'))
     for name, example in _PARTS.items():
@@ -36,11 +38,12 @@ def checked_body(body: object) -> dict[str, object]:
 
 
 _PARTS = {"labels": '{"team": "ops"}', "operator": '{"name": "near"}', "join": '{"layer": "zones"}'}
-"""The fields of a query that have to be mappings, each with an example."""
+"""The fields of a query's body whose values have to be mappings, each with an example for the error."""
 
 
 def query_body(query_id: str, where: str, **fields: object) -> dict[str, object]:
-    """Return the body of a query, with the fields that are not None.
+    """Return the JSON body of a query. ``fields``: its optional fields, such as ``topic``; fields with the value None
+    are omitted.
 
     >>> query_body("late", "delay > 60", topic=None, paused=True)
     {'id': 'late', 'where': 'delay > 60', 'paused': True}
@@ -49,12 +52,13 @@ def query_body(query_id: str, where: str, **fields: object) -> dict[str, object]
 
 
 def given(**fields: object) -> dict[str, object]:
-    """Return the fields that are not None, with times as text."""
+    """Return the fields without those whose value is None. Times are converted to texts in ISO 8601."""
     return {name: _plain(value) for name, value in fields.items() if value is not None}
 
 
 def ndjson_of(queries: Iterable[Body] | str | PathLike[str]) -> bytes:
-    """Return queries as NDJSON lines, from an iterable of bodies or from an NDJSON file.
+    """Return queries as NDJSON, one JSON body a line. ``queries``: the bodies, or the path of an NDJSON file, whose
+    content is returned unchanged.
 
     Raise InvalidRequestError for an invalid body or a file larger than `QUERIES_BYTES_MAX`. Raise OSError if the file
     cannot be read.
@@ -73,7 +77,7 @@ def ndjson_of(queries: Iterable[Body] | str | PathLike[str]) -> bytes:
 
 
 def flags(**parameters: bool) -> dict[str, str]:
-    """Return the request parameters that are true.
+    """Return the parameters of a request's URL for the flags that are true. The daemon takes a missing flag as false.
 
     >>> flags(keep_going=True, dry_run=False)
     {'keep_going': 'true'}

@@ -1,4 +1,4 @@
-"""`broker.Client`: a daemon's HTTP API for programs."""
+"""`broker.Client`: Python methods for the HTTP API of a running daemon."""
 
 from __future__ import annotations
 
@@ -29,31 +29,35 @@ from broker.client.progress import Progress, followed
 from broker.client.refused import object_of, refused
 
 TIMEOUT_S = 60.0
-"""The default timeout of a request. The daemon answers the request for a change when the running plan contains the
-change, without waiting for a batch.
+"""The default timeout of a request, in seconds. It suffices for the change of a query: the daemon answers when the
+running plan contains the change, without waiting for a batch.
 """
 
 _LOAD_TIMEOUTS = 10
-"""The timeout of a load, of the registration of a join or of a change of a layer, as a multiple of the client's
-timeout.
+"""The factor between the client's timeout and the timeout of slow requests: a bulk load, the registration of a join, or
+a change of a layer.
 """
 
 PART_BYTES = 16 << 20
-"""The largest load that is sent as one body. A larger load is sent in parts of at most this size, cut between lines."""
+"""The size in bytes up to which a bulk load is sent as one body. A larger load is sent in parts of at most this size,
+cut between lines.
+"""
 
 _LOADS_TIMEOUT_S = 2.0
 _READY_POLL_S = 0.5
 _READY_TIMEOUT_S = 10.0
-"""The longest time that one readiness request may take while the client polls the daemon."""
+"""The longest time in seconds that one readiness request may take while the client polls the daemon."""
 _PAGE_SIZE = 1_000
 
 
 class Client:
-    """A connection to a running daemon. Threads may share it; ``with`` closes it.
+    """A client for the HTTP API of a running daemon. Threads may share it. As a context manager, it closes its
+    connections at the end of the ``with`` block.
 
-    ``token``: a bearer token of the daemon. ``ca_file``: a PEM file of the certificates to trust over https, instead of
-    the system's. ``timeout_s``: the longest time for an answer; a load may take ten times as long. Every method raises
-    ClientError: RefusedError if the daemon refuses the request, NoAnswerError if no daemon answers.
+    ``url``: the address of the API. ``token``: a bearer token of the daemon; None sends no token. ``ca_file``: a PEM
+    file of the certificates to trust over https; None means the system's certificates. ``timeout_s``: the longest wait
+    for an answer, in seconds; a bulk load may take ten times as long. Every method raises ClientError: RefusedError if
+    the daemon refuses the request, NoAnswerError if no daemon answers.
     """
 
     def __init__(
@@ -71,7 +75,7 @@ class Client:
 
     @property
     def url(self) -> str:
-        """Return the daemon's address."""
+        """Return the daemon's address, without user name and password."""
         return self._connection.url
 
     def __repr__(self) -> str:
@@ -84,7 +88,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the daemon."""
         self._connection.close()
 
     # -- queries
@@ -106,8 +110,10 @@ class Client:
         """Register a query, or replace the registered query that has this id. Return when the running plan contains the
         query.
 
-        ``stream`` may be omitted if only one stream is configured. ``topic`` is ``asc.<id>`` by default. ``operator``:
-        its ``name`` and fields. If ``replaces`` is false and the id is registered already, raise ConflictError.
+        ``where``: the predicate. ``stream`` may be omitted if only one stream is configured. ``topic``: the destination
+        topic, by default ``asc.<id>``. ``join``: the layer, if the query is a join. ``operator``: the name of the kind
+        as ``name``, and the kind's parameters. If ``replaces`` is false and the id is registered already, raise
+        ConflictError.
         """
         fields: dict[str, object] = {"join": join, "operator": operator, "labels": labels, "paused": paused or None}
         body = query_body(query_id, where, stream=stream, topic=topic, expires_at=expires_at, **fields)
@@ -115,7 +121,7 @@ class Client:
 
     def register(self, body: Body, *, replaces: bool = True) -> Registered:
         """Register the query in a body, which has the form that `show` returns. If the query's id is already
-        registered, replace the registered query, or raise ConflictError if ``replaces`` is false.
+        registered, replace the registered query; if ``replaces`` is false, raise ConflictError instead.
         """
         sent = checked_body(body)
         timeout_s = self._connection.timeout_s if sent.get("join") is None else self._load_timeout_s
@@ -136,9 +142,9 @@ class Client:
         ``keep_going``, all changes are applied or none.
 
         ``queries``: bodies, or the path of an NDJSON file. With ``keep_going``, the valid bodies are applied, and the
-        invalid ones are listed in ``errors`` of the answer. Without ``keep_going``, RefusedError has the invalid bodies
-        as ``lines``. ``progress`` is called from another thread about twice a second. With ``dry_run`` nothing is
-        changed.
+        refused ones are listed in ``errors`` of the answer. Without ``keep_going``, RefusedError lists the refused
+        bodies in ``lines``. Without ``replaces``, a body whose id is registered is refused. ``progress`` is called with
+        the load's progress from another thread, about twice a second. With ``dry_run``, the bodies are only validated.
         """
         content = ndjson_of(queries)
         return self.apply_ndjson(content, keep_going=keep_going, replaces=replaces, dry_run=dry_run, progress=progress)
@@ -152,7 +158,9 @@ class Client:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Applied:
-        """Apply lines of NDJSON as :meth:`apply` does. A large load is sent in parts, but still applied in one step."""
+        """Apply NDJSON lines, each with the body of one query, as :meth:`apply` does. A load larger than ``PART_BYTES``
+        is sent in several requests, but the daemon still applies it in one step.
+        """
         params = flags(keep_going=keep_going, dry_run=dry_run)
         condition = _condition(replaces)
         timeout_s = self._load_timeout_s
@@ -176,10 +184,11 @@ class Client:
         return cast("Applied", answer)
 
     def _sent_in_parts(self, content: bytes, size_bytes: int) -> str:
-        """Send the parts of a large load, and return the load's path. The daemon applies nothing yet.
+        """Send the parts of a large load, and return the load's path in the API. The daemon only stores the parts; a
+        later request to ``PATH/commit`` applies them.
 
-        A part has at most ``size_bytes``. Parts become smaller if the daemon, or a proxy in front of it, refuses the
-        size.
+        ``size_bytes``: the largest size of a part. If the daemon, or a proxy in front of it, refuses a part as too
+        large, this part and all later ones are sent with half the size. If a part cannot be sent, delete the load.
         """
         started = self._connection.asked("POST", "/v1/loads", json={})
         path = load_path(self._connection.field(started, "id", str))
@@ -219,25 +228,31 @@ class Client:
         layer: str | None = None,
         page_size: int = _PAGE_SIZE,
     ) -> Iterator[Query]:
-        """Yield the registered queries that match all filters, ordered by id. Pages are requested as they are needed.
+        """Yield the registered queries that match all filters, ordered by id. A page is requested when the queries of
+        the preceding page are used up.
 
-        ``label``: as ``key=value``. ``operator``: a name, or ``route`` for queries without an operator. ``layer``: only
-        joins over this layer.
+        ``prefix``: the beginning of the ids. ``label``: as ``key=value``. ``operator``: a name, or ``route`` for
+        queries without an operator. ``layer``: only joins over this layer. ``page_size``: the number of queries that
+        one request returns.
         """
         filters = {"stream": stream, "prefix": prefix, "label": label, "operator": operator, "layer": layer}
         return self._connection.items("/v1/queries", "queries", filters, page_size)
 
     def show(self, query_id: str) -> Query:
-        """Return one registered query. Raise NotFoundError if the id is not registered."""
+        """Return the registered query with an id. Raise NotFoundError if the id is not registered."""
         return cast("Query", self._connection.asked("GET", query_path(query_id)))
 
     def excluded_shapes(self, query_id: str) -> Sequence[ExcludedShape]:
-        """Return the shapes that a join excludes, with the reasons: only the first shapes, ordered by id."""
+        """Return the shapes that a join excludes, each with the reason. Only the first 100 shapes are returned, ordered
+        by id.
+        """
         answer = self._connection.asked("GET", f"{query_path(query_id)}/excluded-shapes")
         return cast("Sequence[ExcludedShape]", self._connection.field(answer, "shapes", list))
 
     def change(self, query_id: str, fields: Body) -> Registered:
-        """Change the fields of a registered query that ``fields`` contains. All other fields stay unchanged."""
+        """Give the fields of a registered query that ``fields`` contains new values, and leave all other fields
+        unchanged.
+        """
         return cast("Registered", self._connection.asked("PUT", query_path(query_id), json=checked_body(fields)))
 
     def pause(self, query_id: str) -> Registered:
@@ -251,7 +266,7 @@ class Client:
         return self.change(query_id, {"paused": False})
 
     def remove(self, query_id: str) -> Removed:
-        """Remove a query. From the effective offsets on, no record is delivered for the query."""
+        """Remove a query. From the effective offsets in the answer on, no record is delivered for the query."""
         return cast("Removed", self._connection.asked("DELETE", query_path(query_id)))
 
     # -- predicates and records
@@ -264,13 +279,15 @@ class Client:
         join: Join | None = None,
         operator: Mapping[str, object] | None = None,
     ) -> CheckedPredicate:
-        """Return the normal form of a query's predicate, and the expressions of its operator. Nothing is registered."""
+        """Return the normal form of a query's predicate, and the expressions of a record that its operator reads.
+        Nothing is registered.
+        """
         body = given(where=where, stream=stream, join=join, operator=operator)
         return cast("CheckedPredicate", self._connection.asked("POST", "/v1/check", json=body))
 
     def test(self, where: str, *, stream: str | None = None, last: int = 10_000, show: int = 0) -> Trial:
-        """Count the records that a predicate accepts among the ``last`` records of a stream. The answer also has the
-        latest ``show`` accepted records.
+        """Count the records that a predicate accepts among the ``last`` records of a stream. The answer also contains
+        the latest accepted records, at most ``show``.
         """
         body = given(where=where, stream=stream, last=last, show=show)
         return cast("Trial", self._connection.asked("POST", "/v1/test", json=body))
@@ -278,8 +295,8 @@ class Client:
     def explain(
         self, query_id: str, values: Mapping[str, object] | None = None, *, with_sequence: bool = False
     ) -> Explanation:
-        """Return the constructs that a query uses. With ``values``, return whether the query accepts the tuple of these
-        values.
+        """Return the constructs that a query uses. With ``values`` (the fields of a tuple, by name), return whether the
+        query accepts this tuple.
 
         ``with_sequence``: also return the path of the tuple through the sequence, including the constructs of all other
         queries.
@@ -296,7 +313,12 @@ class Client:
         query: str | None = None,
         max_blocks: int | None = None,
     ) -> Trace:
-        """Trace a tuple of ``values``, or the record ``source`` (``topic-partition-offset``), through the plan."""
+        """Trace a tuple, or a record of the source topic, through the running plan of a stream.
+
+        ``values``: the fields of the tuple, by name. ``source``: the record, as ``topic-partition-offset``. ``query``:
+        the id of a query whose verdict is explained. ``max_blocks``: the number of blocks whose constructs the answer
+        lists; None means the daemon's default.
+        """
         body = given(tuple=_tuple_of(values), source=source, stream=stream, query=query, max_blocks=max_blocks)
         return cast("Trace", self._connection.asked("POST", "/v1/trace", json=body))
 
@@ -305,7 +327,7 @@ class Client:
     def ready(self, *, timeout_s: float | None = None) -> Ready:
         """Return whether the daemon is ready, and the reason if it is not.
 
-        ``timeout_s``: used in place of the client's timeout.
+        ``timeout_s``: the timeout of this request, in seconds; None means the client's timeout.
         """
         options = {} if timeout_s is None else {"timeout": timeout_s}
         response = self._connection.sent("GET", "/readyz", **options)
@@ -319,13 +341,13 @@ class Client:
         """Wait until the daemon is ready or the timeout has passed, and return the last answer.
 
         If no daemon answers within the timeout, raise the refusal or NoAnswerError of the last attempt. If the daemon
-        is overloaded, try again. Call ``on_unready`` once, with the first answer of a daemon that is not ready, for
-        example to check the token; an exception from it ends the wait.
+        is overloaded, try again. Call ``on_unready`` once, after the first answer that the daemon is not ready, for
+        example to check the token. An exception from ``on_unready`` ends the wait.
         """
         deadline_s = time.monotonic() + timeout_s
         while True:
             try:
-                # A stopped process answers nothing: a request ends with the wait.
+                # A suspended daemon process never answers, so the request must end when the wait ends.
                 left_s = max(_READY_POLL_S, deadline_s - time.monotonic())
                 answer = self.ready(timeout_s=min(left_s, _READY_TIMEOUT_S))
                 if answer["ready"] or time.monotonic() >= deadline_s:
@@ -345,7 +367,7 @@ class Client:
         return cast("Streams", answer)
 
     def plans(self) -> Mapping[str, StreamPlan]:
-        """Return the running plan of every stream, by name."""
+        """Return the running plan of every stream, by the name of the stream."""
         answer = self._connection.asked("GET", "/v1/plan")
         return cast("Mapping[str, StreamPlan]", self._connection.field(answer, "streams", dict))
 

@@ -31,7 +31,9 @@ _PORT_MAX = 65_535
 class Connection:
     """A pool of connections to one daemon. Threads may share it.
 
-    It uses the proxies of the environment, except for a loopback address, which no proxy could reach.
+    Requests go through the proxies that environment variables such as ``HTTPS_PROXY`` name. Requests to a loopback
+    address go directly, because no proxy could reach it. ``token``: the bearer token; None or an empty text sends none.
+    ``ca_file``: see :func:`trusted`. ``timeout_s``: the timeout of a request without a separate timeout, in seconds.
     """
 
     def __init__(self, url: str, token: str | None, ca_file: Path | None, timeout_s: float) -> None:
@@ -58,12 +60,12 @@ class Connection:
         self.timeout_s = timeout_s
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close all connections of the pool."""
         self._http.close()
 
     def asked(self, method: str, path: str, **options: Any) -> dict[str, Any]:
         """Send one request, and return the JSON object of the answer. ``options``: keyword arguments of httpx's
-        ``request``. Raise ClientError.
+        ``request``. Raise ClientError if the daemon refuses the request, or if no answer arrives.
         """
         response = self.sent(method, path, **options)
         if response.is_success:
@@ -71,8 +73,11 @@ class Connection:
         raise refused(response)
 
     def items(self, path: str, key: str, filters: Mapping[str, str | None], page_size: int) -> Iterator[Any]:
-        """Yield the items of all pages in order. A page is requested when the items of the previous page are used
-        up.
+        """Yield the items of all pages of a list in order. A page is requested when the items of the previous page are
+        used up.
+
+        ``key``: the field of a page that contains the items. ``filters``: request parameters; those with the value None
+        are omitted. ``page_size``: the most items of a page.
         """
         params = {"limit": str(min(page_size, _PAGE_MAX))}
         params.update({name: value for name, value in filters.items() if value is not None})
@@ -85,7 +90,9 @@ class Connection:
             params["cursor"] = str(cursor)
 
     def field(self, answer: Mapping[str, Any], name: str, kind: type[Any]) -> Any:
-        """Return a field of an answer. Raise UnreadableAnswerError if the field is missing or has another type."""
+        """Return the field ``name`` of an answer, which has to be of the type ``kind``. Raise UnreadableAnswerError if
+        the field is missing or has another type.
+        """
         found = answer.get(name)
         if not isinstance(found, kind):
             raise UnreadableAnswerError(f"no field {name} answered by", self.url, NOT_A_DAEMON)
@@ -103,8 +110,8 @@ class Connection:
     def streamed(self, path: str, timeout_s: float) -> Iterator[tuple[Iterator[bytes], int]]:
         """Yield the chunks of an answer that is not JSON, and its total size in bytes.
 
-        Raise ClientError, also if the answer ends early. ``timeout_s``: the longest wait for the first chunk, and for
-        each further chunk.
+        Raise ClientError if no answer arrives, if the daemon refuses the request, or if the answer ends early.
+        ``timeout_s``: the longest wait for the first chunk, and for each further chunk.
         """
         with self._translated_errors("GET"), self._http.stream("GET", path, timeout=timeout_s) as response:
             if not response.is_success:
@@ -118,7 +125,9 @@ class Connection:
 
     @contextmanager
     def _translated_errors(self, method: str) -> Iterator[None]:
-        """Convert the errors of httpx into ClientError."""
+        """Convert errors of httpx inside the context into subclasses of ClientError. ``method``: the HTTP method. After
+        a timeout of a change, the error names the commands that show whether the change was applied.
+        """
         import httpx
 
         try:
@@ -151,7 +160,7 @@ class Connection:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether the host in an address is this machine itself.
+    """Return whether a host, as an address names it, is a loopback address of this machine.
 
     >>> [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "broker", "10.0.0.1")]
     [True, True, True, False, False]

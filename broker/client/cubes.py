@@ -1,4 +1,4 @@
-"""Questions to cubes through the API."""
+"""The client's methods for cubes and look-ups."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ _LOOKUPS = "/v1/cube/lookups"
 
 
 class CubeClient:
-    """The cubes of one daemon, as an attribute of `broker.Client`. Its methods raise ClientError."""
+    """The client's methods for the cubes of one daemon: the attribute ``cubes`` of `broker.Client`. All methods raise
+    ClientError.
+    """
 
     def __init__(self, connection: Connection, load_timeout_s: float) -> None:
         self._connection = connection
@@ -35,15 +37,16 @@ class CubeClient:
     def query(self, query_id: str, question: Mapping[str, object]) -> CubeAnswer:
         """Return groups of a cube with their measures.
 
-        ``question``: ``by``, ``where``, ``from``, ``to``, ``last_s``, ``grain_s``, ``grain``, ``hours``, ``live``,
-        ``late``, ``measures``, ``order``, ``limit``, ``cursor`` and ``answer_from``.
+        ``question``: the fields of :class:`broker.http.operators.cube.CubeQuestion`. The groups: ``by``, ``where``,
+        ``live``, ``late``. The interval of event time: ``from``, ``to``, ``last_s``, ``grain_s``, ``grain``, ``hours``.
+        The answer: ``measures``, ``order``, ``limit``, ``cursor``, ``answer_from``.
         """
         body = dict(checked_mapping("question", question, '{"by": ["carrier"]}'))
         return cast("CubeAnswer", self._connection.asked("POST", f"{query_path(query_id)}/cube/query", json=body))
 
     def states(self, query_id: str, question: Mapping[str, object]) -> bytes:
-        """Return the states of the groups of one cuboid, as an Arrow IPC stream.
-        ``asc.operators.cube.Cube.of_states`` reads it.
+        """Return the states of the groups of one cuboid, as the bytes of an Arrow IPC stream.
+        ``asc.operators.cube.Cube.of_states`` reads the stream, and can merge the states.
 
         ``question``: as in :meth:`query`, without ``measures``, ``order``, ``limit``, ``cursor`` and ``grain``.
         """
@@ -54,7 +57,8 @@ class CubeClient:
         return response.content
 
     def backfill(self, query_id: str) -> CubeBackfillProgress:
-        """Have a cube count the past records that it lacks, as far as the topic has them. Return the progress at once.
+        """Start a backfill: the cube counts the past records that it has not counted yet, if the topic still has them.
+        Return the progress at once.
 
         The daemon continues the backfill without further requests, also after a restart of the daemon.
         """
@@ -66,20 +70,22 @@ class CubeClient:
         return cast("CubeBackfillProgress", self._connection.asked("GET", f"{query_path(query_id)}/cube/backfill"))
 
     def lattice(self, query_id: str) -> CubeLattice:
-        """Return the stored views of a cube, and some other views: those for which the most questions are asked, and
-        the smallest ones.
+        """Return the stored views of a cube, and some views that it could store: those with the most questions, and
+        those with the fewest cells.
         """
         return cast("CubeLattice", self._connection.asked("GET", f"{query_path(query_id)}/cube/lattice"))
 
     def optimise(self, query_id: str, *, dry_run: bool = False) -> CubeOptimised:
-        """Choose the views that a cube stores anew, by the questions that were asked. With ``dry_run``, only return the
-        planned changes.
+        """Choose again which views a cube stores, by the number of recent questions for each view. With ``dry_run``,
+        only return the planned changes.
         """
         path = f"{query_path(query_id)}/cube/optimise"
         return cast("CubeOptimised", self._connection.asked("POST", path, json={"dry_run": dry_run}))
 
     def bins(self, query_id: str) -> CubeBins:
-        """Return the bins of a cube: their edges, and their errors over the sample and over all counted records."""
+        """Return the bins of a cube: their edges, and the error when a value is replaced by the mean of its bin. There
+        is one error over the sample from which the edges were computed, and one over all counted records.
+        """
         return cast("CubeBins", self._connection.asked("GET", f"{query_path(query_id)}/cube/bins"))
 
     def rebin(
@@ -90,16 +96,18 @@ class CubeClient:
         calibrated: Sequence[str] = (),
         dry_run: bool = False,
     ) -> CubeRebinned:
-        """Give the bins of a cube new edges, and delete its cells. With ``dry_run``, only return the effect.
+        """Replace the edges of a cube's bins, and delete all cells of the cube, which belong to the former bins. With
+        ``dry_run``, only return the effect.
 
-        ``dimensions``: the names of the bins; by default all. ``calibrated``: bins with their edges; without them, the
-        last records of the stream decide.
+        ``dimensions``: the names of the bins; if empty, all bins of the cube. ``calibrated``: bins with their new
+        edges, such as ``bins(temp, 4, [10, 20, 30]) AS temp``; if empty, the daemon computes the edges from the last
+        records of the stream.
         """
         body = {"dimensions": list(dimensions), "calibrated": list(calibrated), "dry_run": dry_run}
         return cast("CubeRebinned", self._connection.asked("POST", f"{query_path(query_id)}/cube/rebin", json=body))
 
     def lookups(self) -> Sequence[CubeLookup]:
-        """Return the look-ups, ordered by name."""
+        """Return the look-ups of the daemon, ordered by name, without their rows."""
         return cast(
             "Sequence[CubeLookup]", self._connection.field(self._connection.asked("GET", _LOOKUPS), "lookups", list)
         )
@@ -109,10 +117,11 @@ class CubeClient:
         return cast("CubeLookup", self._connection.asked("GET", lookup_path(name)))
 
     def put_lookup(self, name: str, content: bytes, key: str, *, media_type: str = "text/csv") -> CubeLookup:
-        """Store a table as a look-up, in place of the former one of its name.
+        """Store a table as the look-up ``name``; it replaces a former look-up with this name.
 
-        ``content``: a file of CSV with a header, or with ``media_type`` ``application/vnd.apache.parquet`` of Parquet.
-        ``key``: the column with the keys, which has the name of the dimension.
+        ``content``: the bytes of a CSV file with a header; with the ``media_type`` ``application/vnd.apache.parquet``,
+        of a Parquet file. ``key``: the column that contains the keys; it has the name of the dimension that the keys
+        are values of.
         """
         answer = self._connection.asked(
             "PUT",

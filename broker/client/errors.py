@@ -1,5 +1,5 @@
-"""Exceptions of the client. Each has one line with subject, value and remedy, and the HTTP status of the answer, if
-there was an answer.
+"""Exceptions of the client. The message of each is one line with the subject, the value and the remedy. Each has the
+HTTP status of the answer, if there was an answer.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ class InvalidRequestError(ClientError):
 
 
 class NoAnswerError(ClientError):
-    """No daemon answers at the address. A later attempt may succeed."""
+    """A request to an address at which no daemon answers. A later attempt may succeed."""
 
 
 class TimedOutError(NoAnswerError):
-    """The daemon did not answer in time. It may or may not have applied the change."""
+    """A request that the daemon did not answer in time. The daemon may or may not have applied the change."""
 
 
 class TlsError(ClientError):
-    """The server at the address speaks no TLS, or its certificate is not trusted."""
+    """A failed TLS handshake: the server at the address does not use TLS, or its certificate is not trusted."""
 
 
 class UnreadableAnswerError(ClientError):
-    """An answer that no daemon sends: another server listens at the address."""
+    """An answer without the form of the API, so that probably another server listens at the address."""
 
 
 class RefusedError(ClientError):
-    """A refusal of a request by the daemon, with the text of its answer.
+    """A refusal of a request by the daemon, with the texts of the daemon's answer.
 
-    ``caret_text``: the line of a predicate that contains the error, with a caret below the position. ``lines``: for a
-    bulk load, an error for each refused line. ``streams``: if the request has to name a stream, the streams that it may
-    name; otherwise None.
+    ``message``: the complete text. ``caret_text``: the line of a predicate that contains the error, with a caret below
+    the position. ``lines``: for a bulk load, an error for each refused line. ``streams``: if the request has to name a
+    stream, the streams that it may name; otherwise None.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class RefusedError(ClientError):
 
 
 class UnauthorizedError(RefusedError):
-    """A bearer token that is missing or wrong (401)."""
+    """A request whose bearer token is missing or wrong (401)."""
 
 
 class NotAllowedError(RefusedError):
@@ -82,7 +82,7 @@ class NotAllowedError(RefusedError):
 
 
 class NotFoundError(RefusedError):
-    """A query, record, block or shape that does not exist (404)."""
+    """A request for an object that does not exist (404), such as a query, record, block or shape."""
 
 
 class ConflictError(RefusedError):
@@ -92,7 +92,7 @@ class ConflictError(RefusedError):
 
 
 class TooLargeError(RefusedError):
-    """A body larger than the daemon's limit (413)."""
+    """A request whose body is larger than the daemon's limit (413)."""
 
 
 class TooManyRequestsError(RefusedError):
@@ -104,7 +104,7 @@ class TooManyRequestsError(RefusedError):
 
 
 class UnavailableError(RefusedError):
-    """A daemon that is not ready, or whose Kafka does not answer (503). ``retry_after_s``: as in
+    """A request to a daemon that is not ready, or whose Kafka does not answer (503). ``retry_after_s``: as in
     TooManyRequestsError.
     """
 

@@ -1,4 +1,4 @@
-"""Layers and their shapes through the API."""
+"""The client's methods for layers and their shapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ NDJSON = "application/x-ndjson"
 
 
 class LayerClient:
-    """The layers of one daemon, as an attribute of `broker.Client`. Its methods raise ClientError."""
+    """The client's methods for the layers of one daemon: the attribute ``layers`` of `broker.Client`. All methods raise
+    ClientError.
+    """
 
     def __init__(self, connection: Connection, load_timeout_s: float) -> None:
         self._connection = connection
@@ -26,11 +28,13 @@ class LayerClient:
         return cast("Sequence[Layer]", self._connection.field(answer, "layers", list))
 
     def show(self, name: str) -> LayerDetails:
-        """Return one layer, with its refused Features."""
+        """Return one layer, with the Features in its topic that are refused as shapes."""
         return cast("LayerDetails", self._connection.asked("GET", layer_path(name)))
 
     def shapes(self, name: str, prefix: str = "") -> Iterator[ShapeSummary]:
-        """Yield the shapes of a layer ordered by id, page by page."""
+        """Yield the shapes of a layer whose ids begin with ``prefix``, ordered by id. A page is requested when the
+        previous one is used up.
+        """
         return self._connection.items(f"{layer_path(name)}/shapes", "shapes", {"prefix": prefix}, 1_000)
 
     def shape(self, name: str, shape_id: str) -> LayerFeature:
@@ -38,11 +42,12 @@ class LayerClient:
         return cast("LayerFeature", self._connection.asked("GET", shape_path(name, shape_id)))
 
     def put(self, name: str, ndjson: bytes, *, keep_going: bool = False, dry_run: bool = False) -> ShapesWritten:
-        """Put shapes (Features with ids), and remove the shapes that ``{"remove": ID}`` lines name. Without
-        ``keep_going``, all changes are applied or none.
+        """Add or replace the shapes in NDJSON lines, each a GeoJSON Feature with an id. Remove the shapes that lines
+        ``{"remove": ID}`` name. Without ``keep_going``, all changes are applied or none.
 
-        With ``keep_going`` the valid shapes are put, and the invalid ones are listed in ``errors`` of the answer. If
-        all shapes are refused, RefusedError has them as ``lines``. With ``dry_run`` nothing is changed.
+        With ``keep_going``, the valid shapes are stored, and the refused ones are listed in ``errors`` of the answer.
+        If the daemon refuses the request because of shapes, RefusedError lists them in ``lines``. With ``dry_run``, the
+        shapes are only validated.
         """
         params = flags(keep_going=keep_going, dry_run=dry_run)
         answer = self._connection.asked(

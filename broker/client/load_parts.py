@@ -1,4 +1,4 @@
-"""The parts of a large load: whole lines, of a size that the daemon accepts."""
+"""The division of a large load into parts of whole lines, each of a size that the daemon accepts."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def part_at(content: bytes, start: int, size_bytes: int) -> bytes:
 
 
 def halved(part: bytes, error: TooLargeError) -> int:
-    r"""Return a smaller size for parts after ``part`` was refused as too large. Raise the refusal again if no smaller
-    size helps.
+    r"""Return half the size of ``part`` in bytes, as the size of further parts, after the daemon refused ``part`` as
+    too large. Raise the refusal again if no smaller size helps: if ``part`` is a single line, or if all unfinished
+    loads together are too large.
 
     >>> halved(b"a\nbb\nccc\n", TooLargeError("body", "over 5 bytes", "send it in parts"))
     4

@@ -8,7 +8,8 @@ from broker.client.errors import InvalidRequestError
 
 
 def query_path(query_id: str) -> str:
-    """Return the path of one query. Raise InvalidRequestError for an id that would lead to another path.
+    """Return the path of one query. Raise InvalidRequestError for an id such as ``..``, which would lead to another
+    path.
 
     >>> query_path("a/b c")
     '/v1/queries/a%2Fb%20c'
@@ -17,7 +18,9 @@ def query_path(query_id: str) -> str:
 
 
 def layer_path(name: str) -> str:
-    """Return the path of one layer. Raise InvalidRequestError for a name that would lead to another path."""
+    """Return the path of one layer. Raise InvalidRequestError for a name such as ``..``, which would lead to another
+    path.
+    """
     return f"/v1/layers/{_segment('layer', name, 'asc layer list')}"
 
 
@@ -42,7 +45,7 @@ def stream_path(name: str) -> str:
 
 
 def block_path(stream: str, number: int) -> str:
-    """Return the path of one block of a stream's plan."""
+    """Return the path of one block of a stream's plan. ``number``: the number of the block, from 0."""
     return f"/v1/plan/{_segment('stream', stream, 'asc status')}/blocks/{number}"
 
 

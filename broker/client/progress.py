@@ -18,8 +18,11 @@ POLL_S = 0.5
 def followed(
     loads: Callable[[], Sequence[Load]], progress: Progress | None, poll_s: float | None = None
 ) -> Iterator[None]:
-    """Call ``progress`` from a new thread until the context ends, each time with the progress of the largest change
-    that the daemon is applying.
+    """Enter a context in which a new thread calls ``progress`` repeatedly, each time with the largest change that the
+    daemon is applying.
+
+    ``loads``: a function that asks the daemon for the changes in progress. ``progress``: None starts no thread.
+    ``poll_s``: the seconds between two calls; None means ``POLL_S``.
     """
     if progress is None:
         yield
@@ -30,20 +33,24 @@ def followed(
     try:
         yield
     finally:
-        # Not joined: a user interrupts a load because the daemon does not answer, and a join would wait for its answer.
+        # The thread is not joined: if a user interrupts a load because the daemon does not answer, a join would wait
+        # for the daemon's answer.
         over.set()
 
 
 def follow(loads: Callable[[], Sequence[Load]], progress: Progress, over: threading.Event, poll_s: float) -> None:
-    """Call ``progress`` until the load is over, or the daemon refuses to answer."""
+    """Call ``progress`` with the largest change in progress every ``poll_s`` seconds, until ``over`` is set or the
+    daemon refuses to answer.
+    """
     while not over.wait(poll_s):
         try:
             in_progress = loads()
         except RefusedError:
-            # The answer to the load itself names its error.
+            # The answer to the load request contains the same error, so the thread only ends.
             return
         except ClientError:
             continue
         if in_progress and not over.is_set():
-            # The largest load is probably this one; a larger one may be in progress at the same time.
+            # The largest change is probably the load of this client; a larger change may be in progress at the same
+            # time.
             progress(max(in_progress, key=lambda load: load["queries"]))

@@ -35,7 +35,9 @@ def object_of(response: httpx.Response) -> dict[str, Any]:
 
 
 def refused(response: httpx.Response) -> RefusedError:
-    """Return the exception for an answer, of the class that corresponds to its status."""
+    """Return the exception for an answer with an error status. The status determines the class (``BY_STATUS``), and the
+    JSON body, if there is one, the texts.
+    """
     body = _body(response)
     error, lines = body.get("error"), body.get("errors")
     if not isinstance(error, dict):

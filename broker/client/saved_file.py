@@ -23,7 +23,8 @@ def save(parts: Iterable[bytes], size_bytes: int, path: Path, progress: Saved | 
     """Write the parts to a temporary file in the same folder, rename it to ``path``, and return its size in bytes.
 
     Raise InvalidRequestError if a file with this name appeared meanwhile, and OSError if the file cannot be written.
-    After any error, nothing of the file remains.
+    After any error, the temporary file is deleted. ``size_bytes``: the total size, for calls of ``progress``.
+    ``progress``: None makes no calls.
     """
     aside = path.with_name(f"{path.name}.part")
     saved = 0

@@ -1,4 +1,4 @@
-"""The certificates that a client trusts."""
+"""The certificates that the client trusts when it connects over https."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from broker.client.errors import InvalidRequestError
 
 
 def trusted(ca_file: Path | None) -> ssl.SSLContext:
-    """Return a context that trusts the certificates of a PEM file, or the certificates of the system if ``ca_file`` is
-    None. Raise InvalidRequestError if the file cannot be used.
+    """Return a TLS context that trusts the certificates of a PEM file. If ``ca_file`` is None, the context trusts the
+    certificates of the operating system. Raise InvalidRequestError if the file cannot be used.
     """
     if ca_file is None:
         import truststore
