@@ -1,1 +1,1 @@
-"""The console: HTML pages for users, which the daemon renders from the content of the API."""
+"""The console: HTML pages for users, which the daemon renders from the same descriptions as the answers of the API."""

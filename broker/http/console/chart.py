@@ -1,4 +1,4 @@
-"""Line charts of the last hour as SVG, which the daemon renders so that pages need no script for them."""
+"""Line charts of the last hour as SVG. The daemon renders them, so that pages need no script."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from broker.pages.markup import text
 SPAN_S = 3_600
 
 SECONDS = "s"
-"""The unit of durations in seconds. A chart shows each duration in ms, s, min or h, whichever suits its size."""
+"""The unit of a chart whose values are durations in seconds. The chart shows each duration in ms, s, min or h,
+whichever suits its size.
+"""
 
 _LONG_S = (120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0)
-"""The possible upper ends of an axis whose longest duration is over 100 s."""
+"""The possible upper ends, in seconds, of an axis on which the longest duration is over 100 s."""
 
 
 class Line(NamedTuple):
-    """A line of a chart: its name, and its values by time (seconds since 1970).
+    """A line of a chart: its name, and its values by the beginning of each interval (seconds since 1970).
 
-    A missing value is 0. With ``has_gaps``, and before ``since_s``, a missing value is unknown and is not drawn.
+    A time without a value has the value 0. With ``has_gaps``, or before ``since_s`` (seconds since 1970), the value is
+    unknown, and the line has a gap.
     """
 
     name: str
@@ -33,7 +36,7 @@ class Line(NamedTuple):
     since_s: float = 0.0
 
     def at(self, at_s: int, step_s: int) -> float | None:
-        """Return the value in the step of ``step_s`` seconds that begins at ``at_s``. Return None if the value is
+        """Return the value of the interval of ``step_s`` seconds that begins at ``at_s``. Return None if the value is
         unknown.
         """
         is_known = not self.has_gaps and at_s + step_s > self.since_s
@@ -41,11 +44,12 @@ class Line(NamedTuple):
 
 
 def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit: str, is_whole: bool = False) -> Markup:
-    """Return a chart of the last hour, with a point for each ``step_s`` seconds. Its y axis extends from 0 to a bound
-    that no value exceeds.
+    """Return a chart of the last hour, with a point for each ``step_s`` seconds. The y axis extends from 0 to a round
+    number that no value exceeds.
 
-    With ``is_whole``, the current step is omitted, because its count is incomplete. The chart has at most three lines.
-    Its content is also in words, for users who cannot see it. ``unit``: the unit of the values, or ``SECONDS``.
+    ``now_s``: the current time. With ``is_whole``, the current interval is omitted, because its count is incomplete.
+    There may be at most three lines. A label describes the chart in words, for users who cannot see it. ``unit``: the
+    unit of the values, or ``SECONDS``.
 
     >>> svg = chart("Records", [Line("in", {7200: 4.0})], now_s=7205, step_s=60, unit="records/s")
     >>> "in: at most 4 records/s, now 4" in svg
@@ -70,8 +74,8 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
 
 
 def _pieces(line: Line, times: range) -> Iterator[list[tuple[float, float]]]:
-    """Yield the connected parts of a line. Each point has its horizontal position, from 0 at the left to 1 at the
-    right, and its value.
+    """Yield the parts of a line between its gaps. Each point of a part has its horizontal position, from 0 at the left
+    to 1 at the right, and its value.
     """
     piece: list[tuple[float, float]] = []
     for place, at_s in enumerate(times):
@@ -98,7 +102,7 @@ def _grid(top: float, unit: str) -> Markup:
 
 
 def _round_up_s(most_s: float) -> float:
-    """Return the upper end of an axis whose longest duration is ``most_s``."""
+    """Return the upper end, in seconds, of an axis on which the longest duration is ``most_s``."""
     return rounded_up(most_s) if most_s <= 100 else next((bound for bound in _LONG_S if bound >= most_s), most_s)
 
 
@@ -109,7 +113,9 @@ def _value(value: float, unit: str) -> str:
 
 
 def bar(share: float, said: str) -> Markup:
-    """Return a bar that shows a share of a whole. ``said``: its content in words."""
+    """Return a horizontal bar, filled to a ``share`` from 0 to 1. ``said``: the content in words, for users who cannot
+    see the bar.
+    """
     width = round(100 * min(1.0, max(0.0, share)), 1)
     return Markup(
         '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="{}">'

@@ -1,4 +1,6 @@
-"""The page of dead letters: the reasons, the latest letters, and a form to send one again."""
+"""The console page of dead letters: the counts by reason, the latest dead letters, and a form that sends one to the
+source topic again.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,8 @@ def letter_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]
 
     @router.get("/last")
     def last(stream: str = "", permitted: ScopedService = of_caller) -> Response:
-        """Return the last dead letters of a stream: a part of the page that is loaded separately, because Kafka may be
-        slow.
+        """Return a part of the page: the last dead letters of a stream. The browser loads the part separately, because
+        Kafka may be slow.
         """
         source = _seen(permitted, stream)
         may_replay = permitted.may_replay(source.config.topic)
@@ -76,8 +78,7 @@ def letter_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]
 
 
 def _seen(permitted: ScopedService, stream: str) -> Stream:
-    """Return the stream with a name. Without a name, return the first stream, in the order of names, that the caller
-    sees.
+    """Return the stream with a name. For an empty name, return the first stream by name that the caller sees.
 
     Raise ForbiddenError if the caller may not see dead letters.
     """
@@ -87,8 +88,8 @@ def _seen(permitted: ScopedService, stream: str) -> Stream:
 
 
 def _replay(permitted: ScopedService, stream: Stream, text: str) -> None:
-    """Send a dead letter to the source topic again. ``text``: its partition and offset, such as ``0-17``. Raise
-    AscError if this is refused or fails.
+    """Send a dead letter to the source topic again. ``text``: the partition and offset of the dead letter in the
+    dead-letter topic, such as ``0-17``. Raise AscError if this is refused or fails.
     """
     permitted.check_replays(stream.config.topic)
     place = _PLACE.fullmatch(text)

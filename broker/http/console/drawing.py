@@ -1,4 +1,4 @@
-"""Elements of SVG charts: the plane with its rules and labels, and lines on it."""
+"""Elements of SVG charts: the coordinates of the plotting area, horizontal rules, labels, lines and shaded areas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ WIDTH, HEIGHT = 600, 140
 _LEFT, _RIGHT, _BOTTOM, _TOP = 76, 8, 22, 10
 
 Points = Sequence[tuple[float, float]]
-"""The positions of points. Each is a share of the width, from the left, and a share of the height, from the bottom."""
+"""The positions of points in the plotting area. Each has a share of the width, from 0 at the left to 1, and a share of
+the height, from 0 at the bottom to 1.
+"""
 
 
 def x_of(share: float) -> float:
@@ -25,7 +27,7 @@ def y_of(share: float) -> float:
 
 
 def line(number: int, points: Points) -> Markup:
-    """Return a line through points, or a single point. ``number`` selects its colour."""
+    """Return a line through points, or a circle for a single point. ``number``: the number of the line's colour."""
     places = [(x_of(x), y_of(y)) for x, y in points]
     if len(places) == 1:
         return Markup('<circle class="point point-{}" cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(number, *places[0])
@@ -34,7 +36,7 @@ def line(number: int, points: Points) -> Markup:
 
 
 def rule(share: float, said: str) -> Markup:
-    """Return a horizontal rule at a share of the height, with its label."""
+    """Return a horizontal rule at a share of the height, with the label ``said`` at its left."""
     return Markup(
         '<line class="rule" x1="{}" x2="{}" y1="{}" y2="{}"/>'
         '<text class="axis" x="{}" y="{}" text-anchor="end">{}</text>'
@@ -42,7 +44,7 @@ def rule(share: float, said: str) -> Markup:
 
 
 def ends(first: str, middle: str, last: str) -> Markup:
-    """Return the labels at the beginning, in the middle and at the end of the time axis."""
+    """Return the three labels of the time axis: at its beginning, in the middle and at its end."""
     labels = ((0.0, "start", first), (0.5, "middle", middle), (1.0, "end", last))
     return Markup("").join(
         Markup('<text class="axis" x="{}" y="{}" text-anchor="{}">{}</text>').format(x_of(at), HEIGHT - 4, anchor, said)
@@ -51,7 +53,7 @@ def ends(first: str, middle: str, last: str) -> Markup:
 
 
 def span(first: float, end: float) -> Markup:
-    """Return a shaded area between two shares of the width."""
+    """Return a shaded area between two horizontal positions, as shares of the width."""
     return Markup('<rect class="missing" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>').format(
         x_of(first), y_of(1), max(1.0, x_of(end) - x_of(first)), y_of(0) - y_of(1)
     )
@@ -59,7 +61,7 @@ def span(first: float, end: float) -> Markup:
 
 def rounded_up(most: float) -> float:
     """Return the least number that is not below ``most`` and is 1, 2 or 5 times a power of ten. Return 1 for values
-    close to zero.
+    below 1e-9.
     """
     if most < 1e-9:
         return 1.0

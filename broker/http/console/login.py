@@ -1,4 +1,4 @@
-"""Login to the console with a token, and logout."""
+"""Login to the console with a token, which begins a session, and logout."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
             return pages.page("login.html", {"title": "Log in", "next": wanted, "error": error}, 401)
         answer = RedirectResponse(wanted, 303)
         is_tls = request.url.scheme == "https"
-        # A session cookie ends with the browser. The daemon ends sessions without requests.
+        # The cookie has no expiry time, so the browser deletes it at its end. The daemon ends sessions that send no
+        # requests.
         answer.set_cookie(cookie_name(request), name, httponly=True, samesite="strict", secure=is_tls)
         return answer
 
@@ -49,8 +50,8 @@ def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
 
 
 def _address_in_console(wanted: str) -> str:
-    """Return the wanted address of the page after the login. If it is no page of the console, return the console's
-    first page.
+    """Return the address of the page that the browser shows after the login. If ``wanted`` is no page of the console,
+    return the console's first page, so that a link cannot lead to another site.
 
     >>> [_address_in_console(address) for address in ("/console/queries?text=late", "//elsewhere/", "https://elsewhere/")]
     ['/console/queries?text=late', '/console/', '/console/']

@@ -1,4 +1,4 @@
-"""The definition and the figures of a query's operator, as texts for pages of the console."""
+"""The definition and the state of a query's operator, as texts for pages of the console."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 
 def definition_rows(operator: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Return the names and texts of the fields that a definition sets, without its name and its summary.
+    """Return the name and the value, as text, of each field that a definition sets, without the fields ``name`` and
+    ``summary``. ``operator``: the definition as JSON; None for no operator.
 
     >>> definition_rows({"name": "near", "key": "k", "events": ["near", "apart"], "every_s": 10, "on": None})
     [('key', 'k'), ('events', 'near, apart'), ('every_s', '10')]
@@ -22,7 +23,8 @@ def definition_rows(operator: Mapping[str, Any] | None) -> list[tuple[str, str]]
 
 
 def figures_text(kept: Mapping[str, Any] | None) -> str:
-    """Return the figures of an operator's state in one line.
+    """Return the numbers, flags and texts of an operator's state in one line. ``kept``: the state as JSON; None for no
+    state.
 
     >>> figures_text({"name": "events", "objects_inside": 1200})
     'objects inside 1,200'

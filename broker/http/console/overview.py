@@ -1,4 +1,4 @@
-"""The first page of the console: the flow of records, and the health of the daemon."""
+"""The first page of the console: the rates and latencies of each stream, and the health of the daemon."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from broker.stream.metrics.timeline import MOMENT_S, Moment
 from broker.stream.stream import Stream
 
 _STEP_S = 60
-"""The step of the charts in seconds: one point for each minute."""
+"""The interval between two points of the charts, in seconds."""
 
 
 def overview_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the routes of ``/console/``, and of the part of the page that is refreshed repeatedly."""
+    """Return the routes of ``/console/``, and of the part of this page that the browser reloads every few seconds."""
     router = APIRouter()
     of_caller = Depends(permitted_of)
 
@@ -76,7 +76,7 @@ def _charts(moments: Sequence[Moment], began_s: float, *, whole: bool) -> list[A
         of_minute.setdefault(moment.at_s // _STEP_S * _STEP_S, []).append(moment)
 
     def rate(name: str, count_of: Callable[[Moment], float]) -> Line:
-        # The first minute and the one that is not over have fewer seconds.
+        # The first minute since the start and the current minute are incomplete, so divide by their actual lengths.
         values = {
             at_s: sum(map(count_of, some)) / max(MOMENT_S, min(at_s + _STEP_S, now_s) - max(at_s, began_s))
             for at_s, some in of_minute.items()

@@ -20,7 +20,8 @@ from broker.stream.metrics.latency import BOUNDS_S
 from broker.time_text import page_date, page_time
 
 _HEADERS = {
-    # Nothing from other hosts, no script or style within a page: what a record or a predicate holds stays text.
+    # The browser loads nothing from other hosts, and runs no script or style inside a page. So a text of a record or
+    # predicate can never act as a script.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
         "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -39,27 +40,29 @@ _REFUSAL_TITLES: Mapping[int, str] = {
 }
 
 _UNITS = ((3600.0, 3600.0, "h"), (120.0, 60.0, "min"), (0.9995, 1.0, "s"))
-"""The units of durations. For each unit: the least duration in seconds for which it is used, its length in seconds, and
-its name.
+"""The units of durations. For each unit: the least duration in seconds for which the unit is used, the length of the
+unit in seconds, and its name.
 """
 
 _FIRST, _LAST = (
     (("/", "Overview"), ("/queries", "Queries")),
     (("/plan", "Plan"), ("/trace", "Trace"), ("/dead-letters", "Dead letters")),
 )
-"""The links that every page has: the first ones come before the pages of the operator kinds, the last ones after these.
+"""The links that every page has, as paths and names: those before the pages of the operator kinds, and those after
+them.
 """
 
 _FIELDS_MAX = 50
-"""The most fields of a form. The largest form of the console has six."""
+"""The most fields that a posted form may have. The largest form of the console has six."""
 
 
 class Pages:
-    """The templates of the console. All values on a page are escaped. A character that a browser would obey or hide is
-    shown as its number.
+    """The templates of the console's pages. All values on a page are escaped. Control characters and invisible
+    characters are shown as their numbers.
 
-    The filter ``field`` leaves the values of form fields unchanged. ``logs_in``: whether a token is required.
-    ``links``: the addresses and names of further pages that every page links to.
+    The template filter ``field`` leaves the value of a form field unchanged, so that the browser sends the same value
+    again. ``logs_in``: whether the console requires a token. ``links``: the paths and names of the operator kinds'
+    pages, to which every page links.
     """
 
     def __init__(self, *, logs_in: bool, links: Sequence[tuple[str, str]] = ()) -> None:
@@ -79,13 +82,15 @@ class Pages:
         self._templates.globals.update(console=CONSOLE, logs_in=logs_in, links=[*_FIRST, *links, *_LAST])
 
     def page(self, name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
-        """Return the page, or the part of a page, that the template ``name`` renders from the values."""
+        """Return the page, or the part of a page, that the template ``name`` renders from ``values``. ``status``: the
+        HTTP status.
+        """
         return HTMLResponse(self._templates.get_template(name).render(values), status, _HEADERS)
 
     def refused(self, error: AscError, status: int, request: Request) -> Response:
-        """Return a refusal as a page, or as a part of a page if a part was requested."""
+        """Return a refusal as a page. Return it as a part of a page if htmx requested a part."""
         name = "refusal.html" if "hx-request" in request.headers else "refused.html"
-        # htmx puts an answer into the page only where its status is a success.
+        # htmx inserts an answer into the page only if the status is a success.
         shown_as = 200 if "hx-request" in request.headers else status
         return self.page(name, {"error": said(error), "title": refusal_title(status)}, shown_as)
 
@@ -100,8 +105,8 @@ def refusal_title(status: int) -> str:
 
 
 def said(error: AscError) -> dict[str, str]:
-    """Return the texts that a page shows of an error: its message in one line, and the mark of its position in a
-    predicate. The mark is empty for an error that has none.
+    """Return the texts that a page shows for an error: ``message``, its first line, and ``caret``, the line of the
+    predicate with a mark below the error. ``caret`` is empty if the error has no position in a predicate.
     """
     return {
         "message": str(error).split("\n", 1)[0],
@@ -110,9 +115,10 @@ def said(error: AscError) -> dict[str, str]:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """Return the fields of a posted form. The last value of a repeated field counts.
+    """Return the fields of a posted form by name. If a field is repeated, its last value is used.
 
-    Lines end with a line feed, whatever the browser sends. Raise QueryError for too many fields.
+    Line ends of values are converted to a line feed, because browsers send a carriage return too. Raise QueryError for
+    too many fields.
     """
     body = (await request.body()).decode("utf-8", "replace")
     try:
@@ -123,17 +129,17 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 Form = Annotated[Mapping[str, str], Depends(form_of)]
-"""The type of an endpoint's parameter that receives the fields of a posted form."""
+"""The type of an endpoint's parameter to which FastAPI passes the fields of a posted form."""
 
 
 def quoted_part(text: str) -> str:
-    """Return a text quoted for use as one part of a URL's path."""
+    """Return a text with all special characters quoted, including slashes, as one part of a URL's path."""
     return quote(text, safe="")
 
 
 def instant_on_page(text: str) -> str:
-    """Return a time in UTC in the form that a page shows. Its year may have more than four digits, unlike in
-    :func:`broker.time_text.page_date`.
+    """Return a time in UTC, given in ISO 8601, in the form that a page shows. The year may have more than four digits,
+    which :func:`broker.time_text.page_date` does not support.
 
     >>> instant_on_page("2013-07-10T12:00:00Z"), instant_on_page("+12345-01-01T00:00:00.5Z")
     ('2013-07-10 12:00:00 UTC', '+12345-01-01 00:00:00.5 UTC')
@@ -142,8 +148,8 @@ def instant_on_page(text: str) -> str:
 
 
 def micros_on_page(time_us: int | None) -> str:
-    """Return microseconds since 1970 in the form that a page shows, or a dash for None. A time outside the
-    years 1 to 9999 is shown as the first or last one of these years.
+    """Return a time, given in microseconds since 1970, in the form that a page shows. Return a dash for None. A time
+    before the year 1 or after the year 9999 is replaced by the first or last time of these years.
 
     >>> micros_on_page(1_373_414_400_000_000), micros_on_page(None)
     ('2013-07-10 00:00:00 UTC', '-')
@@ -154,7 +160,8 @@ def micros_on_page(time_us: int | None) -> str:
 
 
 def number_text(value: float | None) -> str:
-    """Return a number in a readable form, or a dash for None.
+    """Return a number with separators of thousands. A number below 100 that is not whole has three digits. Return a
+    dash for None.
 
     >>> number_text(1234567), number_text(0.25), number_text(None)
     ('1,234,567', '0.25', '-')
@@ -165,7 +172,7 @@ def number_text(value: float | None) -> str:
 
 
 def counted_text(number: float, noun: str) -> str:
-    """Return a number with its noun.
+    """Return a number with a noun, which gets a plural s if the number is not 1.
 
     >>> counted_text(1.0, "time"), counted_text(1234, "cell"), counted_text(0.25, "time")
     ('1 time', '1,234 cells', '0.25 times')
@@ -175,7 +182,7 @@ def counted_text(number: float, noun: str) -> str:
 
 
 def duration_text(seconds: float | None) -> str:
-    """Return a duration with three digits, in the unit that suits its size. Return a dash for None.
+    """Return a duration with three digits, in ms, s, min or h, whichever suits its size. Return a dash for None.
 
     >>> duration_text(0.0831), duration_text(2.5), duration_text(100.0), duration_text(1234.5), duration_text(None)
     ('83.1 ms', '2.5 s', '100 s', '20.6 min', '-')
@@ -188,8 +195,8 @@ def duration_text(seconds: float | None) -> str:
 
 
 def latency_text(seconds: float | None) -> str:
-    """Return a quantile of the latency as text. From the last bound of the histogram on, the text only says that the
-    latency exceeds this bound.
+    """Return a quantile of the latency as text. If the quantile is in the last, unbounded interval of the histogram,
+    the text only says that the latency exceeds the last bound.
 
     >>> latency_text(100.0), latency_text(3600.0)
     ('100 s', 'more than 1 h')

@@ -1,4 +1,4 @@
-"""A chart of a line over panes of event time, as SVG, with the intervals in which records may be missing."""
+"""A line chart over panes of event time, as SVG. Intervals in which records may be missing are shaded."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from broker.http.console.drawing import HEIGHT, WIDTH, Points, ends, line, round
 from broker.pages.markup import text
 
 _UNITS = ((1e15, ""), (1e12, " T"), (1e9, " G"), (1e6, " M"))
-"""The units of large values. For each unit: the least value for which it is used, and its sign. An empty sign means
-that a value is shown with a power of ten.
+"""The units of large values. For each unit: the least value for which it is used, and its sign. A value with an empty
+sign is written with a power of ten.
 """
 
 Interval = tuple[int | None, int | None]
-"""An interval in microseconds: its beginning, and its exclusive end. None means no bound."""
+"""An interval in microseconds since 1970: its beginning, and its exclusive end. None means no bound on this side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panes:
-    """The axis of time. It has ``points`` points, each for an interval of ``step_us`` microseconds. The first interval
-    begins at ``first_us``.
+    """The time axis of a chart. It has ``points`` points, each for an interval of ``step_us`` microseconds. The first
+    interval begins at ``first_us`` (microseconds since 1970).
     """
 
     first_us: int
@@ -31,7 +31,7 @@ class Panes:
     points: int
 
     def share(self, at_us: int) -> float:
-        """Return the position of a time on the axis, from 0 to 1."""
+        """Return the position of a time on the axis, from 0 at the beginning to 1 at the end."""
         return min(1.0, max(0.0, (at_us - self.first_us) / (self.step_us * self.points)))
 
 
@@ -47,9 +47,10 @@ def pane_chart(
 ) -> Markup:
     """Return a chart with one line over panes of event time.
 
-    ``values``: the value of each point, by the number of the point. A point without a value has the value
-    ``over_nothing``; if that is None, the point is not drawn. ``said``: the content in words. ``times``: the labels of
-    the beginning, the middle and the end. ``missing``: the intervals in which records may be missing, which are shaded.
+    ``values``: the value of each point, by the number of the point. ``over_nothing``: the value of a measure over no
+    records, which points without a value get; None omits these points. ``said``: the content in words, for users who
+    cannot see the chart. ``times``: the labels of the beginning, the middle and the end. ``missing``: the intervals in
+    which records may be missing, which are shaded.
     """
     low, high = _bounds([*values.values(), *(() if over_nothing is None else (over_nothing,))])
     shades = [span(*own) for each in missing if (own := _shares(panes, each)) is not None]
@@ -62,7 +63,7 @@ def pane_chart(
 
 
 def short_number(value: float) -> str:
-    """Return a number of an axis in a few characters.
+    """Return a number for the label of an axis, in a few characters.
 
     >>> short_number(2_500_000.0), short_number(-0.25), short_number(1_000.0), short_number(5e17)
     ('2.5 M', '-0.25', '1,000', '5e+17')
@@ -74,7 +75,7 @@ def short_number(value: float) -> str:
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Return the least and the greatest value of the axis. The axis always includes 0."""
+    """Return the least and the greatest value of the y axis, as round numbers. The axis always includes 0."""
     least, most = min(values, default=0.0), max(values, default=0.0)
     high = min(rounded_up(most), sys.float_info.max) if most > 0 else 0.0
     low = -min(rounded_up(-least), sys.float_info.max) if least < 0 else 0.0
@@ -82,19 +83,21 @@ def _bounds(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _ruled(low: float, high: float) -> list[float]:
-    """Return the values at which rules are drawn: both ends, and 0 or the middle."""
+    """Return the values at which horizontal rules are drawn: both ends of the axis, and between them 0, or the middle
+    if all values have one sign.
+    """
     return [low, 0.0 if low < 0 < high else (low + high) / 2, high]
 
 
 def _share(value: float, low: float, high: float) -> float:
-    # Of the largest doubles the difference would be infinite.
+    # Values are halved first, because the difference of two very large doubles would be infinite.
     return value / high / 2 + 0.5 if high == -low else (value / 2 - low / 2) / (high / 2 - low / 2)
 
 
 def _pieces(
     points: int, values: Mapping[int, float], over_nothing: float | None, low: float, high: float
 ) -> Iterator[Points]:
-    """Yield the connected parts of the line, which end at points without a value."""
+    """Yield the parts of the line between points without a value."""
     piece: list[tuple[float, float]] = []
     for point in range(points):
         value = values.get(point, over_nothing)
@@ -108,8 +111,8 @@ def _pieces(
 
 
 def _shares(panes: Panes, interval: Interval) -> tuple[float, float] | None:
-    """Return the beginning and the end of an interval as shares of the axis. Return None if the interval covers no part
-    of the axis.
+    """Return the beginning and the end of the part of an interval that is on the axis, as shares of the axis. Return
+    None if no part of the interval is on the axis.
     """
     last_us = panes.first_us + panes.step_us * panes.points
     first_us = panes.first_us if interval[0] is None else max(panes.first_us, interval[0])

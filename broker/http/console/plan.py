@@ -1,4 +1,6 @@
-"""The page of a stream's plan: its blocks, the sequences of the blocks, and the monitor's rearrangements."""
+"""The console page of a stream's plan: its blocks, the sequence of each block, and the times at which the monitor
+replaced a sequence.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of queries: the list, one query, and the forms with which a query is added or changed."""
+"""The console pages of queries: the list, one query, and the forms that add or change a query."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def query_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService])
     """Return the routes of the pages of queries. The list and the single queries are under ``/console/queries``; forms,
     actions and parts of pages are under ``/console/query``.
 
-    The two prefixes are separate, because an id may be any word, and the id of an unreadable record any text.
+    The two prefixes are different, because an id may be any word, such as ``new``. The key of an unreadable record may
+    even be any text.
     """
     router = APIRouter()
     add_list(router, pages, Depends(permitted_of))
@@ -77,7 +78,8 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         query = permitted.get(query_id)
         records = last_matches(permitted, query, _MATCHES_SHOWN)
         empty = "None of the last records in its topic is of this query."
-        # A join is asked about by one shape at a time: its records are followed for all queries.
+        # A trace explains the verdict of a join only for one shape, so the links of a join trace its records for all
+        # queries.
         asked = query_id if query.join is None else None
         of_query = "" if asked is None else f"&query={quoted_part(asked)}"
         link = f"{CONSOLE}/trace?stream={quoted_part(query.stream)}{of_query}"
@@ -102,7 +104,7 @@ def _add_forms(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     @router.post("/query/check")
     def check(form: Form, permitted: ScopedService = of_caller) -> Response:
-        """Return the verdict on a predicate while it is typed: a part of the form."""
+        """Return a part of the form: the result of the validation of a predicate, while the user types it."""
         where = form.get("where", "")
         if not where.strip():
             return pages.page("verdict.html", {"verdict": None, "error": None})
@@ -111,13 +113,14 @@ def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
             verdict = checked(permitted, permitted.stream_of(form.get("stream") or None), where, layer)
         except AscError as error:
             return pages.page("verdict.html", {"verdict": None, "error": said(error)})
-        # No test for a join, because it would run for all of its shapes together.
+        # The form offers no trial for a join, because the trial would evaluate the predicate for all shapes of the
+        # layer.
         tries = permitted.may_change and layer is None
         return pages.page("verdict.html", {"verdict": verdict, "error": None, "tries": tries})
 
     @router.post("/query/try")
     def attempt(form: Form, permitted: ScopedService = of_caller) -> Response:
-        """Return the result of a predicate on the last records: a part of the form."""
+        """Return a part of the form: the number of the last records that a predicate would have accepted."""
         try:
             stream = permitted.stream_of(form.get("stream") or None)
             found = tried(permitted, stream, form.get("where", ""), _TRIED, 0, as_typed=True)
@@ -134,7 +137,8 @@ def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
     def made(permitted: ScopedService, change: Change, verb: str, form: Form, query_id: str | None) -> Response:
         """Apply a change, and return a redirection to the query's page. If the change is refused, return the form
-        again, with the reason.
+        again, with the error. ``verb``: the verb for the audit. ``query_id``: the query that the form changes; None for
+        a new query.
         """
         try:
             permitted.apply([change], verb).raised()
@@ -179,9 +183,8 @@ def _form_values(permitted: ScopedService, form: Form, query_id: str | None) -> 
 
 
 def _constructs(permitted: ScopedService, query: RegisteredQuery) -> str | None:
-    """Return a description of the constructs of a query in words, or the reason why there is none. Return None if the
-    caller may not see the constructs. Return None also for a join, because each of its shapes has separate
-    constructs.
+    """Return a text about the constructs that a query uses, or the reason why there is none. Return None if the caller
+    may not see the constructs. Return None for a join, because each shape has separate constructs.
     """
     if not permitted.sees_whole_streams or query.join is not None:
         return None
@@ -192,10 +195,11 @@ def _constructs(permitted: ScopedService, query: RegisteredQuery) -> str | None:
 
 
 def _reader(permitted: ScopedService, query: RegisteredQuery) -> dict[str, Any] | None:
-    """Return the figures of the operator of a query. They count all queries of the same kind on the stream.
-    ``reads_feed``: whether the kind reads a feed.
+    """Return the state of the operator of a query's kind on the query's stream. The numbers are for all queries of this
+    kind together.
 
-    Return None if the caller may not see them, if the query has no operator, or if nothing was read.
+    The field ``reads_feed`` says whether the kind reads a feed. Return None if the caller may not see the numbers, if
+    the query has no operator, or if the stream has no state of this kind.
     """
     stream = permitted.streams().get(query.stream)
     if query.operator is None or stream is None or not permitted.sees_whole_streams:

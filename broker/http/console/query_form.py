@@ -1,4 +1,6 @@
-"""The form of a query: the fields that it displays, and the fields that a browser sends."""
+"""The form that adds or changes a query: the fields that it shows, and the conversion of the fields that a browser
+sends.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ FIELDS = ("id", "stream", "where", "topic", "labels", "version", "layer")
 
 
 def shown_fields(query: RegisteredQuery) -> dict[str, str]:
-    """Return the fields that the form shows of a standing query.
+    """Return the fields of a standing query as the form shows them.
 
-    They include the version of the query, so that a form which was opened before another change does not undo that
-    change. They include the layer of a join, because its predicate is checked with the layer.
+    They include the version of the query. If another change comes after the form was opened, the version differs, and
+    the form's change is refused. They include the layer of a join, because its predicate is validated with the layer.
     """
     return {
         "id": query.id,
@@ -32,7 +34,9 @@ def shown_fields(query: RegisteredQuery) -> dict[str, str]:
 
 
 def new_fields(form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields of a new query from a form. Raise QueryError for invalid labels."""
+    """Return the fields of a new query, in the form of a request body, from the fields of a form. Raise QueryError for
+    invalid labels.
+    """
     fields: dict[str, Any] = {"id": form.get("id", ""), "where": form.get("where", ""), "labels": _labels(form)}
     return {**fields, **{name: form[name] for name in ("stream", "topic") if form.get(name)}}
 
@@ -40,14 +44,15 @@ def new_fields(form: Mapping[str, str]) -> dict[str, Any]:
 def altered(query_id: str, form: Mapping[str, str]) -> Alter:
     """Return the change of a standing query that a form requests.
 
-    When the change is applied, it is refused if the query is no longer the one that the form showed.
+    When the change is applied, it is refused if the version of the query differs from the version that the form showed.
     """
 
     def changed(standing: RegisteredQuery) -> dict[str, Any]:
         if form.get("version", "") != str(standing.version):
             remedy = "was changed by another since this form was opened: open it anew, and change that"
             raise QueryError("query", query_id[:250], remedy)
-        # Browsers change line ends, so compare texts without them: an unchanged field stays as it is.
+        # Browsers change the ends of lines, so texts are compared with equal line ends. A field that the user did not
+        # edit stays unchanged.
         fields: dict[str, Any] = {}
         if _lines(form.get("where", "")) != _lines(standing.where):
             fields["where"] = form.get("where", "")
@@ -63,8 +68,8 @@ def altered(query_id: str, form: Mapping[str, str]) -> Alter:
 
 
 def alteration(query_id: str, changed: Callable[[RegisteredQuery], Mapping[str, Any]]) -> Alter:
-    """Return a change of some fields of a standing query. ``changed`` returns these fields when the change
-    is applied.
+    """Return a change of some fields of a standing query. ``changed``: a function that gets the current query when the
+    change is applied, and returns the new values of these fields.
     """
 
     def made(standing: RegisteredQuery | None) -> RegisteredQuery:

@@ -1,4 +1,4 @@
-"""The list of queries: search, order and paging."""
+"""The console's list of queries: search, order and paging."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ _PAGE = 50
 _COUNT_MAX = 10**18
 
 ORDERS = {"id": "id", "accepted": "most accepted", "rate": "most in the last minute", "errors": "most errors"}
-"""The orders of the list: their names in the parameters, and the texts that the form shows for them."""
+"""The orders of the list: the names that the URL's parameter ``order`` has, and the texts in the form."""
 
 
 class Listing(BaseModel):
     """The parameters of the console's list of queries.
 
-    ``after``: the id of the last query on the preceding page. ``figure``: the figure of that query. ``seen``: the
-    number of queries up to it.
+    ``text``: a text that the predicate or the id contains. ``prefix``: the beginning of the ids. ``label``: a label, as
+    ``key=value``. ``after``: the id of the last query on the preceding page. ``figure``: the value of the ordering
+    figure for this query. ``seen``: the number of queries on all preceding pages.
     """
 
     text: str = ""
@@ -43,7 +44,7 @@ class Listing(BaseModel):
 
 
 def add_list(router: APIRouter, pages: Pages, of_caller: Any) -> None:
-    """Add the list of queries to the console's pages."""
+    """Add the route of the list of queries, ``/console/queries``, to the router."""
 
     @router.get("/queries")
     def listed(request: Request, asked: Annotated[Listing, Query()], permitted: ScopedService = of_caller) -> Response:
@@ -90,7 +91,7 @@ def _wanted(asked: Listing) -> Wanted:
 
 
 def _page(permitted: ScopedService, asked: Listing, wanted: Wanted) -> tuple[list[RegisteredQuery], Place | None]:
-    """Return the queries of a page, and the position at which the next page begins."""
+    """Return the queries of a page, and the position after which the next page begins; None on the last page."""
     if asked.order != "id":
         after = None if asked.after is None else Place(asked.figure, asked.after)
         return ranked(permitted, asked.order, wanted, after, _PAGE)
@@ -103,8 +104,10 @@ def _from(place: Place) -> dict[str, Any]:
 
 
 def range_text(here: int, seen: int, among: int, *, has_text: bool) -> str:
-    """Return a text that says which queries a page shows. ``here``: the number of queries on the page. ``seen``: their
-    number on the preceding pages. ``among``: their number in total.
+    """Return a text about the queries on a page: their numbers in the list, and the length of the list. ``here``: the
+    number of queries on the page. ``seen``: their number on the preceding pages. ``among``: the number of queries in
+    total. ``has_text``: whether the list was searched for a text, so that ``among`` also counts queries without the
+    text.
 
     >>> range_text(50, 0, 1014, has_text=False), range_text(50, 50, 1014, has_text=False)
     ('50 of 1,014 queries', '51 to 100 of 1,014 queries')

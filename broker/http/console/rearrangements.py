@@ -1,4 +1,4 @@
-"""The rearrangements of the monitor on a time line, as SVG."""
+"""A time line of the monitor's rearrangements, as SVG. A rearrangement replaces the sequence of a block."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _KINDS = ("macro", "hybrid", "kept")
 
 
 def time_line(events: Sequence[Mapping[str, Any]], now_s: float) -> Markup:
-    """Return a drawing of the monitor's events, from the first event to now. Return an empty text if there are no
-    events.
+    """Return a drawing of the monitor's rearrangements, from the first to now. Return an empty text if there are none.
 
-    Each event is a vertical stroke. It begins at the cost of a record before the event (in constructs), and ends in a
-    point at the cost after the event. The list beside the drawing describes the events in words.
+    Each event is a vertical stroke at its time. The stroke goes from the cost before the event to the cost after it,
+    where it has a point. The cost is the number of constructs evaluated per record. ``events``: each with its time,
+    kind, block and costs; the kind ``kept`` means that the former sequence was kept.
     """
     if not events:
         return Markup("")

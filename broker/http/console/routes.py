@@ -1,4 +1,4 @@
-"""The routes of all pages of the console, under one path."""
+"""The routes of all pages of the console, under the path ``/console``."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _FILES = f"{CONSOLE}/static"
 def console_routes(
     pages: Pages, permitted_of: Callable[[Request], ScopedService], access: Access, sessions: Sessions
 ) -> tuple[APIRouter, list[str]]:
-    """Return the router of the pages under ``/console``; it also redirects ``/`` to them. Return also the addresses of
-    the pages, with the names of their parameters.
+    """Return the router of the pages under ``/console``, which also redirects ``/`` to the console. Return also the
+    paths of the pages with the names of their parameters, for the metrics of requests.
 
-    None of these pages belongs to the API.
+    The OpenAPI document does not contain these pages.
     """
     router = APIRouter(include_in_schema=False)
 

@@ -1,4 +1,6 @@
-"""The page of a trace. The user types a record or selects one, and the page shows its path along the sequence."""
+"""The console page of a trace. The user types a record, or selects one of the source topic, and the page shows the path
+of the record along the sequence.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ _WITHIN_S = 5.0
 def trace_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/trace``.
 
-    The page for a record of the source topic has a separate address; the page for a typed record has none.
+    A page for a record of the source topic can be linked, because its URL names the record. A page for a typed record
+    cannot, because the form posts the record.
     """
     router = APIRouter()
     of_caller = Depends(permitted_of)
@@ -52,9 +55,9 @@ def trace_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService])
 
     @router.get("/trace/records")
     def records(stream: str = "", query: str = "", permitted: ScopedService = of_caller) -> Response:
-        """Return the last records of a stream's source topic, to pick one, as a part of the page.
+        """Return a part of the page: the last records of a stream's source topic, from which the user selects one.
 
-        They are for a query where one is named.
+        ``query``: the id of the query whose verdict the trace of the selected record shows; empty for none.
         """
         permitted.check_sees_whole_streams("records of stream", "ask one who may")
         permitted.check_sees_records("records of stream", "ask one who may")
@@ -98,8 +101,8 @@ def _traced(pages: Pages, permitted: ScopedService, form: Mapping[str, str]) -> 
 
 
 def _stream_of(permitted: ScopedService, stream: str, query: str) -> str:
-    """Return the name of a query's stream, if the caller sees the query. Otherwise return the named stream. Without a
-    name, return the first stream that the caller sees.
+    """Return the name of the stream of a query that the caller sees. Without such a query, return ``stream``. If this
+    is empty too, return the first stream by name that the caller sees.
     """
     try:
         own = permitted.get(query).stream if query else ""

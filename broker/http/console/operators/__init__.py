@@ -1,1 +1,1 @@
-"""Console pages of the operator kinds: one module for each kind, found by its name."""
+"""Console pages of the operator kinds: one module for each kind, which is imported by the name of the kind."""

@@ -1,4 +1,6 @@
-"""The console pages of cubes: the list, and views of a cube as a pivot table and a chart."""
+"""The console pages of cubes: the list, and a page for each cube, which shows groups and measures as a pivot table and
+a chart.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ LINK = ("/cubes", "Cubes")
 
 _PAGE = 50
 _PARTITIONS_SHOWN = 50
-"""The most partitions that a page lists, and also the most gaps."""
+"""The largest number of partitions that a page lists, and of gaps."""
 
 _PROGRESS: Mapping[PartitionState, str] = {
     "read": "records with a time",
@@ -47,7 +49,9 @@ _PROGRESS: Mapping[PartitionState, str] = {
 
 
 def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the routes of ``/console/cubes``, of a page for each cube, and of a page of what each cube stores."""
+    """Return the routes of ``/console/cubes``, of the page of each cube, and of the page about the stored views of each
+    cube.
+    """
     router = APIRouter()
     of_caller = Depends(permitted_of)
     add_stored(router, pages, of_caller)
@@ -76,8 +80,8 @@ def _add_cubes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         content: dict[str, Any] = {"look": None, "error": None}
         query, status = shown(permitted, cube.query), 200
         try:
-            # This opens the file of the cubes. If that fails, the page shows the reason, and not that the cube is
-            # empty.
+            # Reading the snapshot opens the file of the cubes. If that fails, the page shows the error, because an
+            # empty page would say that the cube is empty.
             state = cube.folder.keeper.snapshot.cubes.get(cube.id)
             if state is not None:
                 view = asked.settled(definition, kept_levels(state))
@@ -106,7 +110,9 @@ def _add_cubes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
 
 def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[str, Any]:
-    """Return the values of a page that are computed from the cells of a cube. Raise AscError if the view is refused."""
+    """Return the values of a page that are computed from the cells of a cube: the pivot table, the chart and the
+    sources. Raise AscError if the cube refuses the question of the view.
+    """
     wanted = view.wanted()
     look = cube.folder.keeper.questions.look(cube.id, wanted, permitted.cancellation, lookups_of(permitted).now)
     body = wanted.question(look.layout.definition)
@@ -123,8 +129,8 @@ def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[st
 
 
 def _form(definition: CubeDefinition, view: View, attributes: Sequence[str]) -> dict[str, Any]:
-    """Return the choices of the form: a level of each dimension, an attribute of a look-up, the columns, measures and
-    orders.
+    """Return the choices in the form of a cube's page: levels of each dimension, attributes of look-ups, measures,
+    functions of states, and orders. ``attributes``: the attributes of look-ups that questions to the cube may use.
     """
     names = [measure.name for measure in definition.measures]
     ordered = [*names, view.call.strip()] if view.call.strip() else names
@@ -145,7 +151,9 @@ def _form(definition: CubeDefinition, view: View, attributes: Sequence[str]) -> 
 
 
 def _chart(look: Look, definition: CubeDefinition) -> Any:
-    """Return a chart of a measure over the panes of an interval. Return None if there is nothing to draw."""
+    """Return a chart of the view's measure over the panes of its interval. Return None if the cube has no panes, or the
+    answer has no series of values.
+    """
     series, grain_us = look.series, definition.grain_us
     if series is None or grain_us is None:
         return None
@@ -170,5 +178,5 @@ def _micros(text: str | None) -> int | None:
     try:
         return None if text is None else instant_of("gap", text)
     except CubeError:
-        # The instant is outside of the years that a text can have.
+        # The time is outside of the years that a time text can have, so the gap has no bound on this side.
         return None

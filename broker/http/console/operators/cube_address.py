@@ -1,4 +1,6 @@
-"""Addresses of views of a cube: the parameters of a page that show a view, and the links from one view to others."""
+"""URLs of a cube's page: their parameters determine which groups and measures the page shows, and links change some of
+these parameters.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +18,25 @@ from broker.http.guards import CONSOLE
 from broker.operators.cube.look import Wanted
 
 ROWS, COLUMNS = 50, 12
-"""The most rows and columns of a page."""
+"""The largest numbers of rows and of columns that the pivot table on a page has."""
 
 SLICES_MAX = 32
-"""The most slices of a view."""
+"""The largest number of slices of a view. A slice is a condition on dimensions, which selects cells."""
 _COUNTED = 10**15
 _CURSOR = re.compile(r"([0-9]{1,15})-([0-9]{1,15})", re.ASCII)
 
 
 class View(BaseModel):
-    """Content of the page of a cube.
+    """The content of a cube's page, as the parameters of the page's URL.
 
-    ``by``: the dimensions of rows; None for a first level of the cube, an empty text for none. ``across``: the
-    dimension of columns. ``where``: slices, all of which hold. ``cursor``: the commit of the page before, and the rows
-    up to it. ``call``: a function of a declared state, which replaces ``measure``. ``hours``: the local hours that are
-    read. ``columns``: the columns on the pages before.
+    ``by``: the levels that group the rows; None means the first level of the cube, and an empty text means no level.
+    ``across``: the level that groups the columns; empty for no columns. ``where``: slices, each a predicate; the view
+    contains only cells that satisfy all of them. ``begin``, ``end``: the interval of event time. ``hours``: the local
+    hours whose panes are read. ``live``, ``late``: whether open panes and separately stored late records count.
+    ``measure``: the measure that the table with columns shows. ``call``: a function of a declared state, used in place
+    of ``measure``. ``order``: a measure and a direction, such as ``delay DESC``. ``cursor``: the commit from which the
+    preceding page was read, and the number of rows up to that page's end. ``columns``: the number of columns on the
+    preceding pages.
     """
 
     model_config = ConfigDict(populate_by_name=True, frozen=True)
@@ -50,11 +56,12 @@ class View(BaseModel):
     columns: Annotated[int, Field(ge=0, le=_COUNTED)] = 0
 
     def settled(self, definition: CubeDefinition, kept: Levels | None = None) -> View:
-        """Return the view without empty names and slices. If it does not say whether it has dimensions of rows, it gets
-        the first level of the cube's first dimension of which older panes keep a level. The dimension of the columns is
+        """Return the view without empty names and slices. If ``by`` is None, the rows are grouped by the first level of
+        one dimension: the first dimension of which all kept panes have a level. A dimension that groups the columns is
         removed from the rows.
 
-        ``kept``: the levels that all kept panes have; None if they are not known.
+        ``kept``: for each dimension, the finest level that all kept panes have; None means that every pane has the
+        finest level.
         """
         dimensions = definition.dimensions
         by = [name for name in self.by if name] if self.by is not None else _first(dimensions, kept)
@@ -65,7 +72,7 @@ class View(BaseModel):
         return self.model_copy(update={"by": by, "where": where})
 
     def wanted(self) -> Wanted:
-        """Return the content that the view requests from the cube. Raise CubeError for an invalid cursor."""
+        """Return the question to the cube whose answer the page shows. Raise CubeError for an invalid cursor."""
         order = [self.order] if self.order else None
         body: dict[str, Any] = {
             "where": " AND ".join(f"({text})" for text in self.where) or None,
@@ -89,8 +96,8 @@ class View(BaseModel):
 
     @property
     def seen(self) -> tuple[int | None, int]:
-        """Return the commit from which the preceding page was read, and the number of rows up to the end of that page.
-        Without a preceding page, return None and 0.
+        """Return the number of the commit from which the preceding page was read, and the number of rows up to the end
+        of that page. Without a preceding page, return None and 0.
         """
         if not self.cursor:
             return None, 0
@@ -102,8 +109,8 @@ class View(BaseModel):
         return int(found[1]), int(found[2])
 
     def address(self, query_id: str, **changes: Any) -> str:
-        """Return the address of the view with some fields changed. It is the address of the view's first page, unless
-        the changes contain ``cursor`` or ``columns``.
+        """Return the URL of the view after a change of some fields. If the changes contain neither ``cursor`` nor
+        ``columns``, it is the URL of the first page.
         """
         first = {} if changes.keys() & {"cursor", "columns"} else {"cursor": "", "columns": 0}
         new = self.model_copy(update={**first, **changes})
@@ -120,7 +127,7 @@ class View(BaseModel):
 
 
 def cube_address(query_id: str) -> str:
-    """Return the address of a cube's page.
+    """Return the path of a cube's page.
 
     >>> cube_address("late")
     '/console/cubes/late'
@@ -134,7 +141,7 @@ def _first(dimensions: Dimensions, kept: Levels | None) -> list[str]:
 
 
 def _hierarchy(name: str, dimensions: Dimensions) -> int | None:
-    """Return the index of the hierarchy that contains the level ``name``. Return None if no hierarchy contains it."""
+    """Return the index of the dimension that has the level ``name``. Return None if no dimension has it."""
     try:
         (place,) = dimensions.order_of([name])
     except CubeError:

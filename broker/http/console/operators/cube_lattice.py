@@ -1,4 +1,4 @@
-"""The lattice of a cube as a page shows it: the stored views, and of the others as many as a picture has space for."""
+"""The lattice of a cube for a page: all stored views, and as many other views as the page has space for."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.lattice_views import ROLES, ListedRole, ListedView, answering_cells, most_asked, stored_views
 
 NODES_MOST = 60
-"""The most views that a page shows."""
+"""The largest number of views that a page shows."""
 _GRAINS_MOST = 8
-"""The most lengths of panes of which a page shows views that are not stored."""
+"""The largest number of pane lengths for which a page shows all cuboids, including views that are not stored."""
 _HOUR_S, _DAY_S = 3_600, 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class LatticeNode:
-    """A view as a page shows it.
+    """A view of a cube's lattice, with the facts that a page shows.
 
-    ``cuboid``: its levels as text. ``grain``: the length of its panes as text. ``roles``: the reasons why it is stored;
-    empty if it is not. ``cells``, ``panes``: what is stored of it. ``is_filled``: whether it is complete, so that
-    questions use it. ``source``: the nearest stored view from which it is computed; None for the base view.
+    ``cuboid``: the levels of the cuboid as text. ``grain``: the length of the panes as text. ``roles``: the reasons why
+    the view is stored; empty if it is not stored. ``cells``, ``panes``: the numbers of stored cells and panes.
+    ``is_filled``: whether the view is complete, so that questions use it. ``source``: the stored view from which this
+    view is computed; None for the base view. ``source_name``: the source as text. ``asked``: the number of questions
+    for the view in an hour.
     """
 
     view: View
@@ -41,17 +43,18 @@ class LatticeNode:
 
     @property
     def name(self) -> str:
-        """Return the view as text, as ``origin, carrier at 1d``."""
+        """Return the view as text, such as ``origin, carrier at 1d``."""
         return f"{self.cuboid} at {self.grain}"
 
 
 @dataclass(frozen=True, slots=True)
 class ShownLattice:
-    """A lattice as a page shows it.
+    """The part of a cube's lattice that a page shows.
 
     ``nodes``: the shown views, finer cuboids first. ``stored``: the number of stored views. ``stored_more``,
-    ``cells_more``: the number of stored views that are not shown, and their cells. ``others_more``: the number of views
-    that are neither stored nor shown. ``cuboids``, ``grains``: the size of the lattice.
+    ``cells_more``: the number of stored views that are not shown, and of their cells. ``others_more``: the number of
+    views that are neither stored nor shown. ``cuboids``, ``grains``: the numbers of cuboids and of pane lengths in the
+    lattice.
     """
 
     nodes: tuple[LatticeNode, ...]
@@ -64,9 +67,10 @@ class ShownLattice:
 
 
 def shown_lattice(state: CubeState, asked: Mapping[View, float]) -> ShownLattice:
-    """Return the lattice of a cube. ``asked``: the questions for each view in an hour.
+    """Return the part of a cube's lattice that a page shows. ``asked``: the number of questions for each view in an
+    hour.
 
-    Cost: it depends on the stored, asked and shown views, not on the size of the lattice.
+    Cost: proportional to the numbers of stored, asked and shown views, and independent of the size of the lattice.
     """
     dimensions, grain_s = state.definition.dimensions, state.grain_us // 1_000_000
     lattice, base = Lattice(dimensions, grain_s), View.base(dimensions)
@@ -79,7 +83,7 @@ def shown_lattice(state: CubeState, asked: Mapping[View, float]) -> ShownLattice
     )
     shown = set(views)
     more = [several for view, several in stored.items() if view not in shown]
-    # Bands may have panes of several days, which are not in the lattice.
+    # Bands of older panes may have pane lengths of several days, which are not in the lattice.
     others = lattice.count - sum(lattice.has(view) for view in shown | stored.keys())
     return ShownLattice(
         nodes,
@@ -93,7 +97,7 @@ def shown_lattice(state: CubeState, asked: Mapping[View, float]) -> ShownLattice
 
 
 def cuboid_text(dimensions: Dimensions, cuboid: Levels) -> str:
-    """Return a cuboid as text: its dimensions with the coarser levels, as groups have them.
+    """Return a cuboid as text: the names of its levels, each after the coarser levels of the same dimension.
 
     >>> cuboid_text(Dimensions((("origin", "dest"), ("carrier",))), (2, 1)), cuboid_text(Dimensions(()), ())
     ('origin, dest, carrier', '()')
@@ -102,7 +106,9 @@ def cuboid_text(dimensions: Dimensions, cuboid: Levels) -> str:
 
 
 def _stored(state: CubeState) -> dict[View, list[ListedView]]:
-    """Return what is stored of each view, the most important reason first. The base view comes first."""
+    """Return the stored parts of each view, each with its role (the reason why it is stored), the most important role
+    first. The base view comes first.
+    """
     by_view: dict[View, list[ListedView]] = {}
     for own in stored_views(state, None):
         by_view.setdefault(own.view, []).append(own)
@@ -110,8 +116,8 @@ def _stored(state: CubeState) -> dict[View, list[ListedView]]:
 
 
 def _chosen(lattice: Lattice, stored: Mapping[View, Sequence[ListedView]], asked: Mapping[View, float]) -> list[View]:
-    """Return the views to show, finer cuboids first: the stored ones, those asked for most, then all others of the
-    shown lengths of panes, if there is space for all.
+    """Return the views to show, finer cuboids first. Stored views are selected first, then the views with the most
+    questions. All other views of the shown pane lengths are added if the page has space for all.
     """
 
     def importance(view: View) -> tuple[int, int, View]:
@@ -131,8 +137,8 @@ def _chosen(lattice: Lattice, stored: Mapping[View, Sequence[ListedView]], asked
 
 
 def _grains(lattice: Lattice, views: Iterable[View]) -> list[int]:
-    """Return the lengths of panes of which all cuboids are shown if there is space: all, or if they are many, those of
-    the views, an hour and a day.
+    """Return the pane lengths of which all cuboids are shown if the page has space. These are all lengths, if they are
+    few; otherwise an hour, a day, and the lengths of ``views``.
     """
     if len(lattice.lengths) <= _GRAINS_MOST:
         return list(lattice.lengths)
@@ -150,8 +156,9 @@ def _node(
     *,
     asked: float,
 ) -> LatticeNode:
-    """Return a view with its source. ``stored``: what is stored of it. ``sources``: the cells of each view that may be
-    one. ``named``: the base view, and its name as a source.
+    """Return a view with its source, the stored view from which it is computed. ``stored``: the stored parts of the
+    view. ``sources``: the number of cells of each view that can be a source. ``named``: the base view, and its name as
+    a source. ``asked``: the number of questions for the view in an hour.
     """
     base, base_name = named
     source, source_name = next((own.source for own in stored if own.source is not None), None), ""
@@ -175,7 +182,9 @@ def _node(
 
 
 def rows_of(nodes: Sequence[LatticeNode]) -> Iterator[tuple[Levels, list[LatticeNode]]]:
-    """Yield the cuboids of a picture with their views, coarser cuboids first: from () at the top to the base."""
+    """Yield the cuboids of a picture, each with its views. Coarser cuboids come first: from () without any level to the
+    base cuboid.
+    """
     by_cuboid: dict[Levels, list[LatticeNode]] = {}
     for node in nodes:
         by_cuboid.setdefault(node.view.cuboid, []).append(node)

@@ -1,4 +1,6 @@
-"""The lattice of a cube as SVG: a row for each cuboid, a column for each length of panes, and lines between views."""
+"""The drawing of a cube's lattice as SVG. It has a row for each cuboid, a column for each length of panes, and a line
+from each stored view to the view that it is computed from.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,9 @@ from broker.pages.markup import text
 
 _LEFT, _TOP, _ROW, _BOTTOM = 50, 8, 50, 26
 _WIDTH, _COLUMN = 600, 56
-"""The least width of a picture, and the least distance of two columns."""
+"""The least width of a drawing, and the least distance between two columns, in units of the SVG."""
 _NAME_CHARS = 50
-"""The most characters of a cuboid's name in a picture. Its title has the whole name."""
+"""The most characters of a cuboid's name that the drawing shows. The tooltip of the name has all of it."""
 _ROLE_TEXTS: Mapping[str, str] = {
     "base": "base: always stored",
     "band": "band: older panes, instead of finer ones",
@@ -31,7 +33,7 @@ Places = Mapping[View, tuple[float, float]]
 
 
 def lattice_drawing(lattice: ShownLattice, name: str) -> Markup:
-    """Return a lattice as a picture with a title and a description. ``name``: the name of the cube."""
+    """Return the drawing of a lattice, with a title and a description. ``name``: the name of the cube."""
     rows = list(rows_of(lattice.nodes))
     panes = sorted({node.view.panes for node in lattice.nodes})
     width = max(_WIDTH, 2 * _LEFT + _COLUMN * (len(panes) - 1))
@@ -66,7 +68,9 @@ def lattice_drawing(lattice: ShownLattice, name: str) -> Markup:
 
 
 def _description(lattice: ShownLattice) -> str:
-    """Return the content of the picture in words. The table below the picture has each view."""
+    """Return the content of the drawing in words, for users who cannot see it. The table below the drawing lists each
+    view.
+    """
     filled = sum(bool(node.roles) for node in lattice.nodes)
     return (
         f"{len(lattice.nodes):,} views are drawn, of which {filled:,} are stored. Cuboids go from () at the top to the "
@@ -75,7 +79,7 @@ def _description(lattice: ShownLattice) -> str:
 
 
 def _legend(lattice: ShownLattice) -> Markup:
-    """Return the marks of the picture with their meanings."""
+    """Return the legend of the drawing: each mark that occurs, with its meaning."""
     present = set(map(_mark_of, lattice.nodes))
     swatches = [
         Markup(
@@ -91,7 +95,9 @@ def _legend(lattice: ShownLattice) -> Markup:
 
 
 def _lines(nodes: Sequence[LatticeNode], places: Places) -> Iterator[Markup]:
-    """Yield a line from each drawn stored view to its source. It is bent, so that it does not hide views between."""
+    """Yield a line from each drawn stored view to its source. The line is a curve, so that it does not hide the views
+    between its ends.
+    """
     for node in nodes:
         if not node.roles or node.source is None or node.source not in places:
             continue
@@ -125,7 +131,9 @@ def _mark_of(node: LatticeNode) -> str:
 
 
 def _mark(role: str, x: float, y: float) -> Markup:
-    """Return the mark of a view. Marks differ in shape, and not in colour alone."""
+    """Return the mark of a view at a position. ``role``: the reason why the view is stored, ``asked``, or empty. Marks
+    differ in shape, because some users cannot distinguish colours.
+    """
     if role == "base":
         return Markup('<rect class="stored base" x="{:.1f}" y="{:.1f}" width="13" height="13"/>').format(
             x - 6.5, y - 6.5

@@ -1,5 +1,5 @@
-"""The past of a cube as a page shows it: which grain and levels are kept from when to when, as a table and on a line of
-time.
+"""The stored panes of a cube over time, for a page: from when to when the cube keeps panes of which length and levels.
+They are shown as a table and as a drawing with a time axis.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ _TOP, _ROW, _BAR, _BOTTOM = 36, 34, 12, 24
 _NAME_CHARS = 50
 
 Interval = tuple[int, int]
-"""An interval in microseconds: its beginning, and its exclusive end."""
+"""An interval in microseconds since 1970: its beginning, and its exclusive end."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptSpan:
-    """A part of the past that is kept in one form. ``name``: its levels and the length of its panes. ``interval``: its
-    times; None if it has no panes yet.
+    """An interval of event time whose panes are kept with the same levels and length. ``name``: the levels and the
+    length as text. ``is_base``: whether they are those of the base view. ``interval``: the interval; None if it has no
+    panes yet. ``panes``, ``cells``: the numbers of its closed panes and of their cells.
     """
 
     name: str
@@ -44,11 +45,12 @@ class KeptSpan:
 
 @dataclass(frozen=True, slots=True)
 class ShownPast:
-    """The kept past of a cube, the finest and newest part first.
+    """The intervals of a cube's kept panes, the finest and newest first.
 
     ``open``: the interval of the open panes. ``first_us``: the beginning of the first kept pane. ``deleted_to_us``: the
-    time before which panes are deleted for their age; None if none is deleted. ``end_us``: the end of the newest pane.
-    ``gaps``: the intervals in which records may be missing, None for no bound. Times are None if there is no pane.
+    time before which panes were deleted for their age; None if none was deleted. ``end_us``: the end of the newest
+    pane. ``watermark_us``: the watermark of the cube. ``gaps``: the intervals in which records may be missing, with
+    None for no bound. All times are in microseconds since 1970, and None if there is no pane.
     """
 
     spans: tuple[KeptSpan, ...]
@@ -62,7 +64,7 @@ class ShownPast:
 
 
 def shown_past(snapshot: Snapshot, state: CubeState) -> ShownPast:
-    """Return what is kept of the past of a cube. Cost: it depends on the bands, open panes and gaps."""
+    """Return the intervals of a cube's kept panes. Cost: proportional to the numbers of bands, open panes and gaps."""
     grain_us = state.grain_us
     open_from = first_open(snapshot.marks.get(state.time), snapshot.lateness_us, grain_us)
     regions = kept_regions(state, open_from)
@@ -100,9 +102,8 @@ def _span(state: CubeState, region: Region, oldest: int | None, open_from: int |
 
 
 def past_drawing(past: ShownPast, name: str) -> Markup | None:
-    """Return the past as a picture: a bar for each form in which panes are kept. Return None if there is no pane.
-
-    ``name``: the name of the cube.
+    """Return a drawing of the kept panes: a bar for each interval of panes with the same levels and length. Return None
+    if there is no pane. ``name``: the name of the cube.
     """
     if past.first_us is None or past.end_us is None or past.first_us >= past.end_us:
         return None
@@ -138,18 +139,20 @@ def past_drawing(past: ShownPast, name: str) -> Markup | None:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The axis of time, from the first kept pane to the newest one."""
+    """The time axis of the drawing, from the first kept pane to the newest pane or the watermark."""
 
     first_us: int
     end_us: int
 
     def x(self, at_us: int) -> float:
-        """Return the position of a time. A time beyond an end of the axis is at that end."""
+        """Return the x coordinate of a time. A time before or after the axis has the coordinate of the nearer end."""
         share = (at_us - self.first_us) / (self.end_us - self.first_us)
         return _LEFT + min(1.0, max(0.0, share)) * (_WIDTH - _LEFT - _RIGHT)
 
     def bar(self, css: str, interval: Interval, y: float, height: float, said: str) -> Markup:
-        """Return an interval as a bar. A short interval is still visible."""
+        """Return an interval as a bar. A bar is at least two units wide, so that a short interval is visible. ``css``:
+        the CSS class. ``said``: the tooltip.
+        """
         x, end = self.x(interval[0]), self.x(interval[1])
         width = max(2.0, end - x)
         return Markup('<rect class="{}" x="{:.1f}" y="{}" width="{:.1f}" height="{}"><title>{}</title></rect>').format(
@@ -181,7 +184,7 @@ def _gaps(axis: _Axis, past: ShownPast, bottom: int) -> Iterator[Markup]:
 
 
 def _marks(axis: _Axis, past: ShownPast, bottom: int) -> Iterator[Markup]:
-    """Yield lines at the watermark and at the first kept pane."""
+    """Yield labelled vertical lines at the beginning of the first kept pane and at the watermark."""
     marks = [(axis.first_us, "first kept pane")]
     if past.watermark_us is not None:
         marks.append((past.watermark_us, "watermark"))
@@ -208,7 +211,7 @@ def _from_to(interval: Interval) -> str:
 
 
 def short_time(time_us: int) -> str:
-    """Return a time in UTC to the minute, or to the second if it is not a whole minute.
+    """Return a time in UTC as text, without seconds if they are 0. ``time_us``: microseconds since 1970.
 
     >>> short_time(1_373_414_400_000_000), short_time(1_373_414_401_000_000)
     ('2013-07-10 00:00', '2013-07-10 00:00:01')

@@ -1,4 +1,6 @@
-"""The console forms that show what the optimiser proposes for a cube, and apply it."""
+"""The console forms that show which changes of stored views the optimiser proposes for a cube, and that apply these
+changes.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from broker.operators.cube.cube_state import CubeId
 
 
 def add_proposals(router: APIRouter, pages: Pages, of_caller: Any) -> None:
-    """Add the routes of the forms under ``/console/cube``."""
+    """Add the routes of the two forms, which are under ``/console/cube``, to the router."""
 
     @router.post("/cube/propose/{query_id:path}")
     def propose(query_id: str, permitted: ScopedService = of_caller) -> Response:
@@ -35,7 +37,9 @@ def add_proposals(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
     @router.post("/cube/optimise/{query_id:path}")
     def optimise(query_id: str, form: Form, permitted: ScopedService = of_caller) -> Response:
-        """Apply a proposal. If it is no longer the one that the form showed, show the new one, and apply nothing."""
+        """Apply the proposal that the form showed. If the optimiser now proposes other changes, show the new proposal,
+        and apply nothing.
+        """
         permitted.check_may_change()
         cube, proposal = readable_cube(permitted, query_id), None
         try:
@@ -56,9 +60,10 @@ def add_proposals(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
 
 def mark_of(cube: CubeId, proposal: Proposal) -> str:
-    """Return a hash that two proposals share if they change the same views of a cube with the same definition.
+    """Return a hash that two proposals have in common if they change the same views of a cube with the same definition.
 
-    The figures of the changes are no part of it, because they change with each question.
+    The form sends the hash back, so that only the proposal that the user saw is applied. The hash ignores the numbers
+    of cells and questions, because they change with each question.
     """
     changes = sorted((own.name, own.is_added) for own in proposal.changes)
     return sha256(json.dumps([cube.generation, changes]).encode()).hexdigest()

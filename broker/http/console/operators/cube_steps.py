@@ -1,4 +1,4 @@
-"""Steps from a view of a cube to other views: to coarser and finer levels, to the view without a slice, and to the next
+"""Links from a view of a cube to other views: to coarser and finer levels, to the view without a slice, and to further
 rows and columns.
 """
 
@@ -24,8 +24,8 @@ class Step:
 
 
 def roll_ups(view: View, query_id: str, dimensions: Dimensions) -> list[Step]:
-    """Return a step for each dimension of the rows and columns, to its next coarser level. Return no steps if the view
-    is invalid.
+    """Return a link for each dimension that groups rows or columns, to the view with the next coarser level. Return no
+    links if the view is invalid.
     """
     return [
         Step(f"{name} to {coarser or 'all'}", link) for name, coarser, link in _moved(view, query_id, dimensions, -1)
@@ -33,19 +33,21 @@ def roll_ups(view: View, query_id: str, dimensions: Dimensions) -> list[Step]:
 
 
 def drill_downs(view: View, query_id: str, dimensions: Dimensions) -> list[Step]:
-    """Return a step for each dimension that has a finer level than the present one, to the next finer level."""
+    """Return a link for each dimension that has a finer level than the view, to the view with the next finer level."""
     found = _moved(view, query_id, dimensions, 1)
     return [Step(f"{name} to {finer}" if name else f"by {finer}", link) for name, finer, link in found]
 
 
 def out_of_slices(view: View, query_id: str) -> list[Step]:
-    """Return a step for each slice, to the view without that slice."""
+    """Return a link for each slice of the view, to the view without this slice."""
     return [Step(text, view.address(query_id, where=[own for own in view.where if own != text])) for text in view.where]
 
 
 def pages_of(look: Look, view: View, query_id: str) -> dict[str, Any]:
-    """Return the values of a page that concern paging. They say which rows and columns are shown, and link to the next
-    and to the first rows and columns.
+    """Return the values of a page for paging: texts about the shown rows and columns, and links to the next and the
+    first rows and columns.
+
+    ``came_since``: whether the cube has a newer commit than the preceding page.
     """
     pivot, skip = look.pivot, look.question.skip
     columns = view.columns + len(pivot.columns)
@@ -63,7 +65,8 @@ def pages_of(look: Look, view: View, query_id: str) -> dict[str, Any]:
 
 
 def _range(skip: int, shown: int, among: int, noun: str) -> str:
-    """Return a text that says which rows or columns a page shows, and out of how many.
+    """Return a text about the rows or columns that a page shows. ``skip``: the number on preceding pages. ``shown``:
+    the number on this page. ``among``: the number in total.
 
     >>> _range(50, 50, 1200, "group"), _range(0, 1, 1, "group"), _range(60, 0, 40, "group")
     ('51 to 100 of 1,200 groups', '1 group', 'none of 40 groups')
@@ -76,8 +79,9 @@ def _range(skip: int, shown: int, among: int, noun: str) -> str:
 
 
 def _moved(view: View, query_id: str, dimensions: Dimensions, by: int) -> Iterator[tuple[str, str, str]]:
-    """Yield the moves of the view's dimensions by ``by`` levels: the present level, the level after the move, and the
-    address of the view after the move. A dimension that has no such level is skipped.
+    """Yield a move for each dimension of the cube: the view's level, the level after the move, and the URL of the view
+    after the move. ``by``: the number of levels to move; negative towards coarser levels. The text of level 0 is empty.
+    A dimension that has no level after the move is skipped.
     """
     try:
         axes = Axes.of(view.by or [], [view.across] if view.across else [], dimensions)

@@ -1,4 +1,6 @@
-"""The console page of what a cube stores: its lattice, and which grain and levels it keeps from when to when."""
+"""The console page about the stored views of a cube: its lattice, and the intervals of event time for which it keeps
+panes of each length.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _NO_CHOICE: Mapping[str, Any] = {"proposal": None, "mark": ""}
 
 
 def add_stored(router: APIRouter, pages: Pages, of_caller: Any) -> None:
-    """Add the routes under ``/console/cube``. Pages of cubes have another prefix, because an id may be any text."""
+    """Add the route of the page, ``/console/cube/stored/ID``, to the router. It is not under ``/console/cubes/ID``,
+    because an id may contain any text, such as ``stored/late``.
+    """
 
     @router.get("/cube/stored/{query_id:path}")
     def show(query_id: str, permitted: ScopedService = of_caller) -> Response:
@@ -41,8 +45,8 @@ def stored_page(
     choice: Mapping[str, Any] = _NO_CHOICE,
     error: AscError | None = None,
 ) -> Response:
-    """Return the page of what a cube stores. ``choice``: the proposal of the optimiser that the page shows, and its
-    mark. ``error``: a refusal, which the page shows and whose status it has.
+    """Return the page about the stored views of a cube. ``choice``: the proposal of the optimiser that the page shows,
+    and its hash (``mark_of``). ``error``: an error that the page shows, and that determines the page's HTTP status.
     """
     content: dict[str, Any] = {"lattice": None, "past": None, "shards": []}
     try:
@@ -63,7 +67,7 @@ def stored_page(
 
 
 def stored_address(query_id: str) -> str:
-    """Return the address of the page of what a cube stores.
+    """Return the path of the page about the stored views of a cube.
 
     >>> stored_address("late")
     '/console/cube/stored/late'
@@ -72,8 +76,8 @@ def stored_address(query_id: str) -> str:
 
 
 def _stored(cube: ReadableCube) -> dict[str, Any]:
-    """Return the values of the page, all from one commit. Return none if nothing of the cube is kept yet. Raise
-    AscError if the file of cubes cannot be opened.
+    """Return the values of the page, all read from one commit. Return an empty dictionary if the cube has no state yet.
+    Raise AscError if the file of cubes cannot be opened.
     """
     keeper = cube.folder.keeper
     snapshot = keeper.snapshot

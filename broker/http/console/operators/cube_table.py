@@ -1,4 +1,4 @@
-"""Tables of cubes: a pivot as a table of a page. Each group links to the slice by its value."""
+"""The pivot table of a cube for a page. Each group links to the view that is sliced by this group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from broker.http.console.operators.cube_address import View
 from broker.operators.cube.look import Look
 
 _LEAST_WHOLE, _MOST_WHOLE = 1e5, 1e15
-"""The bounds of doubles that are shown as whole numbers, without a power of ten. Their absolute value is at least the
+"""The bounds of doubles that are shown as whole numbers without a power of ten: the absolute value is at least the
 first bound and less than the second.
 """
 
@@ -24,8 +24,9 @@ first bound and less than the second.
 class Shown:
     """A value on a page: its displayed text, and the full value as a title.
 
-    ``side``: a muted text beside the value: its bounds. ``is_word``: whether the text is a word that represents a
-    value, such as NULL. ``link``: the page that the value links to.
+    ``side``: the bounds of an estimate, shown beside the value. ``is_word``: whether the text is a word that represents
+    a value, such as NULL. ``link``: the URL that the value links to; None for no link. ``sort``: for a heading,
+    ``ascending`` or ``descending`` if the table is ordered by it.
     """
 
     text: str
@@ -38,11 +39,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A pivot as a table of a page.
+    """A pivot table for a page.
 
-    ``dimensions``: the headings of the groups. ``headings``: the headings of the values. ``rows``: the group and the
-    values of each row. ``total``: the values of all groups. ``has_columns``: whether the columns are groups, so that
-    all values are of one measure.
+    ``dimensions``: the headings of the columns with groups. ``headings``: the headings of the columns with values.
+    ``rows``: the group and the values of each row. ``total``: the values over all groups. ``has_columns``: whether the
+    headings are groups of a dimension, so that all values are of one measure.
     """
 
     dimensions: Sequence[str]
@@ -54,7 +55,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A stored view from which an answer is computed: its levels, the length of its panes, and what was read of it."""
+    """A stored view from which an answer is computed. ``cuboid``: its levels as text. ``grain``: the length of its
+    panes as text. ``panes``, ``cells``: the numbers of panes and cells that the answer read.
+    """
 
     cuboid: str
     grain: str
@@ -63,7 +66,9 @@ class Source:
 
 
 def table_of(look: Look, view: View, query_id: str) -> Table:
-    """Return the table of a pivot. If the view has columns, the table shows one measure, otherwise all measures."""
+    """Return the table of a view's answer. If the view groups columns by a dimension, the table shows one measure;
+    otherwise it shows all measures.
+    """
     names = _names(look, look.axes.down)
     measure = look.measure.name
     links = _Links(look, view, query_id)
@@ -82,8 +87,8 @@ def table_of(look: Look, view: View, query_id: str) -> Table:
 
 
 def sources_of(look: Look) -> list[Source]:
-    """Return the stored views whose cells an answer is computed from. Views without panes in the interval are
-    omitted, unless there is no other.
+    """Return the stored views whose cells an answer is computed from. Views without panes in the interval are listed
+    only if all views are so.
     """
     sources = [
         Source(
@@ -98,8 +103,8 @@ def sources_of(look: Look) -> list[Source]:
 
 
 def value_of(value: Any) -> Shown:
-    """Return a measure for display. An integer is shown in full, and a double with six digits. The title is the full
-    value.
+    """Return the value of a measure for display. An integer is shown in full, a double with six digits. The tooltip has
+    the full value.
 
     >>> [value_of(value).text for value in (1234567, 2 / 3, 7.1e8 + 0.25, 1e-9, None, "12.50")]
     ['1,234,567', '0.666667', '710,000,000', '1e-09', 'NULL', '12.50']
@@ -123,7 +128,7 @@ def value_of(value: Any) -> Shown:
 
 
 def _with_bounds(value: Mapping[str, Any]) -> Shown:
-    """Return an estimate with its bounds beside it."""
+    """Return an estimate for display, with its bounds beside it. ``value``: the estimate and the bounds, by name."""
     own = value_of(value["estimate"])
     sides = {heading: value_of(side).text for heading, side in sides_of(value).items()}
     is_interval = list(sides) == ["low", "high"]
@@ -132,7 +137,7 @@ def _with_bounds(value: Mapping[str, Any]) -> Shown:
 
 
 def group_value(value: Any) -> Shown:
-    """Return a group's value for display: NULL and the empty text are shown as words.
+    """Return the value of a group at one level for display. NULL and the empty text are shown as words.
 
     >>> group_value(None).text, group_value("NULL").is_word, group_value("").text, group_value(True).text
     ('NULL', False, 'empty', 'true')
@@ -146,7 +151,7 @@ def group_value(value: Any) -> Shown:
 
 
 class _Links:
-    """The links of a table: each leads to another view of the cube."""
+    """The links of a table. Each link leads to another view of the cube."""
 
     def __init__(self, look: Look, view: View, query_id: str) -> None:
         self._look = look
@@ -154,8 +159,8 @@ class _Links:
         self._query_id = query_id
 
     def group(self, group: Mapping[str, Any], names: Sequence[str]) -> list[Shown]:
-        """Return the values of a row's group. Each value links to the view that is sliced by it and by the values of
-        its coarser levels.
+        """Return the values of a row's group, one for each level in ``names``. Each value links to the view that is
+        sliced by this value and by the values of the coarser levels of its dimension.
         """
         return [self._sliced(group_value(group[name]), self._prefix(group, name)) for name in names]
 
@@ -175,7 +180,7 @@ class _Links:
         return Shown(text, text, link=self._view.address(self._query_id, order=following), sort=sort)
 
     def _prefix(self, group: Mapping[str, Any], name: str) -> dict[str, Any]:
-        """Return the value of a group at a level, and its values at the coarser levels of the same dimension."""
+        """Return the values of a group at the level ``name`` and at the coarser levels of its dimension, by level."""
         dimensions = self._look.layout.definition.dimensions
         names = _names(self._look, dimensions.cuboid_of([name]))
         return {own: group[own] for own in names}
@@ -197,6 +202,6 @@ def _names(look: Look, levels: Levels) -> list[str]:
 
 
 def _cells(look: Look, row: int, measure: str) -> list[Shown]:
-    """Return the values of one measure in the cells of a row. The text is empty for a cell that contains no record."""
+    """Return the values of one measure in the cells of a row. If a cell contains no record, the text is empty."""
     cells = (look.pivot.cells.get((row, column)) for column in range(len(look.pivot.columns)))
     return [Shown("") if cell is None else value_of(cell[measure]) for cell in cells]

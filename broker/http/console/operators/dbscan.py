@@ -1,5 +1,5 @@
-"""The console pages of DBSCAN queries: the list, and a page for each query. The page shows the last window of the
-query, and the settings of the queries with the same topic.
+"""The console pages of DBSCAN queries: the list, and a page for each query. The page shows the clusters of the query's
+last window, and the parameters of all DBSCAN queries with the same destination topic.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from broker.queries.query import RegisteredQuery
 LINK = ("/dbscan", "Clusters")
 
 READ_BYTES_MAX = 8 << 20
-"""The largest number of bytes that a page reads from the end of a topic."""
+"""The largest number of bytes that a page reads from the end of a destination topic."""
 
 _WITHIN_S = 5.0
 _PAGE = 50
@@ -39,8 +39,8 @@ _IDS_SHOWN = 8
 
 
 def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the routes of ``/console/dbscan``, of a page for each query, and of the part of that page that other pages
-    show too.
+    """Return the routes of ``/console/dbscan``, of a page for each query, and of the part of this page that the query's
+    general page also includes.
     """
     router = APIRouter()
     of_caller = Depends(permitted_of)
@@ -69,7 +69,9 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
 
     @router.get("/dbscan-window/{query_id:path}")
     def part(query_id: str, permitted: ScopedService = of_caller) -> Response:
-        """Return the last window: a part of the page that is loaded separately, because Kafka may be slow."""
+        """Return a part of the page: the last window of a query. The browser loads the part separately, because Kafka
+        may be slow.
+        """
         query, definition = _readable(permitted, query_id)
         values = {"query": shown(permitted, query), **_last_window(permitted, query, definition)}
         return pages.page("operators/dbscan_window.html", values)
@@ -78,7 +80,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
 
 
 def _readable(permitted: ScopedService, query_id: str) -> tuple[RegisteredQuery, DbscanDefinition]:
-    """Return a DBSCAN query that the caller sees, and its definition.
+    """Return the DBSCAN query with an id, and its definition.
 
     Raise UnknownQueryError for a query of another kind, and ForbiddenError if the caller may not see records.
     """
@@ -90,7 +92,9 @@ def _readable(permitted: ScopedService, query_id: str) -> tuple[RegisteredQuery,
 
 
 def _last_window(permitted: ScopedService, query: RegisteredQuery, definition: DbscanDefinition) -> dict[str, Any]:
-    """Return the values that a page shows of a query's last window. Raise KafkaError if the topic cannot be read."""
+    """Return the values of a page about a query's last window, which are read from the end of the destination topic.
+    Raise KafkaError if the topic cannot be read.
+    """
     settings = _settings_of(permitted, query)
     end = TopicEnd(query.id, {own.id for own, _ in settings[:_SETTINGS_SHOWN]})
     stream = permitted.streams().get(query.stream)
@@ -119,7 +123,9 @@ def _last_window(permitted: ScopedService, query: RegisteredQuery, definition: D
 
 
 def _shown_window(last: LastWindow, definition: DbscanDefinition) -> dict[str, Any]:
-    """Return the values of a window: its picture, its clusters, and the ids that have disappeared."""
+    """Return the values of a page about one window: its drawing, its clusters, and the ids of clusters that have
+    disappeared.
+    """
     window, name = last.window, window_name(last.window)
     gone = list(window.disappeared.items())
     return {
@@ -136,8 +142,8 @@ def _shown_window(last: LastWindow, definition: DbscanDefinition) -> dict[str, A
 
 
 def _settings_of(permitted: ScopedService, query: RegisteredQuery) -> list[tuple[RegisteredQuery, DbscanDefinition]]:
-    """Return a DBSCAN query, and after it the other visible DBSCAN queries with the same topic. Only the first
-    ``_WALKED`` DBSCAN queries of the stream are searched.
+    """Return ``query`` with its definition, and after it all other visible DBSCAN queries with the same destination
+    topic. Only the first ``_WALKED`` DBSCAN queries of the stream are searched.
     """
     walked, _ = permitted.page("", None, query.stream, None, _WALKED, operator=OP)
     own = [query, *(each for each in walked if each.topic == query.topic and each.id != query.id)]
@@ -145,7 +151,7 @@ def _settings_of(permitted: ScopedService, query: RegisteredQuery) -> list[tuple
 
 
 def cluster_rows(last: LastWindow) -> list[dict[str, Any]]:
-    """Return the rows of the table of clusters: the largest clusters, in descending order of size."""
+    """Return the rows of the table of clusters. Only the largest clusters have a row, in descending order of size."""
     found = sorted(largest(last.clusters, _CLUSTERS_SHOWN), key=lambda own: (-own.points, own.label))
     return [
         {
@@ -163,7 +169,7 @@ def cluster_rows(last: LastWindow) -> list[dict[str, Any]]:
 
 
 def window_name(window: SeenWindow) -> str:
-    """Return the bounds of a window as a page shows them.
+    """Return the bounds of a window in words.
 
     >>> window_name(SeenWindow((1, 5000), False, False))
     'points 1 to 5,000'
@@ -182,7 +188,7 @@ def bound_text(bound: Bound) -> str:
 
 
 def windows_text(definition: DbscanDefinition) -> str:
-    """Return the windows of a query in words.
+    """Return the length and the slide of a query's windows in words.
 
     >>> plain = {"attributes": ["x"], "eps": 1, "min_samples": 2, "window_points": 5000, "slide_points": 1000}
     >>> windows_text(DbscanDefinition.parse(plain))

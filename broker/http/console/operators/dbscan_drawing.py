@@ -1,4 +1,6 @@
-"""The last window of a DBSCAN query as SVG: a sample of its points, and the boxes and centres of its clusters."""
+"""The drawing of a DBSCAN query's last window as SVG: a sample of the points, and the bounding boxes and centres of the
+clusters.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from broker.http.console.pages import number_text
 from broker.pages.markup import text
 
 BOXES_DRAWN = 200
-"""The most clusters whose boxes and centres are drawn: the largest ones."""
+"""The largest number of clusters whose boxes and centres are drawn. The largest clusters are selected."""
 
 _NOISE = -1
 _DIGITS = 10
@@ -26,12 +28,14 @@ half of this length.
 """
 
 _BAR = (4.0, 300.0)
-"""The least and the greatest length in pixels of the line that shows eps. A shorter or longer line is not drawn."""
+"""The least and the greatest length in pixels of the scale line, which is as long as eps. A shorter or longer line is
+not drawn.
+"""
 
 
 def window_drawing(last: LastWindow, definition: DbscanDefinition, name: str) -> Markup:
-    """Return a window as a picture with a title and a description; a legend is beside it. ``name``: the name of the
-    window.
+    """Return the drawing of a window, with a title, a description and a legend. ``name``: the bounds of the window as
+    text.
     """
     is_position = definition.position is not None
     plane = Plane.of(last, is_position=is_position)
@@ -64,14 +68,18 @@ def largest(clusters: Sequence[SeenCluster], most: int) -> list[SeenCluster]:
 
 
 def _description(last: LastWindow) -> str:
-    """Return the content of the picture in words. The table beside the picture describes each cluster."""
+    """Return the content of the drawing in words, for users who cannot see it. The table beside the drawing describes
+    each cluster.
+    """
     own = last.window
     counts = f"{own.clusters:,} clusters of {own.core:,} core and {own.border:,} border points, {own.noise:,} noise"
     return f"{counts}; {len(own.sample):,} of {own.points:,} points are drawn. The table lists the clusters."
 
 
 def _legend(last: LastWindow, plane: Plane, definition: DbscanDefinition, drawn: int) -> str:
-    """Return the legend of the picture."""
+    """Return the legend of the drawing: the attributes on the axes, and the meanings of points and boxes. ``drawn``:
+    the number of clusters whose boxes are drawn.
+    """
     window = last.window
     names = ["longitude", "latitude"] if plane.is_position else list(definition.attributes)
     axes = [f"across {names[0]}, up {names[1]}" if len(names) > 1 else f"across {names[0]}"]
@@ -90,12 +98,12 @@ def _legend(last: LastWindow, plane: Plane, definition: DbscanDefinition, drawn:
 
 
 def _rules(plane: Plane, definition: DbscanDefinition) -> Iterator[Markup]:
-    """Yield rules at the ends and in the middle of both axes, with their values."""
+    """Yield thin lines across the drawing at the ends and in the middle of both axes, with the values of the axes."""
     rule = Markup('<line class="rule" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>')
     label = Markup('<text class="axis" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>')
     left, right = plane.x.begin, plane.x.begin + plane.x.length
     bottom, top = plane.y.begin, plane.y.begin + plane.y.length
-    # Labels at the ends of a short axis are beside it.
+    # On a short axis, the labels at the two ends are outside of the axis, so that they do not overlap.
     ends = ("start", "middle", "end") if plane.x.length >= _FEW_PIXELS else ("end", "start")
     for value, anchor in zip(_ticks(plane.x, len(ends)), ends, strict=False):
         at = plane.x.at(value)
@@ -112,7 +120,9 @@ def _rules(plane: Plane, definition: DbscanDefinition) -> Iterator[Markup]:
 
 
 def _ticks(axis: Axis, count: int) -> Sequence[float]:
-    """Return at most ``count`` values of an axis at which rules are drawn. Return one value if all values are equal."""
+    """Return at most ``count`` values of an axis, at which lines across the drawing are drawn. Return one value if all
+    values of the axis are equal.
+    """
     if axis.low == axis.high:
         return (axis.low,)
     middle = (axis.low / 2 + axis.high / 2,) if count > 2 else ()
@@ -141,8 +151,8 @@ def _boxes(plane: Plane, clusters: Sequence[SeenCluster]) -> Iterator[Markup]:
 
 
 def _points(plane: Plane, last: LastWindow) -> Iterator[Markup]:
-    """Yield the drawn points, in one group for each cluster; the group of noise comes first. If the record of a cluster
-    was not read, its group is shown without the cluster's id.
+    """Yield the sampled points, as one SVG group for each cluster. The group of noise comes first. If the record of a
+    cluster was not read, its group has the label in place of the cluster id.
     """
     ids = {own.label: own for own in last.clusters}
     places: dict[int, list[tuple[float, float]]] = {}
@@ -170,8 +180,8 @@ def _centres(plane: Plane, clusters: Sequence[SeenCluster]) -> Iterator[Markup]:
 
 
 def _eps_bar(plane: Plane, definition: DbscanDefinition) -> Markup:
-    """Return a line as long as eps. Return an empty text if the axes have different scales, or if the line would be too
-    short or too long.
+    """Return a scale line as long as the radius eps. Return an empty text if the axes have different scales, or if the
+    line would be too short or too long.
     """
     eps = definition.eps
     pixels = math.degrees(eps / EARTH_RADIUS_M) * plane.y.unit if plane.is_position else eps * plane.x.unit

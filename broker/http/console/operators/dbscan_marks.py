@@ -1,4 +1,4 @@
-"""Marks of clusters: a colour and a shape that identify a cluster in every window."""
+"""Marks of clusters. A mark is a colour and a shape, which identify a cluster in every window."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SHAPES = (
 )
 
 MARKS = COLOURS * len(_SHAPES)
-"""The number of marks. The numbers of colours and of shapes have no common divisor, so that the marks of adjacent
-labels differ in colour and in shape.
+"""The number of marks. The numbers of colours and shapes have no common divisor, so two clusters with adjacent labels
+differ in both colour and shape.
 """
 
 _SWATCH = 12
@@ -28,7 +28,7 @@ _SWATCH = 12
 
 @dataclass(frozen=True, slots=True)
 class ClusterMark:
-    """The mark of a cluster: the numbers of its colour and of its shape."""
+    """The mark of a cluster: the number of its colour, and the index of its shape in ``_SHAPES``."""
 
     colour: int
     shape: int
@@ -37,7 +37,8 @@ class ClusterMark:
     def of(cluster_id: str) -> ClusterMark:
         """Return the mark of a cluster. It depends only on the id of the cluster.
 
-        Clusters that appeared in one window have different marks, if there are at most MARKS labels.
+        So a cluster has the same mark in every window. Clusters that appeared in the same window have different marks,
+        if this window has at most MARKS labels.
 
         >>> ClusterMark.of("1533100800000-2") == ClusterMark.of("1533100800000-3")
         False
@@ -53,15 +54,15 @@ class ClusterMark:
         return f"mark mark-{self.colour}"
 
     def at(self, x: float, y: float) -> Markup:
-        """Return the shape of the mark at a position."""
+        """Return the shape of the mark at a position, as an SVG element."""
         return Markup(_SHAPES[self.shape].format(x=f"{x:.1f}", y=f"{y:.1f}"))
 
     def swatch(self) -> Markup:
-        """Return the mark as a picture for a line of text that also contains the cluster's id."""
+        """Return the mark as a small picture, for a text that also contains the cluster's id."""
         return Markup('<svg class="swatch {}" viewBox="0 0 {} {}" aria-hidden="true">{}</svg>').format(
             self.css, _SWATCH, _SWATCH, self.at(_SWATCH / 2, _SWATCH / 2)
         )
 
 
 _DIGITS = 18
-"""A number that exceeds the number of digits of every label."""
+"""A number of digits that exceeds that of every label. A longer text is no label, and is not parsed."""

@@ -1,5 +1,5 @@
-"""The plane in which a window is drawn. Both axes have the same scale if possible, and longitudes continue across the
-antimeridian.
+"""The coordinates of the drawing of a window. Both axes have the same scale if possible. Longitudes continue beyond 180
+degrees, so that a window across the antimeridian is not divided.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 24, 24, 36
 _ACROSS, _UP = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
 
 _LEAST_PIXELS = 24.0
-"""The least length of an axis at equal scales. If an axis would be shorter, each axis has its own scale."""
+"""The least length of an axis in pixels if both axes have the same scale. If an axis would be shorter, each axis has a
+separate scale.
+"""
 
 _LEAST_COSINE = 0.02
 _ROUND = 360.0
@@ -23,9 +25,8 @@ _ROUND = 360.0
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis: its least and greatest value, the position of the least value, and the length up to the greatest value.
-
-    ``length`` is negative if values grow towards the top.
+    """An axis of a drawing. ``low``, ``high``: its least and greatest value. ``begin``: the position of the least
+    value, in pixels. ``length``: the pixels from there to the greatest value; negative if values grow towards the top.
     """
 
     low: float
@@ -34,22 +35,24 @@ class Axis:
     length: float
 
     def at(self, value: float) -> float:
-        """Return the position of a value on the axis."""
-        # Of the largest doubles the difference would be infinite.
+        """Return the position in pixels of a value on the axis."""
+        # Values are halved first, because the difference of two very large doubles would be infinite.
         half = self.high / 2 - self.low / 2
         share = (value / 2 - self.low / 2) / half if half > 0 else 0.5
         return self.begin + min(1.0, max(0.0, share)) * self.length
 
     @property
     def unit(self) -> float:
-        """Return the number of pixels for a difference of 1 between two values. Return 0 if the axis has no extent."""
+        """Return the number of pixels for a difference of 1 between two values. Return 0 if all values of the axis are
+        equal.
+        """
         half = self.high / 2 - self.low / 2
         return abs(self.length) / half / 2 if half > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The box of a cluster in the plane: its left upper corner, its width and its height."""
+    """The bounding box of a cluster in the drawing, in pixels: its left upper corner, its width and its height."""
 
     x: float
     y: float
@@ -61,8 +64,9 @@ class Box:
 class Plane:
     """The plane in which the page draws a window of a DBSCAN query.
 
-    ``is_equal``: whether both axes have the same scale; the scales of longitudes and latitudes are equal at the middle
-    latitude. ``west``: the longitude at which the plane begins.
+    ``x``, ``y``: the axes. ``is_equal``: whether both axes have the same scale; for positions, a metre has the same
+    length on both axes at the middle latitude. ``is_position``: whether the axes are longitude and latitude. ``west``:
+    the longitude at the left end.
     """
 
     x: Axis
@@ -73,8 +77,8 @@ class Plane:
 
     @staticmethod
     def of(last: LastWindow, *, is_position: bool) -> Plane:
-        """Return the plane that contains all positions of a window: its sample, and the centres and boxes of its
-        clusters.
+        """Return the plane that contains the sampled points of a window, and the centres and boxes of its clusters.
+        ``is_position``: whether the points are positions on the earth, given as longitude and latitude.
         """
         places = [values for values, _ in last.window.sample]
         places += [own.center for own in last.clusters if own.center is not None]
@@ -89,13 +93,16 @@ class Plane:
         return _plane(across or [0.0], up or [0.0], is_position=is_position, west=west)
 
     def place(self, values: Values) -> tuple[float, float]:
-        """Return the x and y coordinates at which a point with these attributes is drawn."""
+        """Return the x and y coordinates in pixels of a point. ``values``: the first one or two attributes of the
+        point.
+        """
         across = _east_of(self.west, values[0]) if self.is_position else values[0]
         return self.x.at(across), self.y.at(_second(values))
 
     def box(self, low: Values, high: Values) -> Box:
-        """Return the box between two corners, some pixels larger on each side. If the box crosses the antimeridian, the
-        longitude of ``low`` is greater than the longitude of ``high``.
+        """Return the box between two corners, enlarged by two pixels on each side. ``low``, ``high``: the least and the
+        greatest attributes of the cluster. If the box crosses the antimeridian, the longitude of ``low`` is greater
+        than the longitude of ``high``.
         """
         left, right = low[0], high[0]
         if self.is_position:
@@ -130,8 +137,8 @@ def _plane(across: Sequence[float], up: Sequence[float], *, is_position: bool, w
 
 
 def _lengths(wide: float, high: float) -> tuple[float, float]:
-    """Return the width and the height in pixels of a plane of ``wide`` by ``high`` units of the data. Both axes have
-    one scale, the largest that the picture allows.
+    """Return the width and the height in pixels of a drawing of ``wide`` by ``high`` units of the data. Both axes have
+    the same scale: the largest with which the drawing fits.
     """
     if wide <= 0 and high <= 0:
         return 0.0, 0.0
@@ -148,13 +155,15 @@ def _longitudes(west: float, east: float) -> tuple[float, float]:
 
 
 def _east_of(west: float, longitude: float) -> float:
-    """Return a longitude, changed by a multiple of 360 so that it is at least ``west`` and less than ``west`` + 360."""
+    """Return a longitude plus a multiple of 360, so that it is at least ``west`` and less than ``west`` + 360."""
     return west + (longitude - west) % _ROUND
 
 
 def _west(spans: Sequence[tuple[float, float]]) -> float:
-    """Return the longitude at which the plane begins: the end of the widest interval of longitudes without content.
-    ``spans``: the intervals with content, each with its beginning and its extent.
+    """Return the longitude at the left end of the drawing: the eastern end of the widest interval of longitudes that
+    contains no point and no box.
+
+    ``spans``: the intervals of longitudes with points or boxes, each with its western end and its extent in degrees.
 
     >>> _west([(170.0, 15.0), (-178.0, 0.0)]), _west([(5.0, 2.0), (-3.0, 0.0)])
     (170.0, -3.0)
@@ -172,5 +181,7 @@ def _west(spans: Sequence[tuple[float, float]]) -> float:
 
 
 def _second(values: Values) -> float:
-    """Return the second attribute. If there is only one, return 0, so that all points lie on a line."""
+    """Return the second attribute of a point. If there is only one attribute, return 0, so that all points lie on a
+    horizontal line.
+    """
     return values[1] if len(values) > 1 else 0.0

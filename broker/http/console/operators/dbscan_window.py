@@ -1,4 +1,4 @@
-"""The last window of a DBSCAN query, read from the records in its topic."""
+"""The last window of a DBSCAN query, read from the records at the end of the query's destination topic."""
 
 from __future__ import annotations
 
@@ -13,21 +13,28 @@ from broker.operators.headers import last_hop
 
 _DRAWN_ATTRIBUTES = 2
 _TEXT_CHARS = 100
-"""The most characters of an id, a time or an event in a record; the ones that the daemon writes are shorter."""
+"""The most characters of an id, a time or an event in a record. The texts that the daemon writes are shorter, so a
+longer text means a record from another program.
+"""
 
 _MEMBER = b'"record":"member"'
-"""The bytes that identify a record of a member: no text in a record contains these characters unescaped."""
+"""The bytes that identify a record about a member (a point of a cluster). Such records are skipped before they are
+parsed. No text inside a record contains these bytes, because quotation marks in texts are escaped.
+"""
 
 Bound = str | int
 Values = tuple[float, ...]
-"""The first attributes of a point, at most two."""
+"""The first attributes of a point, at most two, which determine its position in the drawing."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCluster:
-    """A cluster of a window, as read from its record.
+    """A cluster of a window, as read from its record in the topic.
 
-    ``center`` and ``box`` are None if they are not finite. ``more_origins``: the number of ids that the record omits.
+    ``label``: the number of the cluster in this window. ``id``: the cluster id, which stays the same from window to
+    window. ``points``, ``core``: the numbers of all points and of core points. ``center`` and ``box`` are None if they
+    are not finite. ``events``: the changes since the previous window. ``origins``: the ids of related clusters of the
+    previous window. ``more_origins``: the number of origins that the record omits.
     """
 
     label: int
@@ -43,9 +50,12 @@ class SeenCluster:
 
 @dataclass(frozen=True, slots=True)
 class SeenWindow:
-    """A window, as read from its record. ``bounds``: times, or the numbers of its first and last point.
+    """A window, as read from its record in the topic.
 
-    ``more_disappeared``: the number of ids that the record omits. ``sample``: some of its points, each with its label.
+    ``bounds``: the times of its beginning and end, or the numbers of its first and last point. ``disappeared``: the
+    former cluster ids that no cluster of the window has, each with the ids of clusters that contain points of the
+    former cluster. ``more_disappeared``: the number of former ids that the record omits. ``sample``: some of its
+    points, each with its label.
     """
 
     bounds: tuple[Bound, Bound]
@@ -63,7 +73,7 @@ class SeenWindow:
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """The last window of a query, and those of its clusters whose records were read, ordered by label."""
+    """The last window of a query, and its clusters ordered by label: only those whose records were read."""
 
     window: SeenWindow
     clusters: tuple[SeenCluster, ...]
@@ -75,10 +85,11 @@ class LastWindow:
 
 
 class TopicEnd:
-    """The records that have been read from the end of a topic. They contain the last window of one query with its
-    clusters, and the last windows of other queries without their clusters.
+    """The parsed records from the end of a topic. They have the last window of one query with its clusters, and the
+    last windows of other queries without their clusters.
 
-    Each record is parsed once, even if it is passed to :meth:`read` several times.
+    ``query_id``: the query whose clusters are read. ``others``: the ids of the other queries. A record is parsed only
+    once, although :meth:`read` gets the same records again with earlier ones.
     """
 
     def __init__(self, query_id: str, others: Collection[str] = ()) -> None:
@@ -90,17 +101,17 @@ class TopicEnd:
 
     @property
     def last(self) -> LastWindow | None:
-        """Return the last window of the query. Return None if no record of it was read."""
+        """Return the last window of the query ``query_id``. Return None if no record of a window was read."""
         return self._last
 
     @property
     def windows(self) -> Mapping[str, SeenWindow]:
-        """Return the last window that was read of each query, by the id of the query."""
+        """Return the last window of each query of which a record was read, by the id of the query."""
         return self._windows
 
     def read(self, records: Sequence[Any]) -> bool:
-        """Read records. Return True if the last window of every requested query is now known, with all clusters of the
-        first query's window.
+        """Read records from the end of the topic. Return True if they suffice: the last window of every requested query
+        is known, and all clusters of the window of ``query_id``.
 
         The records of a query are in one partition, in order, unless partitions were added to its topic.
         """
@@ -118,7 +129,8 @@ class TopicEnd:
         for record in filter(None, map(self._record, records)):
             content = record.content
             if isinstance(content, SeenCluster):
-                # Keep the clusters of the window, because a repetition of its records may begin in the middle.
+                # Keep the clusters of an equal window, because after a replay the repeated records of a window may
+                # begin in the middle.
                 if bounds != record.bounds:
                     clusters, bounds = {}, record.bounds
                 clusters[content.label] = content
@@ -136,7 +148,9 @@ class TopicEnd:
         return self._parsed[place]
 
     def _read(self, record: Any) -> _Record | None:
-        """Return a record of a window or a cluster of a requested query. Return None for any other record."""
+        """Return the content of a record about a window or cluster of a requested query. Return None for any other
+        record.
+        """
         value = record.value
         queries = last_hop(record.headers or ()).queries
         if value is None or len(queries) != 1 or queries[0] not in self._wanted or _MEMBER in value:
@@ -155,8 +169,8 @@ class _Record:
 
 
 def _record_of(plain: Mapping[str, Any], query_id: str, *, with_clusters: bool) -> _Record | None:
-    """Return the record in a JSON object. Return None if a record of this kind is not requested. Raise an error, such
-    as ValueError, if the object is no record of the query.
+    """Return the content of a record that is given as a JSON object. Return None for a kind of record that is not
+    requested. Raise an error, such as ValueError, if the object is no valid record of the query.
     """
     first, end = plain["window"]
     bounds = (_bound(first), _bound(end))
@@ -206,8 +220,8 @@ def _cluster(plain: Mapping[str, Any]) -> SeenCluster:
 
 
 def _values(given: Sequence[Any]) -> Values | None:
-    """Return the attributes of a point that are drawn. Return None if one of them is not finite. Raise ValueError if
-    there are none.
+    """Return the first one or two attributes of a point. Return None if one of them is not finite. Raise ValueError if
+    the point has no attributes.
     """
     own = given[:_DRAWN_ATTRIBUTES]
     if not own or any(isinstance(value, bool) for value in own):

@@ -1,4 +1,4 @@
-"""The console pages of the operator kinds, collected from the modules that have the names of the kinds."""
+"""The console pages of the operator kinds, collected from the modules of this package that have the names of kinds."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _PACKAGE = "broker.http.console.operators"
 
 
 def kind_pages(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> Iterator[APIRouter]:
-    """Yield the routes of the pages of each operator kind. The module of this package with the kind's name returns them
-    by its function ``routes``; a kind without a module has no pages.
+    """Yield the router of each operator kind's pages. The function ``routes`` of the module with the kind's name
+    returns it; a kind without a module has no pages.
     """
     for module in modules_of(_PACKAGE):
         yield module.routes(pages, permitted_of)
 
 
 def kind_links() -> list[tuple[str, str]]:
-    """Return the address and the name of the first page of each kind that has pages. They are ``LINK`` in the kind's
-    module.
+    """Return the path and the title of the first page of each kind that has pages. The constant ``LINK`` of the kind's
+    module contains both.
     """
     return [module.LINK for module in modules_of(_PACKAGE)]

@@ -1,5 +1,5 @@
-// What a part that is asked for anew cannot say by itself: that nothing answers any more. And what was opened in it
-// stays open.
+// htmx replaces the part "live" of the page with a new answer every few seconds. This script shows a warning if the
+// daemon no longer answers, and opens the details again that the user had opened in the replaced part.
 "use strict";
 (() => {
   const live = document.getElementById("live");
