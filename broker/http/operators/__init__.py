@@ -1,1 +1,3 @@
-"""API addresses and metrics of the operator kinds: modules for each kind, found by their names."""
+"""API endpoints and metrics of the operator kinds. Each kind has separate modules, which are imported by the name of
+the kind.
+"""

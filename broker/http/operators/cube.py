@@ -1,4 +1,4 @@
-"""The API addresses that only cubes have: questions, backfills, views and dumps."""
+"""The API endpoints that only cubes have: questions, backfills, bins, stored views and dumps."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FILE: dict[str, Any] = {DUMP_TYPE: {"schema": {"type": "string", "format": "bin
 
 
 class StoredViewName(Body):
-    """A stored view of a cube: a cuboid, and panes of its length."""
+    """The name of a stored view of a cube: the dimensions of its cuboid, and the length of its panes in seconds."""
 
     by: list[Text] = Field(default=[], description="The dimensions of the cuboid.")
     grain_s: Number | None = Field(default=None, ge=1, allow_inf_nan=False, description="Seconds of its panes.")
@@ -44,13 +44,15 @@ class StoredViewName(Body):
 
 
 class CubeOptimiseBody(Body):
-    """A run of the optimiser of a cube."""
+    """The parameters of a run of a cube's optimiser, which chooses the views to store."""
 
     dry_run: StrictBool = Field(default=False, description="Whether the plan is only returned, and not applied.")
 
 
 class CubeRebinBody(Body):
-    """New edges for the bins of a cube, which then begins empty."""
+    """A request for new edges of a cube's bins. All cells of the cube are deleted, because they belong to the former
+    bins.
+    """
 
     dimensions: list[Text] = Field(default=[], description="The names of the bins; by default all of the cube.")
     calibrated: list[Text] = Field(
@@ -62,7 +64,7 @@ class CubeRebinBody(Body):
 
 
 class CubeQuestion(Body):
-    """A question to a cube: groups and their measures, of an interval of event time."""
+    """A question to a cube: which groups and measures to return, over which interval of event time."""
 
     by: list[Text] | list[list[Text]] = Field(
         default=[],
@@ -119,23 +121,28 @@ class CubeQuestion(Body):
 
 
 def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the addresses that only cubes have. A cube is also a query, so all of ``/v1/queries`` applies to cubes."""
+    """Return the routes that only cubes have. A cube is also a query, so the endpoints under ``/v1/queries`` apply to
+    cubes too.
+    """
     router = APIRouter(prefix="/v1", tags=["cubes"])
     of_caller = Depends(permitted_of)
 
     @router.post("/queries/{query_id}/cube/query", response_model=CubeAnswer, responses=_STATES)
     def ask(query_id: str, body: CubeQuestion, permitted: ScopedService = of_caller) -> Response:
-        """Return groups of a cube and their measures, from the state that the last committed batch left.
+        """Return groups of a cube with their measures, computed from the cells of the last committed batch.
 
-        With ``states``, the answer is an Arrow IPC stream of the groups with the states of their measures.
+        With ``states``, the answer is an Arrow IPC stream. It has the groups with the mergeable states of their
+        measures, in place of the values.
         """
         return _asked(permitted, query_id, body)
 
     @router.post("/queries/{query_id}/cube/backfill", response_model=CubeBackfillProgress)
     def backfill(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Have a cube count the records from before its first batch and in its gaps, as far as the topic has them.
+        """Start a backfill: the cube counts the records before its first batch and in its gaps, if the topic still has
+        them.
 
-        The answer comes at once, with the progress. The daemon goes on after a start. A second request changes nothing.
+        The answer comes at once, with the progress. The daemon continues the backfill after a restart. A second request
+        during a backfill changes nothing.
         """
         permitted.check_may_change()
         found = readable_cube(permitted, query_id)
@@ -150,7 +157,9 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
 
     @router.get("/queries/{query_id}/cube/lattice", response_model=CubeLattice)
     def lattice(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the stored views of a cube, and those that are asked for the most or would be the smallest."""
+        """Return the stored views of a cube, and views that it could store: those with the most questions, and those
+        with the fewest cells.
+        """
         found = readable_cube(permitted, query_id)
         keeper = found.folder.keeper
         return keeper.questions.with_turn(
@@ -159,7 +168,7 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
 
     @router.post("/queries/{query_id}/cube/optimise", response_model=CubeOptimised)
     def optimise(query_id: str, body: CubeOptimiseBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Choose the views of a cube anew for the questions that were asked, as the daemon does each hour."""
+        """Choose again which views of a cube to store, by the recent questions. The daemon also does this each hour."""
         if not body.dry_run:
             permitted.check_may_change()
         cube = readable_cube(permitted, query_id)
@@ -170,7 +179,9 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
 
     @router.get("/queries/{query_id}/cube/bins", response_model=CubeBins)
     def bins(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the bins of a cube: their edges, and their errors over the sample and over all counted records."""
+        """Return the bins of a cube: their edges, and the error when a value is replaced by the mean of its bin. There
+        is one error over the sample from which the edges were computed, and one over all counted records.
+        """
         found = readable_cube(permitted, query_id)
         described = found.folder.keeper.questions.with_turn(
             found.id, lambda snapshot, reserve: snapshot.bins(found.id, reserve), permitted.cancellation
@@ -179,7 +190,9 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
 
     @router.post("/queries/{query_id}/cube/rebin", response_model=CubeRebinned)
     def rebin(query_id: str, body: CubeRebinBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Give the bins of a cube new edges. All of its cells are deleted, and it begins empty."""
+        """Replace the edges of a cube's bins. All cells of the cube are deleted, because they belong to the former
+        bins, and the cube begins empty.
+        """
         permitted.check_may_change()
         cube = readable_cube(permitted, query_id)
         found = rebinned(permitted, cube, body.dimensions, body.calibrated)
@@ -190,9 +203,11 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
 
     @router.get("/streams/{name}/cubes/dump", response_class=Response, responses={200: {"content": _FILE}})
     def dump(name: str, permitted: ScopedService = of_caller) -> Response:
-        """Return a copy of the file of a stream's cubes, as the last commit left it, from which a daemon may start.
+        """Return a copy of the SQLite file with all cubes of a stream, as of the last commit. A daemon can start from
+        the copy.
 
-        For a token that sees all queries of the stream, and may name all columns. One copy is made or sent at a time.
+        The token must permit to see all queries of the stream and to name all columns. The daemon makes and sends one
+        copy at a time.
         """
         stream = permitted.stream_of(name)
         permitted.check_sees_whole_streams("dump of cubes", "use a token without id_prefix")
@@ -213,7 +228,7 @@ def _asked(permitted: ScopedService, query_id: str, body: CubeQuestion) -> Respo
     if asked.pop("states", False):
         content = cube.folder.keeper.questions.states(cube.id, asked, permitted.cancellation)
         return Response(content, media_type=STATES_TYPE)
-    # The JSON text is sent as it is, because models of up to 100,000 rows would take long.
+    # The JSON text is sent without pydantic models, because models of up to 100,000 rows would take too long.
     lookups = lookups_of(permitted).now
     text = cube.folder.keeper.questions.query_text(cube.id, asked, permitted.cancellation, lookups)
     return Response(text, media_type="application/json")

@@ -1,4 +1,4 @@
-"""Files of look-ups: CSV with a header, and Parquet, as tables whose columns have types of Spark."""
+"""The parser of look-up files: it converts CSV with a header, or Parquet, to tables with types of Spark."""
 
 from __future__ import annotations
 
@@ -36,13 +36,16 @@ _GUESSES = (
     ("double", r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$"),
     ("date32", f"^(?:{DATE})$"),
 )
-"""The types of attributes in CSV, each with the texts of its values. A column with any other text has texts."""
+"""The types of columns in CSV, each with a pattern for the texts of its values. A column in which a text matches no
+common pattern keeps texts.
+"""
 
 
 def lookup_of_file(name: str, content: bytes, media_type: str, key: str) -> Lookup:
-    """Return the look-up in the bytes of a file. ``key``: the column with the keys.
+    """Return the look-up that the bytes of a file contain. ``name``: the name of the look-up. ``media_type``: that of
+    CSV or Parquet. ``key``: the column with the keys.
 
-    Raise CubeError and InputError, in one line, with the line of the fault if the file is CSV.
+    Raise CubeError or InputError for an invalid file; for CSV, the error has the number of the line.
     """
     check_lookup_name(name)
     if len(content) > LOOKUP_BYTES_MAX:
@@ -52,7 +55,7 @@ def lookup_of_file(name: str, content: bytes, media_type: str, key: str) -> Look
     try:
         table = _csv_table(name, content, key)
     except InputError as error:
-        # The name of the file is not known here.
+        # The error names the look-up, because the name of the file is not known here.
         raise InputError(error.subject.replace("file", "look-up"), name, error.remedy) from None
     return Lookup.of(name, table, key, has_text_keys=True, place_of=lambda row: _line_of(content, row))
 
@@ -76,7 +79,7 @@ def _csv_table(name: str, content: bytes, key: str) -> pa.Table:
 
 
 def _blocks(content: bytes) -> Iterator[bytes]:
-    """Yield the content in blocks of whole lines."""
+    """Yield the content in blocks of whole lines, each of about ``_BLOCK_BYTES``."""
     start = 0
     while start < len(content):
         end = content.find(b"\n", start + _BLOCK_BYTES - 1) + 1 or len(content)
@@ -85,8 +88,8 @@ def _blocks(content: bytes) -> Iterator[bytes]:
 
 
 def _guessed(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return texts as values of the first type that all of them are written as. Return them unchanged if there is
-    none.
+    """Return a column converted to the first type of ``_GUESSES`` whose pattern all texts of the column match. Return
+    the column unchanged if there is no such type.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -94,7 +97,7 @@ def _guessed(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     if texts.null_count == len(texts):
         return texts
     for kind, pattern in _GUESSES:
-        # The first value excludes most types of a column of texts.
+        # Check the first value alone first, because it excludes most types at little cost.
         if pc.match_substring_regex(texts.drop_null().slice(0, 1), pattern, ignore_case=kind == "bool")[0].as_py():
             if not pc.all(pc.match_substring_regex(texts, pattern, ignore_case=kind == "bool")).as_py():
                 continue
@@ -107,7 +110,7 @@ def _guessed(texts: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _narrow(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return integers as INT if all of them are of this type."""
+    """Return integers with 32 bits (Spark's INT) if all values fit. Otherwise return them unchanged."""
     import pyarrow as pa
 
     try:
@@ -117,14 +120,18 @@ def _narrow(values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _line_of(content: bytes, row: int) -> str:
-    """Return the line of CSV on which a row ends, counted from 1. Rows are counted from 0, without the header."""
+    """Return the number of the CSV line on which a row ends, counted from 1, as a text. ``row``: the index of the row,
+    counted from 0 after the header.
+    """
     reader = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
     kept = (reader.line_num for fields in reader if fields)
     return f"line {next(islice(kept, row + 1, None)):,}"
 
 
 def _parquet_table(name: str, content: bytes) -> pa.Table:
-    """Return the table of a Parquet file, read in parts so that its size is known before all of it is in memory."""
+    """Return the table of a Parquet file. The file is read in batches, so that a table above the size limit is refused
+    before all of it is in memory.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 

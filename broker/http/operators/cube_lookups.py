@@ -1,4 +1,4 @@
-"""The API addresses of look-ups of cubes: reading, writing and removing tables."""
+"""The API endpoints of the look-ups of cubes: reading, writing and removing tables."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _PUT_SCHEMA = {"requestBody": {"required": True, "content": {CSV_TYPE: _FILE, PA
 
 
 def lookup_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the addresses under ``/v1/cube/lookups``."""
+    """Return the routes under ``/v1/cube/lookups``."""
     router = APIRouter(prefix="/v1/cube/lookups", tags=["cubes"])
     of_caller = Depends(permitted_of)
 
     @router.get("", response_model=CubeLookups)
     def lookups(permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the look-ups of cubes by name, without their rows."""
+        """Return the look-ups of cubes, ordered by name, without their rows."""
         return {"lookups": [described_lookup(own) for own in lookups_of(permitted).stored.values()]}
 
     @router.get("/{name}", response_model=CubeLookup)
@@ -49,9 +49,11 @@ def lookup_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter
         key: Annotated[str, Query(description="The column with the keys, which has the name of the dimension.")],
         permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
-        """Store a table as a look-up, in place of the former one; answered when questions use it.
+        """Store a table as a look-up, which replaces a former look-up with the same name. The answer comes when
+        questions use the new table.
 
-        The body is CSV with a header, or Parquet, by its Content-Type. For a token that sees all queries.
+        The body is CSV with a header, or Parquet; the header Content-Type says which. The token must permit to see all
+        queries.
         """
         from starlette.concurrency import run_in_threadpool
 
@@ -62,7 +64,9 @@ def lookup_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter
 
     @router.delete("/{name}", response_model=LookupRemoved)
     def remove(name: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Remove a look-up; answered when no question uses it any more. For a token that sees all queries."""
+        """Remove a look-up. The answer comes when no question uses it any more. The token must permit to see all
+        queries.
+        """
         permitted.check_writes_shared("look-up", name)
         lookups_of(permitted).remove(name)
         permitted.note("lookup", {"lookup": name, "outcome": "removed"})
@@ -72,12 +76,12 @@ def lookup_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter
 
 
 def lookups_of(permitted: ScopedService) -> LookupStore:
-    """Return the look-ups of the daemon. Raise BrokerError before they are read."""
+    """Return the store of the daemon's look-ups. Raise BrokerError if the daemon has not read them yet."""
     return cast(LookupStore, permitted.daemon_part(OP))
 
 
 def described_lookup(stored: StoredLookup) -> dict[str, Any]:
-    """Return a look-up without its rows, as answers show it."""
+    """Return a look-up in the form of an answer, without its rows."""
     lookup = stored.lookup
     return {
         "name": lookup.name,
@@ -104,7 +108,9 @@ def _put(permitted: ScopedService, name: str, content: bytes, kind: str, key: st
 
 
 def _check_names(permitted: ScopedService, lookup: Lookup) -> None:
-    """Raise CubeError if a registered cube has a dimension or a measure with the name of an attribute."""
+    """Raise CubeError if an attribute of a look-up has the name of a dimension or measure of a registered cube, because
+    questions could not distinguish the two.
+    """
     for query in permitted.registered(OP):
         if isinstance(query.operator, StandingCube):
             for attribute in lookup.attributes:

@@ -1,4 +1,4 @@
-"""The metrics of cubes: their records, windows, cells and bytes, and the questions to the cubes."""
+"""The Prometheus metrics of cubes: their records, windows, cells and bytes, and the questions to them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ FORMS = (_RECORDS, _BACKFILLED, _WINDOWS, _CELLS, _BYTES, _MATERIALISED, _SHARDS
 
 
 class CubeMetrics(Collector):
-    """The Prometheus collector of the metrics of cubes. Their values are from the last commit; no file is opened."""
+    """The Prometheus collector of the metrics of cubes. The values are those of the last commit, which the daemon has
+    in memory; a scrape opens no file.
+    """
 
     def __init__(self, streams: Mapping[str, Stream]) -> None:
         self._streams = streams
@@ -95,7 +97,7 @@ class CubeMetrics(Collector):
 
 
 def collector(streams: Mapping[str, Stream]) -> Collector:
-    """Return the collector of the metrics of cubes."""
+    """Return the collector of the metrics of cubes. ``streams``: the streams by name."""
     return CubeMetrics(streams)
 
 

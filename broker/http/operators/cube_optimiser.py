@@ -1,4 +1,4 @@
-"""The optimiser of a cube's views as a caller may use it: proposals, and their application."""
+"""The optimiser of a cube's stored views, with the permissions of a caller: proposals, and their application."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from broker.http.scoped_service import ScopedService
 
 
 def proposed(permitted: ScopedService, cube: ReadableCube) -> Proposal:
-    """Return the views to store for the questions that were asked. It counts as one question, with its limits and
-    errors.
+    """Return the changes of stored views that the optimiser proposes for the recent questions. The run of the optimiser
+    counts as one question, with the same limits and errors.
     """
     keeper, budget = cube.folder.keeper, cube.definition.budget
     return keeper.questions.with_turn(
@@ -20,8 +20,8 @@ def proposed(permitted: ScopedService, cube: ReadableCube) -> Proposal:
 
 
 def apply_proposal(permitted: ScopedService, cube: ReadableCube, proposal: Proposal) -> None:
-    """Store the views of a proposal, and record it in the audit. Raise ForbiddenError if the caller may change
-    nothing.
+    """Apply a proposal to the stored views of a cube, and record this in the audit. Raise ForbiddenError if the caller
+    may change nothing.
     """
     permitted.check_may_change()
     cube.folder.keeper.choice.apply(cube.id, proposal)

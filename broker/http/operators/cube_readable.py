@@ -1,4 +1,4 @@
-"""A cube whose values a caller may see."""
+"""The check that a caller may read the values of a cube."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from broker.queries.query import RegisteredQuery
 
 @dataclass(frozen=True, slots=True)
 class ReadableCube:
-    """A cube whose values the caller may see, and the folder of its stream."""
+    """A cube whose values the caller may read. ``query``: the standing query. ``definition``: the operator of the
+    query. ``folder``: the cubes of the query's stream. ``id``: the cube's id, with its generation.
+    """
 
     query: RegisteredQuery
     definition: StandingCube
@@ -27,7 +29,7 @@ def readable_cube(permitted: ScopedService, query_id: str) -> ReadableCube:
     """Return the cube of a query.
 
     Raise UnknownQueryError if the query is not a cube, and ForbiddenError if the caller may not name all columns that
-    it reads.
+    the cube reads.
     """
     query = permitted.get(query_id)
     definition = query.operator

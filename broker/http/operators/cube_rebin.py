@@ -1,4 +1,6 @@
-"""New edges for the bins of a cube as a caller may request them: proposals, and their application."""
+"""New edges for the bins of a cube, with the permissions of a caller: computation of their effect, and their
+application.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from broker.queries.change import Put
 
 @dataclass(frozen=True, slots=True)
 class Rebinned:
-    """The effect of new edges on a cube: its new definition, and the stored cells that it deletes."""
+    """The effect of new edges on a cube. ``definition``: the new definition. ``bins``: the dimensions whose edges
+    differ, with new and former edges. ``cells``, ``panes``: the numbers of stored cells and panes that are deleted.
+    """
 
     definition: StandingCube
     bins: tuple[Mapping[str, Any], ...]
@@ -29,17 +33,18 @@ class Rebinned:
         return {"bins": list(self.bins), "deleted_cells": self.cells, "deleted_panes": self.panes}
 
     def lines(self) -> list[str]:
-        """Return the effect as texts, one for each dimension, and one for the deleted cells."""
+        """Return the effect as lines of text: one for each dimension, and one for the deleted cells."""
         if not self.bins:
             return ["no edge differs from the former ones: nothing changes"]
         return [*map(_line, self.bins), f"deletes {self.cells:,} cells in {self.panes:,} panes: the cube begins empty"]
 
 
 def rebinned(permitted: ScopedService, cube: ReadableCube, names: Sequence[str], calibrated: Sequence[str]) -> Rebinned:
-    """Return the effect of new edges. ``names``: the bins that get them; by default all. ``calibrated``: dimensions
-    with the edges to use; by default the last records of the stream decide.
+    """Return the effect of new edges on a cube. ``names``: the dimensions with bins that get new edges; if empty, all
+    of them. ``calibrated``: dimensions with given edges; if empty, the edges are computed from the last records of the
+    stream.
 
-    Raise QueryError if the cube has no such bins, and the errors of a registration.
+    Raise QueryError if the cube has no such bins. Raise the errors of a registration.
     """
     plain = cube.definition.plain()
     try:
@@ -65,12 +70,14 @@ def rebinned(permitted: ScopedService, cube: ReadableCube, names: Sequence[str],
 
 
 def apply_rebinned(permitted: ScopedService, cube: ReadableCube, found: Rebinned) -> None:
-    """Register the cube with its new edges. Raise AscError if that is refused."""
+    """Register the cube with its new edges, which deletes its cells. Raise AscError if the registration is refused."""
     permitted.apply([Put(replace(cube.query, operator=found.definition))], "rebin").raised()
 
 
 def _line(bins: Mapping[str, Any]) -> str:
-    """Return a line about the new edges of one dimension."""
+    """Return a line of text about the new edges of one dimension, with the error over the sample. ``bins``: the
+    dimension, as in ``Rebinned.bins``.
+    """
     errors = bins["sample"]["errors"] if bins["sample"] else {"nrmse": None, "rmse_sd": None}
     known = [
         f"{errors[name]:.3g} {unit}"

@@ -1,4 +1,4 @@
-"""The search for the modules of operator kinds by their names."""
+"""The import of the modules of operator kinds, whose names are derived from the names of the kinds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from broker.operators.kinds import OPERATORS
 
 
 def modules_of(package: str, suffix: str = "") -> Iterator[Any]:
-    """Yield modules of a package, in the order of the operator kinds. The name of each module is the name of a kind,
-    followed by the suffix. A kind without such a module is skipped.
+    """Yield the modules of the operator kinds in a package, in the order of the kinds. The name of a module is the name
+    of the kind, followed by ``suffix``. A kind without such a module is skipped.
     """
     for name in OPERATORS:
         module = f"{package}.{name}{suffix}"

@@ -1,4 +1,4 @@
-"""The metrics of the operator kinds, collected from the modules that have the names of the kinds."""
+"""The metrics of the operator kinds, collected from the modules of this package that have the names of kinds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _PACKAGE, _SUFFIX = "broker.http.operators", "_metrics"
 
 
 def kind_metric_forms() -> Iterator[MetricForm]:
-    """Yield the forms of the metrics of each operator kind. They are ``FORMS`` in the module ``NAME_metrics`` of this
-    package; a kind without this module has no metrics.
+    """Yield the forms of the metrics of each operator kind. The constant ``FORMS`` of the module ``NAME_metrics``
+    contains them; a kind without this module has no metrics.
     """
     for module in modules_of(_PACKAGE, _SUFFIX):
         yield from module.FORMS
@@ -23,7 +23,7 @@ def kind_metric_forms() -> Iterator[MetricForm]:
 
 def kind_collectors(streams: Mapping[str, Stream]) -> Iterator[Collector]:
     """Yield a collector of the metrics of each operator kind. The function ``collector`` of the module ``NAME_metrics``
-    returns it; a kind without this module has no metrics.
+    creates the collector; a kind without this module has no metrics. ``streams``: the streams by name.
     """
     for module in modules_of(_PACKAGE, _SUFFIX):
         yield module.collector(streams)

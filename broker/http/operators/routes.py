@@ -1,4 +1,4 @@
-"""The API addresses of the operator kinds, collected from the modules that have the names of the kinds."""
+"""The API endpoints of the operator kinds, collected from the modules of this package that have the names of kinds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _PACKAGE = "broker.http.operators"
 
 
 def operator_routes(permitted_of: Callable[[Request], ScopedService]) -> Iterator[APIRouter]:
-    """Yield the routes of the addresses of each operator kind. The module of this package with the kind's name returns
-    them by its function ``routes``; a kind without a module has none.
+    """Yield the router of each operator kind's endpoints. The function ``routes`` of the module with the kind's name
+    returns it; a kind without a module has no further endpoints.
     """
     for module in modules_of(_PACKAGE):
         yield module.routes(permitted_of)
