@@ -1,1 +1,1 @@
-"""The HTTP API, for the command line and programs, and the console, for browsers."""
+"""The HTTP API, which the command line and programs use, and the console, which shows the daemon in a browser."""

@@ -1,4 +1,6 @@
-"""The application of the HTTP API. Endpoints parse requests, call the service and format answers, without decisions."""
+"""The FastAPI application of the HTTP API. Endpoints only parse requests, call :class:`ScopedService` and format
+answers; the service makes all decisions.
+"""
 
 from __future__ import annotations
 
@@ -100,11 +102,12 @@ _HEALTH_REFUSALS = (403, 408, 413, 429, 500, 503)
 def create_app(
     service: Service, access: Access, api: ApiConfig, audit: Audit, stopping: Cancellation | None = None
 ) -> FastAPI:
-    """Return the application of the API and the console. The daemon cancels ``stopping`` when it stops; this cancels
-    the work of all requests.
+    """Return the application of the API and the console. When the daemon stops, it cancels ``stopping``, and so the
+    work of all requests.
 
-    If tokens are configured, every request needs one, except for the health of the process. Without tokens, the API
-    only answers requests that were sent to ``api.host`` or a loopback address, and not by a foreign web page.
+    If tokens are configured, every request needs a token, except the health checks, the login page and static files.
+    Without tokens, the API answers only requests that name ``api.host`` or a loopback address in the header Host. It
+    also refuses requests that a page of another site makes a browser send.
     """
 
     def permitted(request: Request) -> ScopedService:
@@ -126,7 +129,8 @@ def create_app(
     checked_routers = (_query_changes(permitted), _query_views(permitted), *more, _views(permitted))
     requests = RequestCounts([*_paths((health, *checked_routers)), _METRICS_PATH, *addresses])
     app.add_middleware(Guards, access=access, api=api, sessions=sessions, page_of=pages.refused, stopping=stopping)
-    # Added later, so it is outside of the guards, and counts their refusals as well.
+    # Starlette puts a middleware that is added later outside of the former ones, so this one also counts requests that
+    # the guards refuse.
     app.add_middleware(CountedRequests, counts=requests)
     _add_error_answers(app, pages)
     refusals = _described(_REFUSALS)
@@ -139,16 +143,16 @@ def create_app(
 
 
 def _paths(routers: Iterable[APIRouter]) -> Iterator[str]:
-    """Yield the path of each endpoint of the routers, as the OpenAPI document spells it. Generating the document would
-    take longer.
+    """Yield the path of each endpoint of the routers, as the OpenAPI document spells it. The paths are read from the
+    routes, because the generation of the document would take longer.
     """
     for router in routers:
         yield from {route.path_format: None for route in router.routes if isinstance(route, APIRoute)}
 
 
 async def _check_parameters(request: Request) -> None:
-    """Raise QueryError for a query parameter that the endpoint does not have. FastAPI would ignore it, and the caller
-    would believe that it was applied.
+    """Raise QueryError for a query parameter that the endpoint does not have. FastAPI would ignore such a parameter,
+    and the caller would believe that the parameter was applied.
     """
     known = _parameters(request.scope["route"].dependant)
     for name in request.query_params:
@@ -164,7 +168,9 @@ def _parameters(dependant: Any) -> set[str]:
 
 
 def _meanings(request: Request) -> dict[str, str]:
-    """Return the descriptions of the parameters in the address of a request, by name."""
+    """Return the descriptions of an endpoint's query parameters, by the name of the parameter. ``request``: a request
+    to this endpoint.
+    """
     dependant = getattr(request.scope.get("route"), "dependant", None)
     fields = [] if dependant is None else dependant.query_params
     return {own.alias: own.field_info.description for own in fields if own.field_info.description}
@@ -178,15 +184,18 @@ def _health(service: Service) -> APIRouter:
     router = APIRouter(tags=[HEALTH], responses=_described(_HEALTH_REFUSALS))
     unready = {"model": ReadyModel | ErrorModel, "description": "It is not ready."}
 
-    # Neither waits for anything. They run without a thread, because other requests may occupy all threads.
+    # Neither endpoint waits for anything. Both are coroutines, which need no thread, because other requests may occupy
+    # all threads.
     @router.get("/healthz")
     async def healthz() -> dict[str, str]:
-        """Return that the process answers."""
+        """Return the status ``ok``, as a sign that the process answers requests."""
         return {"status": "ok"}
 
     @router.get("/readyz", response_model=ReadyModel, responses={503: unready})
     async def readyz(response: Response) -> dict[str, Any]:
-        """Return whether every stream's job runs and queries can be registered; 503 and the reason where not."""
+        """Return whether the daemon is ready: the job of every stream runs, and queries can be registered. If not, the
+        status is 503, and the answer has the reason.
+        """
         reason = service.readiness()
         response.status_code = 200 if reason is None else 503
         return {"ready": reason is None, "reason": reason}
@@ -234,12 +243,15 @@ def _query_changes(permitted_of: _ScopedServiceOf) -> APIRouter:
         replaces: bool = _REPLACES,
         permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
-        """Register a query, or replace the one of the same id in one step; answered when it is in the running plan.
+        """Register a query, or replace the registered query with the same id. The answer comes when the running plan
+        contains the query.
 
-        NDJSON registers one query a line: all or none, or with ``keep_going`` the valid ones and a list of the others.
-        A line ``{"remove": "ID"}`` removes one in the same step. With ``dry_run`` lines are validated, nothing changes.
-        With ``If-None-Match: *`` no query is replaced: a registered id is refused, with 412 where it is the only one.
-        An operator with lists of values, where its kind has such, stands for new queries: all are registered, or none.
+        A body of NDJSON has one query a line, and all are registered in one step: all or none. With ``keep_going``, the
+        valid lines are registered, and the answer lists the refused lines. A line ``{"remove": "ID"}`` removes a query
+        in the same step. With ``dry_run``, the lines are only validated. With ``If-None-Match: *``, no query is
+        replaced: a registered id is refused, and the status is 412 if the body has only one query. If the operator has
+        lists of values, and its kind allows them, each combination of values defines a new query. All of these are
+        registered, or none.
         """
         is_lines, content = posted
         if is_lines:
@@ -262,9 +274,10 @@ def _query_changes(permitted_of: _ScopedServiceOf) -> APIRouter:
         replaces: bool = _REPLACES,
         permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
-        """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``.
+        """Register or replace a query if the body is complete. Otherwise change the given fields of a registered query,
+        such as ``{"paused": true}``.
 
-        With ``If-None-Match: *`` a registered query is left as it is, and the answer is 412.
+        With ``If-None-Match: *``, a registered query is not changed, and the status is 412.
         """
         if body.id is not None and body.id != query_id:
             raise QueryError("field id", body.id[:250], f"differs from the address, {query_id[:250]!r}")
@@ -283,10 +296,11 @@ def _query_changes(permitted_of: _ScopedServiceOf) -> APIRouter:
 
         return registration_answer(permitted, Alter(query_id, altered, replaces), "change", response)
 
-    # This also removes any other record of the registry topic by its key, which may contain a slash.
+    # The path accepts any key of the registry topic, also with slashes, so that this endpoint can remove unreadable
+    # records too.
     @router.delete("/{query_id:path}", response_model=RemovedModel)
     def delete(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Remove a query. Answered when no later record can reach it."""
+        """Remove a query. The answer comes when no later record can be delivered for the query."""
         outcome = permitted.apply([Remove(query_id)], "remove").raised()
         offsets = outcome.effective_offsets.get(outcome.removed[0].stream, {})
         return {"version": outcome.version, "effective_offsets": plain_offsets(offsets)}
@@ -310,10 +324,11 @@ def _query_views(permitted_of: _ScopedServiceOf) -> APIRouter:
         cursor: str | None = None,
         permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
-        """Return the registered queries by id that pass all filters.
+        """Return a page of the registered queries that satisfy all filters, ordered by id.
 
-        Their id begins with ``prefix``, they have a label ``k=v``, are of a stream, have an operator (``route`` for
-        none), and are joined with a layer.
+        ``prefix``: the beginning of the ids. ``label``: a label, as ``key=value``. ``operator``: the name of a kind, or
+        ``route`` for queries without an operator. ``layer``: only joins over this layer. ``cursor``: the cursor of the
+        preceding page.
         """
         if not 1 <= limit <= _PAGE_MAX:
             raise QueryError("limit", limit, f"use 1 to {_PAGE_MAX}")
@@ -329,21 +344,24 @@ def _query_views(permitted_of: _ScopedServiceOf) -> APIRouter:
 
     @router.get("/{query_id}", response_model=QueryModel)
     def show(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return one registered query."""
+        """Return the registered query with an id, and the state of its operator."""
         return shown(permitted, permitted.get(query_id))
 
     @router.get("/{query_id}/deliveries", response_model=Deliveries)
     def deliveries(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the number of records that a query received since the daemon began, and by minute of the last hour."""
+        """Return the number of records that a query received since the daemon started, and the number in each minute of
+        the last hour.
+        """
         return described_deliveries(permitted, permitted.get(query_id))
 
-    # For a join, the path also names a shape, whose id may have any character.
+    # To explain a join, the path also names one of its shapes, as ``JOIN/SHAPE``. The id of a shape may contain any
+    # character.
     @router.post("/{query_id:path}/explain", response_model=ExplanationModel)
     def explain(query_id: str, body: ExplainBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the constructs a query uses and their place in the sequence.
+        """Return the constructs that a query uses, with their positions in the sequence of the block.
 
-        For a tuple: whether the query accepts it and which of its terms hold, with ``with_sequence`` also its path
-        through the sequence.
+        If the body has a tuple, return instead whether the query accepts the tuple, and which terms of the predicate
+        are true. With ``with_sequence``, also return the path of the tuple through the sequence.
         """
         return explained(permitted, query_id, body.tuple, whole=body.with_sequence)
 
@@ -356,21 +374,22 @@ def _views(permitted_of: _ScopedServiceOf) -> APIRouter:
 
     @router.post("/check", response_model=CheckedModel, response_model_exclude_unset=True)
     def check(body: CheckBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the normal form of a query's predicate, the expressions of its operator, and warnings.
+        """Return the normal form of a query's predicate, the expressions of its operator, and the warnings that a
+        registration would give.
 
-        Nothing is registered. For a join they are those for the first of its shapes.
+        Nothing is registered. For a join, the normal form is that of the predicate for the first shape of the layer.
         """
         layer = None if body.join is None else body.join.layer
         return checked(permitted, permitted.stream_of(body.stream), body.where, layer, asked_operators(body.operator))
 
     @router.post("/test", response_model=Trial)
     def test(body: TrialBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the number of a stream's last records that a predicate would have accepted, without registering it."""
+        """Return how many of the last records of a stream a predicate would have accepted. Nothing is registered."""
         return tried(permitted, permitted.stream_of(body.stream), body.where, body.last, body.show)
 
     @router.get("/streams", response_model=Streams)
     def streams(permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the configured streams, and their Kafka."""
+        """Return the configured streams, and the addresses and the security protocol of their Kafka cluster."""
         return {
             "streams": described_streams(permitted),
             "kafka": {
@@ -381,35 +400,43 @@ def _views(permitted_of: _ScopedServiceOf) -> APIRouter:
 
     @router.get("/streams/{name}/timeline", response_model=Timeline)
     def timeline(name: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return records in and out, dead letters and latency of a stream in each moment of the last hour.
+        """Return the number of read and written records, the dead letters and the latency of a stream, by intervals of
+        the last hour.
 
-        Moments without any are missing.
+        Intervals in which no batch finished are omitted.
         """
         return described_timeline(permitted, permitted.stream_of(name))
 
     @router.get("/loads", response_model=Loads)
     def loads(permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the changes in progress: the number of queries, of those read, and the last step that is done."""
+        """Return the changes in progress. Each has the number of its queries, the number of queries read so far, and
+        the last completed step.
+        """
         return {"loads": permitted.loads()}
 
     @router.get("/plan", response_model=Plans)
     def plan(permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the running plan of every stream, and the measurements and rearrangements of its monitor."""
+        """Return the running plan of every stream, with the measurements of its monitor and the sequences that the
+        monitor has replaced.
+        """
         return {"streams": described_plans(permitted)}
 
     @router.get("/plan/{stream}/blocks/{number}", response_model=Block)
     def block(stream: str, number: int, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return a block of a stream's running plan, numbered from 0.
+        """Return one block of a stream's running plan. ``number``: the number of the block, from 0.
 
-        It has its constructs with their regions, its sequence and micro-arrows.
+        The answer has the constructs of the block with their regions, the sequence of the constructs, and the
+        micro-arrows.
         """
         return described_block(permitted, permitted.stream_of(stream), number)
 
     @router.post("/trace", response_model=TraceModel)
     def trace(body: TraceBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the path of a tuple or source record through the running plan, and the terms of one query.
+        """Return the path of a tuple, or of a record of a source topic, through the running plan. With ``query``, also
+        return the verdict of this query.
 
-        They explain why a record reaches queries, or does not.
+        The path shows why the record is accepted or rejected: it names the constructs that exclude queries. The verdict
+        has the value of each term of the query's predicate.
         """
         return traced_record(permitted, body)
 
@@ -422,9 +449,10 @@ def _metrics(permitted_of: _ScopedServiceOf, requests: RequestCounts, queries_ma
 
     @router.get(_METRICS_PATH, response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     def metrics(permitted: ScopedService = of_caller) -> Response:
-        """Return the metrics of every stream, the API's requests and the process, in the text format of Prometheus.
+        """Return the metrics of the streams, of the API's requests and of the process, in the text format of
+        Prometheus.
 
-        While the daemon starts or stops, the streams are missing.
+        While the daemon starts or stops, the answer has no metrics of streams.
         """
         text = permitted_exposition(permitted, requests, queries_max)
         return PlainTextResponse(text, media_type=METRICS_TYPE)
@@ -453,7 +481,8 @@ def _add_error_answers(app: FastAPI, pages: Pages) -> None:
 
     @app.exception_handler(HTTPException)
     def http_error(request: Request, error: HTTPException) -> Response:
-        # A browser with a login to the console may not have the right to read /docs.
+        # For a console page, the error links to the console's first page, because a browser with a console login may
+        # not have the right to read /docs.
         help_page = f"the first page is {CONSOLE}/" if is_console(request) else "see /docs"
         wrong = BrokerError("request", f"{request.method} {request.url.path}", f"{error.detail}: {help_page}")
         return error_response(wrong, error.status_code, request)

@@ -1,4 +1,4 @@
-"""The audit entries of changes and their outcomes."""
+"""Entries of the audit log for changes of queries, each with the outcome of the change."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ _ID_CHARS = 250
 def audited(
     verb: str, changes: Sequence[Change | AscError], outcome: Outcome | Exception
 ) -> Iterator[Mapping[str, object]]:
-    """Yield an entry for each change: the verb, the id, and the outcome.
+    """Yield an audit entry for each change: the ``verb``, the id of the query, and the outcome. ``outcome``: the result
+    of all changes, or the exception that ended the request.
 
-    The outcome is ``registered``, ``replaced``, ``unchanged``, ``removed`` or ``refused``. It is ``not made`` if
-    another change of the same request was refused, and ``failed`` if an exception ended the request.
+    The outcome of an entry is ``registered``, ``replaced``, ``unchanged``, ``removed`` or ``refused``. It is ``not
+    made`` if another change of the same request was refused, and ``failed`` if an exception ended the request.
     """
     for position, change in enumerate(changes):
         query_id = None if isinstance(change, AscError) else change.query_id[:_ID_CHARS]
-        # A bulk load may contain removals, too.
+        # A bulk load with the verb ``register`` may also contain removals.
         entry: dict[str, object] = {"verb": "remove" if isinstance(change, Remove) else verb, "id": query_id}
         if isinstance(outcome, Exception):
             is_refusal = isinstance(outcome, AscError) and http_status(outcome) < 500

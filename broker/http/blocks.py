@@ -14,8 +14,8 @@ def described_block(permitted: ScopedService, stream: Stream, number: int) -> di
     """Return the description of a block of a stream's running plan, with the monitor's measurements of the block.
     ``number``: the number of the block, from 0.
 
-    Raise ForbiddenError if it would reveal queries that the caller does not see. Raise NotThereError for an unknown
-    number.
+    Raise ForbiddenError if the caller does not see all queries of the stream, because the block would reveal the other
+    queries. Raise NotThereError for an unknown number, or for the number of a listed block, which has no regions.
     """
     from asc.plan.layout import laid_out
 

@@ -1,5 +1,5 @@
-"""Bulk loads: each line registers or removes one query. Either all lines are applied or none. On request, all valid
-lines are applied, and only the others are refused.
+"""Bulk loads: each line registers or removes one query. Either all lines are applied or none. With ``keep_going``, all
+valid lines are applied, and only the invalid lines are refused.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from broker.queries.change import Change, Outcome, Put, Remove
 from broker.runtime import collector
 
 _LARGE_BYTES = 1 << 20
-"""The size in bytes above which a load pauses the cyclic garbage collector. Smaller loads do not pause it, because
-pausing it takes some tenths of a second.
+"""The size in bytes above which a load pauses the cyclic garbage collector. Smaller loads do not pause the collector,
+because the pause itself costs some tenths of a second.
 """
 
 _UNREAD_LINES_MAX = 10_000
-"""The largest number of invalid lines, which are no query, in one load. A load with more of them is refused, because it
-is no list of queries, and because each of these lines is held in memory with its error.
+"""The largest number of lines of one load that cannot be parsed as a query or a removal. A load with more of them is
+refused, because it is probably no list of queries, and because each such line occupies memory for its error.
 """
 
 
@@ -33,11 +33,11 @@ def load_lines(
     """Register the queries in NDJSON lines, and remove the queries that lines ``{"remove": ID}`` name, all in one step.
 
     Blank lines are numbered but ignored. Without ``replaces``, a line is refused if its id is already registered. With
-    ``is_rehearsal``, nothing is changed, and the answer is the one that the load would get. Raise QueryError if more
+    ``is_rehearsal``, nothing is changed; the answer is the same as if the load were applied. Raise QueryError if more
     than 10,000 lines are not queries.
 
-    Raise BulkRefusedError if a line is refused; with ``keep_going``, only if every line is refused. Then nothing is
-    registered. Raise ForbiddenBulkError instead if a refused line is outside the caller's scope.
+    Raise BulkRefusedError if a line is refused, or with ``keep_going`` if every line is refused. In this case, nothing
+    is registered. Raise ForbiddenBulkError instead if a refused line is outside the caller's scope.
     """
     with collector.paused() if len(content) > _LARGE_BYTES else nullcontext():
         lines = _Lines(permitted, content, replaces=replaces)
@@ -47,7 +47,9 @@ def load_lines(
 
 
 class _Lines:
-    """The lines of a load as changes, each with its line number and its id if the line could be parsed."""
+    """The lines of a load as changes: each is a registration, a removal, or the error of an invalid line. Each has its
+    line number, and its id if the line could be parsed.
+    """
 
     def __init__(self, permitted: ScopedService, content: bytes, *, replaces: bool) -> None:
         self.changes: list[Change | AscError] = []
@@ -81,8 +83,8 @@ class _Lines:
                 self.changes.append(error)
 
     def answer(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the outcome of the lines, in the form of an answer. Raise BulkRefusedError if nothing was applied
-        because of refused lines. Raise QueryError if there are no lines.
+        """Return the API's answer to the load, from the outcome of its changes. Raise BulkRefusedError if nothing was
+        applied because of refused lines. Raise QueryError if there are no lines.
         """
         errors: list[dict[str, Any]] = [
             {"line": self._numbers[position], "id": self._ids[position], "error": plain_error(error)}
@@ -100,7 +102,9 @@ class _Lines:
 
 
 def applied(outcome: Outcome, errors: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
-    """Return the outcome of changes that were at least partly applied, in the form of an answer."""
+    """Return the API's answer to changes of which at least one was applied. ``errors``: the refused lines of a bulk
+    load, each with its error.
+    """
     registered = outcome.registered.values()
     became = Counter(one.became for one in registered)
     return {
@@ -130,7 +134,7 @@ def removed_id(plain: object) -> str | None:
 
 
 def lines_of(content: bytes) -> Iterator[bytes]:
-    """Yield the lines of a load one at a time, because a list of them may be many times as large as the content."""
+    """Yield the lines of a load one at a time. A list of all lines could take many times the memory of ``content``."""
     start = 0
     while (end := content.find(b"\n", start)) >= 0:
         yield content[start:end]

@@ -18,8 +18,9 @@ from broker.queries.query import RegisteredQuery, default_topic
 def combinations_of(plain: Any) -> list[Any]:
     """Return the request bodies of all queries that one body defines.
 
-    They are the body itself, or a body for each combination of the values in its operator's lists, all with one topic.
-    Raise QueryError if there are too many.
+    If the operator's parameters are single values, the result is the body itself. If they are lists of values, the
+    result has a body for each combination of values, each with a separate id and all with the same destination topic.
+    Raise QueryError if there are too many combinations. ``plain``: the parsed JSON of the body.
     """
     if not isinstance(plain, dict):
         return [plain]
@@ -40,8 +41,8 @@ def combinations_of(plain: Any) -> list[Any]:
 def registered_together(
     permitted: ScopedService, queries: Sequence[RegisteredQuery], response: Response
 ) -> dict[str, Any]:
-    """Register new queries in one step, and return the answer. Raise AscError if a query is refused, or if its id is
-    already registered.
+    """Register new queries in one step: all or none. Return the API's answer, and set the status of ``response`` to
+    201. Raise AscError if a query is refused, or if its id is already registered.
     """
     try:
         outcome = permitted.apply([Put(query, replaces=False) for query in queries], "register").raised()

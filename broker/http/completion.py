@@ -1,4 +1,6 @@
-"""Definitions that a sample of a stream completes, for requests that register nothing or change one query."""
+"""Completion of operator definitions, such as edges of bins, from a sample of a stream's records. It is for requests
+that only check a query, or that change one.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ from broker.stream.stream import Stream
 
 
 def completed_by_sample(permitted: ScopedService, stream: Stream, where: str, operator: Definition) -> Definition:
-    """Return a definition with the parameters that the last records decide, as at a registration of a new query.
+    """Return ``operator`` completed by the parameters that a registration of a new query would compute from the last
+    records of the stream.
 
-    Raise ForbiddenError if the caller may register no query, and AscError if the records cannot be read.
+    Return it unchanged if its kind computes no parameters. ``where``: the predicate that selects the records. Raise
+    ForbiddenError if the caller may register no query, and AscError if the records cannot be read.
     """
     kind = fold_kinds().get(operator.name)
     if kind is None:

@@ -1,4 +1,6 @@
-"""The header ``If-None-Match`` of a registration: it says that the registration must not replace a query."""
+"""The header ``If-None-Match`` of a registration. With the value ``*``, the registration must not replace a registered
+query.
+"""
 
 from __future__ import annotations
 

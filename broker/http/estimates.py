@@ -1,4 +1,4 @@
-"""Estimates of the size of a query's states, from the last records of its stream."""
+"""Estimates of the size of a query's operator state, computed from the last records of the query's stream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from broker.operators.kinds import fold_kinds
 from broker.stream.stream import Stream
 
 RECORDS_MAX = 10_000
-"""The most records that an estimate reads."""
+"""The most records of a stream from which an estimate is computed."""
 
 _STAMP = PAttribute("unix_millis(_timestamp)", pa.int64())
 
@@ -31,11 +31,11 @@ def estimate_of(
     operator: Definition,
     expressions: OperatorExpressions,
 ) -> FoldEstimate | None:
-    """Return an estimate of the size of a query's states. Return None if workers do not fill states for the operator's
-    kind.
+    """Return an estimate of the size of the states that a query's operator would have. Return None for an operator
+    without the handoff ``fold``, because only the states of these operators are estimated.
 
-    If the last records of the stream cannot be read, return the reason instead of the numbers. Raise CancelledError if
-    the request is cancelled.
+    ``expressions``: the expressions of a record that the operator reads. If the last records of the stream cannot be
+    read, the estimate has the reason instead of numbers. Raise CancelledError if the request is cancelled.
     """
     kind = fold_kinds().get(operator.name)
     if kind is None:
@@ -48,8 +48,8 @@ def estimate_of(
 def _sample(
     permitted: ScopedService, stream: Stream, predicate: Predicate, destination: FoldDestination
 ) -> FoldSample | str:
-    """Return the last records in the form that the query's states read. If the records cannot be read, return the
-    reason as a text.
+    """Return the last records that the predicate accepts, as columns of the values that the operator's states
+    aggregate. Records without a usable time are excluded. If the records cannot be read, return the reason as a text.
     """
     permitted.cancellation.check()
     attributes = (*destination.attributes, _STAMP)

@@ -1,4 +1,4 @@
-"""The HTTP answer that sends a file: it reads the file in parts, and always closes it afterwards."""
+"""The HTTP answer that sends a file in parts, and closes the file in every case afterwards."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ _PART_BYTES = 1 << 20
 
 
 class SentFile(Protocol):
-    """The interface of a file that an answer sends."""
+    """The interface of a file that :class:`FileAnswer` sends."""
 
     @property
     def size_bytes(self) -> int:
         """Return the size of the file in bytes."""
 
     def read(self, most_bytes: int) -> bytes:
-        """Return the next bytes of the file, or empty bytes at its end."""
+        """Return the next bytes of the file, at most ``most_bytes``, or empty bytes at the end of the file."""
 
     def close(self) -> None:
         """Release the resources of the file. Further calls do nothing."""
 
 
 class FileAnswer(Response):
-    """The answer that creates a file, sends it, and closes it.
+    """An HTTP answer that creates a file, sends it as an attachment, and closes it.
 
-    The file is created when the answer starts, so no resources are held before. If the creation fails, the error is
-    answered like any other error. If the client disconnects, which cancels the request, the file is closed.
+    ``make``: a function that creates the file. It is called when the answer starts, so that a request occupies no disk
+    space before. If the creation fails, the error is answered like any other error. If the client disconnects,
+    ``cancellation`` is cancelled, and the file is closed. ``name``: the file name that the client sees.
     """
 
     def __init__(self, make: Callable[[], SentFile], cancellation: Cancellation, name: str, media_type: str) -> None:
@@ -44,7 +45,7 @@ class FileAnswer(Response):
         self._cancellation = cancellation
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the file."""
+        """Create the file, send its bytes in parts, and close it."""
         file = await to_thread.run_sync(self._make)
         try:
             left_bytes = file.size_bytes
@@ -54,15 +55,16 @@ class FileAnswer(Response):
                 part = await to_thread.run_sync(file.read, min(left_bytes, _PART_BYTES))
                 left_bytes -= len(part)
                 if not part or self._cancellation.reason is not None:
-                    # The client no longer reads, or the file is shorter than promised. After the headers no error can
-                    # be sent.
+                    # The client no longer reads, or the file is shorter than promised. No error can be sent after the
+                    # headers, so the connection is closed.
                     raise ClientDisconnect
                 if not left_bytes:
-                    # Closed before the last bytes are sent: a client that has the whole answer may request the next one
-                    # at once.
+                    # The file is closed before its last bytes are sent, because a client that has the whole answer may
+                    # request the next dump at once.
                     await to_thread.run_sync(file.close)
                 await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
-            # Deleting a large file takes a while, so a thread does it, and other requests do not wait.
+            # A thread closes the file, because closing may delete a large file, which takes a while, and other requests
+            # must not wait.
             get_running_loop().run_in_executor(None, file.close)

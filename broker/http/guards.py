@@ -1,4 +1,6 @@
-"""The checks before every request: the caller, the caller's rate, the origin, and the kind and size of the body."""
+"""The checks of every request before its endpoint: the token, the rate of requests, the origin, and the type and size
+of the body.
+"""
 
 from __future__ import annotations
 
@@ -44,20 +46,26 @@ _OPEN_FOLDER = f"{CONSOLE}/static/"
 _ANONYMOUS = unlimited("anonymous")
 
 _LEAST_BYTES_PER_S = 100_000
-"""The least rate in bytes per second at which a body must arrive once ``api.receive_timeout_s`` has passed. A slower
-request is refused.
+"""The least rate in bytes per second at which the body of a request must arrive: the time limit is
+``api.receive_timeout_s`` plus the received bytes divided by this rate. A slower request is refused.
 """
 
 _TABLE_PATH = re.compile(rf"/v1/(?:{'|'.join(OPERATORS)})/[^/]+/[^/]+")
-"""The addresses below those of the kinds of operators, to which files with tables are put."""
+"""The paths to which a client uploads a table, such as ``/v1/cube/lookups/NAME``. The part after ``/v1/`` is the name
+of an operator kind.
+"""
 _BULK_PATH = re.compile(r"/v1/queries|/v1/layers/[^/]+/shapes|/v1/loads/[^/]+/parts/[0-9]+")
 
 _CALLERS_AT_ONCE = 16
-"""The most requests of one caller that are processed concurrently. All callers share forty threads."""
+"""The most requests of one caller that are processed concurrently. All callers share the threads of the server, forty
+by default.
+"""
 
 _LOADS_AT_ONCE = 4
 _JSON_AT_ONCE = 16
-"""The limit of memory for all request bodies of one kind together, as a multiple of the largest body."""
+"""The limits of memory for all concurrent request bodies: that of bulk loads is ``_LOADS_AT_ONCE`` times the largest
+load, that of other bodies ``_JSON_AT_ONCE`` times the largest of them.
+"""
 
 _OPEN_MAX_BYTES = 16 << 10
 """The largest body of a request that needs no token, such as the form of the login."""
@@ -65,8 +73,8 @@ _OPEN_MAX_BYTES = 16 << 10
 
 @dataclass(slots=True)
 class _Held:
-    """The memory of the request bodies of one kind: the limit in bytes for one body, the limit for all bodies together,
-    and the bytes in use.
+    """The memory account of one kind of request bodies: the limit in bytes for one body, the limit for all concurrent
+    bodies together, and the bytes in use. ``remedy``: the advice in the refusal of a body that is too large.
     """
 
     body_max_bytes: int
@@ -77,7 +85,9 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """The refusal of a request, to be sent as a page or as JSON."""
+    """The refusal of a request: the HTTP status, the error and further headers. It is sent as a page to a browser, and
+    as JSON to other clients.
+    """
 
     status: int
     error: AscError
@@ -86,7 +96,7 @@ class _Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of a request: the scope in which it is answered, and the sender's host.
+    """The sender of a request: the scope of its token, which limits what the answer may contain, and the sender's host.
 
     ``cancellation`` is cancelled when the sender disconnects or the daemon stops.
     """
@@ -97,23 +107,25 @@ class Caller:
 
 
 class Guards:
-    """The middleware that refuses a request before it reaches an endpoint.
+    """The middleware that checks each request, and refuses invalid ones before they reach an endpoint.
 
-    Any web page can make a browser post to 127.0.0.1, but only as a form or plain text, and with the page's origin. A
-    DNS name that was rebound to 127.0.0.1 appears in the header Host. So a body must be JSON or NDJSON. If no token is
-    required, Host and Origin must name a loopback address or the address to which the API is bound.
+    Any web page can make a browser post to 127.0.0.1, but only as a form or plain text, and with the page's origin. If
+    an attacker's DNS name is rebound to 127.0.0.1, the header Host contains this name. So a body must be JSON or
+    NDJSON, which foreign pages cannot send. If no token is required, Host and Origin must name a loopback address or
+    the address to which the API is bound.
 
     The console is for browsers. A cookie, which is valid only for console pages, identifies a caller who has entered a
-    token. Forms must come from the console's own pages, as the header Origin shows. If no token is required, a browser
-    that another site sent gets at most the first page. So an image on a foreign page cannot trigger a read from Kafka.
-    ``page_of`` returns the page that refuses a console request; its arguments are the error, the status and the
+    token. Forms must come from the console's own pages, as the header Origin shows. If no token is required, requests
+    that another site triggered get at most the first page. So an image on a foreign page cannot cause a read from
+    Kafka. ``page_of`` returns the page that refuses a console request; its arguments are the error, the status and the
     request.
 
-    An admitted request has its :class:`Caller` in ``state["caller"]``, and its whole body. If the client disconnects,
-    or ``stopping`` is cancelled, the work of the request is cancelled. The rate of requests is limited for each token,
-    and for requests without a valid token for each network. The number of concurrent requests of a caller is also
-    limited; further requests wait. A bulk load by a caller that may change something may have a body of
-    ``api.max_body_bytes``. Any other body is limited to ``JSON_MAX_BYTES``, or less if no token is needed.
+    A request that passes all checks gets its :class:`Caller` in ``state["caller"]``, and its whole body. If the client
+    disconnects, or ``stopping`` is cancelled, the work of the request is cancelled. The rate of requests is limited for
+    each token. For requests without a valid token, it is limited for each network. The number of concurrent requests of
+    a caller is also limited; further requests wait. A bulk load by a caller that may change something may have a body
+    of ``api.max_body_bytes``. Any other body is limited to ``JSON_MAX_BYTES``, or to ``_OPEN_MAX_BYTES`` on paths that
+    need no token.
     """
 
     def __init__(
@@ -140,7 +152,8 @@ class Guards:
         least = min(JSON_MAX_BYTES, most)
         remedy = self._loads.remedy if least == most else "send a smaller one"
         self._jsons = _Held(least, _JSON_AT_ONCE * least, remedy)
-        # Separate memory for open paths: clients without a token cannot use up the memory of those with one.
+        # Paths without a token have a separate account, so that clients without a token cannot use up the memory of
+        # clients with one.
         self._opens = _Held(_OPEN_MAX_BYTES, api.max_connections * _OPEN_MAX_BYTES, "send a smaller one")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -159,13 +172,13 @@ class Guards:
         held = self._held(request, bearer)
         try:
             if refusal is None:
-                # A table is one file: it cannot be sent in parts.
+                # A table cannot be sent in parts, because it is one file, so its remedy is different.
                 remedy = "leave out rows or columns" if _has_table(request) else held.remedy
                 refusal = await self._read(receive, body, held, remedy)
             if refusal is not None:
                 await self._refusal_response(request, refusal)(scope, receive, send)
                 return
-            # On an open path, there may be no token.
+            # On a path that needs no token, ``bearer`` may be None.
             cancellation = Cancellation(self._stopping)
             scope.setdefault("state", {})["caller"] = None if bearer is None else Caller(bearer, host, cancellation)
             async with _watched(receive, cancellation) as gone, self._turn(request, bearer, host):
@@ -177,7 +190,7 @@ class Guards:
             held.held_bytes -= len(body)
 
     def _held(self, request: Request, bearer: AccessScope | None) -> _Held:
-        """Return the memory account of a request's body. Bulk loads have one account, requests that need no token
+        """Return the memory account of a request's body: bulk loads have one account, requests to paths without a token
         another, and all other requests a third.
         """
         if _is_open(request):
@@ -201,8 +214,8 @@ class Guards:
         return self._access.bearer(request.headers.get("authorization", ""))
 
     async def _read(self, receive: Receive, body: bytearray, held: _Held, too_large_remedy: str) -> _Refusal | None:
-        """Read the body of a request into ``body``. Return a refusal if it comes too slowly, is too large, or exceeds
-        the memory for bodies. Raise ClientDisconnect if the client disconnects.
+        """Read the body of a request into ``body``. Return a refusal if the body arrives too slowly, is too large, or
+        exceeds the memory of its account ``held``. Raise ClientDisconnect if the client disconnects.
         """
         start_s = time.monotonic()
         more = True
@@ -223,18 +236,18 @@ class Guards:
             if len(body) > held.body_max_bytes:
                 wrong = BrokerError("body", f"over {held.body_max_bytes} bytes", too_large_remedy)
                 return _refused(413, wrong, {"Connection": "close"})
-            # A request without a body, such as one for health, is not refused because of other requests' bodies.
+            # A request without a body, such as a health check, is not refused for the memory that other bodies use.
             if chunk and held.held_bytes > held.max_bytes:
                 wrong = BrokerError("body", f"{len(body)} bytes", "others are as large: send it again in a moment")
                 return _refused(503, wrong, {"Connection": "close", "Retry-After": "1"})
         return None
 
     def _turn(self, request: Request, bearer: AccessScope | None, host: str) -> AbstractAsyncContextManager[None]:
-        # Requests for health do not wait.
+        # Health checks do not wait for other requests of the same caller.
         return nullcontext() if _is_health(request) else self._concurrency.of(_name_of(bearer, host))
 
     def _hurried(self, request: Request, bearer: AccessScope | None, host: str) -> _Refusal | None:
-        # Health has a separate rate: no other requests use it up.
+        # Health checks have a separate rate limit, so that other requests cannot use it up.
         is_health = _is_health(request)
         is_known = bearer is not None and bearer is not _ANONYMOUS and not is_health
         wait_s = self._rate.wait_s(f"health {network_of(host)}" if is_health else _name_of(bearer, host))
@@ -271,8 +284,8 @@ class Guards:
         return None
 
     def _foreign(self, request: Request) -> str | None:
-        """Return ``host`` or ``origin``: the name of the request header that contains a foreign address. Return None if
-        neither header does.
+        """Return the name of the request header that contains a foreign address: ``host`` or ``origin``. Return None if
+        both headers are missing or name the API or a loopback address.
         """
         headers = request.headers
         if "host" in headers and not self._is_own(f"//{headers['host']}"):
@@ -295,7 +308,7 @@ class Guards:
 
 
 def _name_of(bearer: AccessScope | None, host: str) -> str:
-    # The prefix makes the name different from that of any host.
+    # The prefix distinguishes the name of a token from the name of a network.
     return network_of(host) if bearer is None or bearer is _ANONYMOUS else f"token {bearer.name}"
 
 
@@ -304,8 +317,8 @@ def _is_health(request: Request) -> bool:
 
 
 def _turned_away(request: Request, crowded: BrokerError | None) -> _Refusal | None:
-    """Return the refusal of a request on a spare connection. Return None for a health check and for a regular
-    connection.
+    """Return the refusal of a request on a spare connection, which is beyond the limits. ``crowded``: the error about
+    the exceeded limit; None on a regular connection. Return None for a health check and for a regular connection.
     """
     if crowded is None or _is_health(request):
         return None
@@ -330,19 +343,23 @@ def _is_load(request: Request, bearer: AccessScope | None) -> bool:
 
 
 def _has_table(request: Request) -> bool:
-    """Return True for an upload of a table, whose body is a file. A web page cannot send it without a preflight."""
+    """Return True for the upload of a table, whose body is a file. A web page of another site cannot send the upload,
+    because browsers ask the server first (preflight request) and the API does not permit it.
+    """
     return request.method == "PUT" and _TABLE_PATH.fullmatch(request.scope["path"]) is not None
 
 
 def is_console(request: Request) -> bool:
-    """Return True if a request is for a page of the console. Then a refusal is sent as a page, otherwise as JSON."""
+    """Return True if a request is for a page of the console. A refusal of such a request is sent as a page, any other
+    refusal as JSON.
+    """
     path = request.scope["path"]
     return path in ("/", CONSOLE) or path.startswith(f"{CONSOLE}/")
 
 
 def _is_from_elsewhere(request: Request) -> bool:
-    """Return True if another site made the browser send this request. One such request is permitted, and returns False:
-    a browser may open the console's first page in a window.
+    """Return True if a page of another site made the browser send this request. Return False for the one case that is
+    permitted: the user follows a link to the console's first page.
     """
     if request.headers.get("sec-fetch-site") != "cross-site":
         return False
@@ -359,8 +376,8 @@ def _is_open(request: Request) -> bool:
 
 
 def _to_login(request: Request) -> _Refusal | Response:
-    """Return a redirection to the login page; after the login, the browser goes to the requested page. Return a refusal
-    if the request is not a GET.
+    """Return a redirection to the login page, which leads to the requested page after the login. Return a refusal if
+    the request is not a GET.
     """
     if "hx-request" in request.headers:
         return Response(status_code=401, headers={"HX-Redirect": LOGIN})
@@ -372,8 +389,8 @@ def _to_login(request: Request) -> _Refusal | Response:
 
 
 def _not_a_form(request: Request) -> _Refusal | None:
-    """Return the refusal of a request that is no form, or that was not sent from a page of the console. Return None for
-    any other request.
+    """Return a refusal if the body of a request is no form, or if no page of the console sent it. Otherwise return
+    None.
     """
     kind = content_type(request)
     if kind != _FORM:
@@ -389,8 +406,8 @@ def _not_a_form(request: Request) -> _Refusal | None:
 
 
 def cookie_name(request: Request) -> str:
-    """Return the name of the cookie of the console's sessions. The name contains the port, because a browser sends the
-    cookies of a host to all of its ports.
+    """Return the name of the cookie of the console's sessions. The name contains the port of the API. A browser sends
+    the cookies of a host to all ports, so two daemons on one host need different names.
     """
     server = request.scope.get("server")
     return COOKIE if server is None else f"{COOKIE}_{server[1]}"
@@ -408,7 +425,7 @@ def _refused(status: int, wrong: BrokerError, headers: Mapping[str, str] | None 
 @asynccontextmanager
 async def _watched(receive: Receive, cancellation: Cancellation) -> AsyncIterator[asyncio.Event]:
     """Enter a context in which the work of a request is cancelled if its client disconnects. The yielded event is set
-    then. The body must have been read before.
+    when this happens. The body must have been read before, because the context reads all further messages.
     """
     gone = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""The API addresses that only joins have: the shapes that a join excludes."""
+"""The API endpoint that only joins have: the shapes that a join excludes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _PAGE_MAX = 1_000
 
 
 def join_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the addresses that only joins have. A join is also a query, so all of ``/v1/queries`` applies to joins."""
+    """Return the routes that only joins have. A join is also a query, so the endpoints under ``/v1/queries`` apply to
+    joins too.
+    """
     router = APIRouter(prefix="/v1", tags=["joins"])
     of_caller = Depends(permitted_of)
 
@@ -25,7 +27,7 @@ def join_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=_PAGE_MAX)] = 100,
         permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
-        """Return the first shapes that a join excludes, by id, each with the reason."""
+        """Return the shapes that a join excludes, each with the reason: the first ``limit`` shapes by id."""
         query = permitted.get(query_id)
         if query.join is None:
             raise UnknownQueryError("unknown join", query_id[:250], "is no join: it has no shapes")

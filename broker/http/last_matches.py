@@ -11,8 +11,8 @@ from broker.operators.headers import last_hop, source_timestamp_ms
 from broker.queries.query import RegisteredQuery
 
 _LOOKED_AT = 1_000
-"""The number of records at the end of the destination topic that are searched. It is large, because other queries may
-deliver to the same topic.
+"""The number of records at the end of the destination topic that are searched. It exceeds the number of records that a
+page shows, because other queries may deliver to the same topic.
 """
 
 _BYTES_MAX = 8 << 20
@@ -22,8 +22,8 @@ _WITHIN_S = 5.0
 def last_matches(permitted: ScopedService, query: RegisteredQuery, show: int) -> list[dict[str, Any]]:
     """Return the latest records that a query accepted, from its destination topic.
 
-    At most ``show`` records are returned, of the last thousand in the topic. Raise ForbiddenError if the caller may not
-    name all columns. Raise KafkaError if the topic cannot be read.
+    ``show``: the most records to return. Only the last thousand records of the topic are searched. Raise ForbiddenError
+    if the caller may not name all columns. Raise KafkaError if the topic cannot be read.
     """
     permitted.check_sees_records("records of query", "ask one who may")
     stream = permitted.streams().get(query.stream)

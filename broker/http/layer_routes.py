@@ -1,4 +1,6 @@
-"""The API addresses of layers: reading, writing and removing rows."""
+"""The API endpoints of layers: reading, writing and removing rows. A row is a GeoJSON Feature, whose geometry is the
+shape.
+"""
 
 from __future__ import annotations
 
@@ -26,27 +28,31 @@ _PAGE_MAX = 1_000
 _REFUSED_MAX = 100
 
 _JUDGED_TOGETHER_BYTES = 1 << 20
-"""The bytes of rows that are validated as one group. The time limit is checked between two groups."""
+"""The size in bytes of a group of rows that is validated at once. Between two groups, the time limit is checked."""
 
 _JUDGED_WITHIN_S = 120.0
-"""The seconds that validating the rows of one request may take. A polygon that is constructed to be hard to validate
-takes a second or two.
+"""The seconds that the validation of all rows of one request may take. A polygon that is constructed to be hard to
+validate can take a second or two.
 """
 
 
 def layer_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the addresses under ``/v1/layers``."""
+    """Return the routes under ``/v1/layers``."""
     router = APIRouter(prefix="/v1/layers", tags=["layers"])
     of_caller = Depends(permitted_of)
 
     @router.get("", response_model=Layers)
     def layers(permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return the configured layers, with the number of rows of each, and of ids whose last Feature is refused."""
+        """Return the configured layers. Each has the number of its rows, and the number of ids whose last Feature is
+        refused.
+        """
         return {"layers": [_described(permitted, name) for name in sorted(permitted.layers)]}
 
     @router.get("/{name}", response_model=LayerDetails)
     def layer(name: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Return one layer, with the first refused Features, and the offsets up to which the plans have its topic."""
+        """Return one layer, with the first 100 refused Features, and with the offsets of the layer's topic up to which
+        the running plans contain the rows.
+        """
         stored = permitted.layer(name)
         refused = [{"id": key, "reason": reason} for key, reason in islice(stored.refused.items_from(), _REFUSED_MAX)]
         bounds = None if stored.bounds is None else list(stored.bounds)
@@ -61,7 +67,9 @@ def layer_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         cursor: str | None = None,
         permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
-        """Return a page of the rows by id: the kind, the number of vertices and the bounds of each shape."""
+        """Return a page of the rows of a layer, ordered by id. Each has the kind, the number of vertices and the bounds
+        of its shape.
+        """
         stored = permitted.layer(name)
         first = max(prefix, "" if cursor is None else cursor + "\0")
         rows = list(islice(stored.rows.items_from(first), limit + 1))
@@ -80,14 +88,14 @@ def layer_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
 
     @router.put("/{name}/shapes/{shape_id:path}", response_model=ShapesWritten)
     def put(name: str, shape_id: str, feature: dict[str, Any], permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Put one row, a GeoJSON Feature; answered when it is in the running plans."""
+        """Add or replace one row, a GeoJSON Feature. The answer comes when the running plans contain the row."""
         lines = _Lines(permitted.layer(name))
         lines.take({**feature, "id": shape_id}, 1)
         return lines.written(permitted, name)
 
     @router.delete("/{name}/shapes/{shape_id:path}", response_model=ShapesWritten)
     def remove(name: str, shape_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Remove one row; answered when no later record is asked whether it is in it."""
+        """Remove one row. The answer comes when no later record is compared with the row's shape."""
         stored = permitted.layer(name)
         if shape_id not in stored.rows and shape_id not in stored.refused:
             raise NotThereError("shape", f"{name}/{shape_id}"[:300], "its layer has none of that id")
@@ -102,10 +110,11 @@ def layer_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         dry_run: bool = False,
         permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
-        """Put many rows, NDJSON of GeoJSON Features with an ``id``; lines ``{"remove": "ID"}`` remove rows.
+        """Add or replace many rows, given as NDJSON lines of GeoJSON Features with an ``id``. Lines ``{"remove":
+        "ID"}`` remove rows.
 
-        All lines are applied or none, or with ``keep_going`` the valid ones, with a list of the others. With
-        ``dry_run`` they are validated, and nothing changes.
+        All lines are applied or none. With ``keep_going``, the valid lines are applied, and the answer lists the
+        refused lines. With ``dry_run``, the lines are only validated.
         """
         from starlette.concurrency import run_in_threadpool
 
@@ -133,7 +142,9 @@ def _load(
 
 
 class _Lines:
-    """The rows of a request, validated by the rules of the layer's topic before anything is written."""
+    """The rows and removals of a request. All rows are validated by the rules of the layer's topic before anything is
+    written.
+    """
 
     def __init__(self, layer: StoredLayer) -> None:
         self._layer = layer
@@ -142,7 +153,9 @@ class _Lines:
         self._errors: list[dict[str, Any]] = []
 
     def take(self, document: object, number: int) -> None:
-        """Add a row, or the removal of a row. Refuse the line if its id is invalid or occurs twice."""
+        """Add a row, or the removal of a row. Refuse the line if its id is invalid or occurs twice. ``document``: the
+        parsed JSON of the line. ``number``: the line's number, from 1.
+        """
         shape_id: str | None = None
         try:
             plain = document if isinstance(document, dict) else {}
@@ -156,23 +169,24 @@ class _Lines:
             if is_removal:
                 self._removes[shape_id] = None
             else:
-                # As it was sent, but for its id, which is the record's key.
+                # Keep the Feature as it was sent, but without the id, because the key of the Kafka record contains the
+                # id.
                 feature = {key: value for key, value in plain.items() if key != "id"}
                 self._texts[shape_id] = number, json.dumps(feature, separators=(",", ":"))
         except ShapeError as error:
             self.refuse(number, shape_id, error)
 
     def refuse(self, number: int, shape_id: str | None, error: AscError) -> None:
-        """Add a refused line with its error."""
+        """Add a line to the refused lines, with its error. ``shape_id``: None if the line has no valid id."""
         self._errors.append({"line": number, "id": shape_id, "error": plain_error(error)})
 
     def written(
         self, permitted: ScopedService, name: str, *, keep_going: bool = False, is_rehearsal: bool = False
     ) -> dict[str, Any]:
-        """Write the rows that were added, and return the answer. Raise BulkRefusedError if a line was refused; with
-        ``keep_going``, only if every line was refused.
+        """Write the rows and removals that were added, and return the answer. Raise BulkRefusedError if a line was
+        refused, or with ``keep_going`` if every line was refused.
 
-        ``is_rehearsal``: nothing is written, and the answer is the one that a write would give.
+        ``is_rehearsal``: if true, nothing is written, and the answer counts the rows that a write would change.
         """
         rows, warnings, became = self._judged(permitted.cancellation)
         puts = {shape_id: self._texts[shape_id][1].encode() for shape_id in rows}
@@ -188,8 +202,8 @@ class _Lines:
         return {**answer, "warnings": warnings, "errors": self._errors}
 
     def _judged(self, cancellation: Cancellation) -> tuple[dict[str, Feature], dict[str, list[str]], Counter[str]]:
-        """Validate the rows, and refuse invalid ones. Return the valid rows, their warnings, and the numbers of rows
-        that would be added, changed and unchanged.
+        """Validate the rows, and refuse invalid ones. Return the valid rows by id, their warnings by id, and the
+        numbers of rows that a write would add, change and leave unchanged.
         """
         rows: dict[str, Feature] = {}
         became: Counter[str] = Counter()
@@ -221,7 +235,7 @@ def _is_same(one: Feature, other: Feature) -> bool:
 
 
 def _together(texts: list[str]) -> Iterator[list[str]]:
-    """Yield the texts in order, in lists. A list ends as soon as its texts have _JUDGED_TOGETHER_BYTES."""
+    """Yield the texts in groups, in order. A group ends as soon as its texts have _JUDGED_TOGETHER_BYTES in total."""
     first, size = 0, 0
     for place, text in enumerate(texts):
         size += len(text)

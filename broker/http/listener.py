@@ -1,5 +1,5 @@
-"""The listening socket of the API. It limits the connections in total and for each host, and serves some more
-connections to refuse their requests.
+"""The listening socket of the API. It limits the connections in total and for each host. A few connections beyond the
+limits are accepted too, to answer health checks and to refuse other requests with a reason.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SPARE_CONNECTIONS = 64
 
 _SPARE_AT_ONCE = 4
 """The number of spare connections that are accepted in a row before the event loop reads from the existing ones. So the
-event loop has read several times from a connection before it is the oldest and may be closed.
+event loop has read several times from each connection before the connection is the oldest and may be closed.
 """
 
 
@@ -43,13 +43,13 @@ class Listener(socket.socket):
     handshake.
 
     At most ``api.max_connections`` are served, and at most ``api.max_connections_per_host`` of one host. The first
-    limit is at most half of the descriptors that the process may open, so that the rest of the daemon has the other
-    half.
+    limit is never more than half of the file descriptors that the process may open, because the rest of the daemon
+    needs the other half.
 
     Connections beyond these limits are spare: they answer health checks, and refuse any other request with the limit
-    that is exceeded (:meth:`refusal_of`). They close after one answer. A new connection is accepted even beyond the
-    limits. If all spare connections are in use, the oldest one of the host with the most spare connections is closed.
-    So silent clients cannot block health checks.
+    that is exceeded (:meth:`refusal_of`). They close after one answer. If all spare connections are in use, a new
+    connection replaces the oldest spare connection of the host that has the most. So silent clients cannot block health
+    checks.
     """
 
     def __init__(self, family: int, kind: int, protocol: int, api: ApiConfig) -> None:
@@ -73,7 +73,8 @@ class Listener(socket.socket):
         """Return the next connection, and the client's address."""
         if self._spare_in_a_row == _SPARE_AT_ONCE:
             self._spare_in_a_row = 0
-            # asyncio processes the accepted connections, and then calls again.
+            # With this exception, asyncio stops accepting, processes the accepted connections, and then calls
+            # ``accept`` again.
             raise BlockingIOError
         try:
             accepted, address = super().accept()
@@ -83,7 +84,7 @@ class Listener(socket.socket):
                 raise
             now_s = time.monotonic()
             if now_s - self._exhausted_at_s < _RETRIED_S:
-                # Otherwise asyncio would try each waiting connection, and log thousands of errors.
+                # With the original error, asyncio would try each waiting connection, and log thousands of errors.
                 raise BlockingIOError from error
             self._exhausted_at_s = now_s
             raise
@@ -99,8 +100,8 @@ class Listener(socket.socket):
         return connection, address
 
     def refusal_of(self, descriptor: int) -> BrokerError | None:
-        """Return the error with which requests on a spare connection are refused: it names the exceeded limit. Return
-        None for a regular connection.
+        """Return the error with which requests on a spare connection are refused; the error names the exceeded limit.
+        Return None for a regular connection. ``descriptor``: the file descriptor of the connection.
         """
         connection = self._by_descriptor.get(descriptor)
         return None if connection is None else connection.refusal
@@ -116,14 +117,17 @@ class Listener(socket.socket):
         return None
 
     def _close_spare(self) -> None:
-        """Close a spare connection if the number of spare connections has reached its limit."""
+        """Close the oldest spare connection of the host that has the most, if the number of spare connections has
+        reached its limit.
+        """
         if len(self._spare) < self._max_spare:
             return
         of_host = Counter(one.host for one in self._spare)
         most = max(of_host.values())
         oldest = next(one for one in self._spare if of_host[one.host] == most)
         del self._spare[oldest]
-        # Only shut the connection down: asyncio owns its descriptor, and closes it when it reads the end.
+        # Only shut the connection down: asyncio manages its descriptor, and closes it after it has read the end of the
+        # connection.
         with suppress(OSError):
             oldest.shutdown(socket.SHUT_RDWR)
 
@@ -137,7 +141,9 @@ class Listener(socket.socket):
 
 
 class _Connection(socket.socket):
-    """A connection that is counted as open until it is closed, or until no object refers to it."""
+    """A connection that counts as open until it is closed or garbage-collected. ``refusal``: the error for its
+    requests; None for a regular connection. ``left``: called when the connection ends.
+    """
 
     def __init__(
         self,

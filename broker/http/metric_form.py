@@ -1,5 +1,5 @@
-"""Forms of metrics: their names and descriptions. They are the only source for the exposition and for the page about
-metrics.
+"""Forms of metrics: their names and descriptions. The endpoint ``/metrics`` and the page about metrics both use these
+forms, so that the two agree.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class MetricForm:
 
     @property
     def samples(self) -> tuple[str, ...]:
-        """Return the names of the metric's samples."""
+        """Return the names of the metric's samples in Prometheus: one for each suffix of a histogram or summary."""
         if self.kind == "histogram":
             return tuple(f"{self.name}_{part}" for part in ("bucket", "count", "sum"))
         if self.kind == "summary":
@@ -57,7 +57,9 @@ class MetricForm:
 
 
 def filled(form: MetricForm, samples: Iterable[tuple[tuple[str, ...], float]]) -> Metric:
-    """Return a counter or a gauge with its samples. Each sample has the values of its labels."""
+    """Return a counter or a gauge with its samples. ``samples``: for each sample, the values of its labels in the order
+    of ``form.labels``, and its number.
+    """
     family = form.counter() if form.kind == "counter" else form.gauge()
     for labels, value in samples:
         family.add_metric(list(labels), value)

@@ -37,7 +37,7 @@ def permitted_exposition(permitted: ScopedService, requests: RequestCounts, quer
     """Return the metrics that one caller may see. Raise ForbiddenError if the caller does not see all queries of a
     stream.
 
-    The metrics of the API's requests and of the process are only for a caller that sees all streams. While the daemon
+    A caller that does not see all streams gets no metrics of the API's requests and of the process. While the daemon
     starts or stops, there are no streams.
     """
     permitted.check_sees_whole_streams("metrics", "use a token without id_prefix")
@@ -59,11 +59,11 @@ def exposition(
     requests: RequestCounts | None,
     queries_max: int,
 ) -> str:
-    """Return all metrics with their current values. The values are read from the running state, so nothing is counted
-    twice or stored for the metrics.
+    """Return all metrics with their current values, in the text format of Prometheus. The values are read from the
+    running streams at each call.
 
-    If ``requests`` is None, the metrics of the API's requests and of the process are missing. ``queries_max``: see
-    :class:`StreamMetrics`.
+    ``not_served``: the number of registered queries that no plan can contain, by stream. If ``requests`` is None, the
+    metrics of the API's requests and of the process are missing. ``queries_max``: see :class:`StreamMetrics`.
     """
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Daemon(ready=ready))

@@ -1,4 +1,4 @@
-"""The bodies of the HTTP API's requests and answers, and the form of errors in answers."""
+"""The JSON bodies of the HTTP API's requests and answers, including the body of an error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from broker.value_remedy import value_remedy
 JSON_MAX_BYTES = 2 << 20
 """The most bytes of a request body, or of a line of a load, that are parsed as one JSON text.
 
-The parsed objects may take twenty times as many bytes, and no other thread runs while they are created.
+The parsed objects may take twenty times as many bytes of memory, and no other thread runs while JSON is parsed.
 """
 
 
@@ -53,19 +53,23 @@ _ADDED = (
     "evaluation_errors",
     "kept",
 )
-"""The fields that a query has only in answers: no request can set them."""
+"""The fields that only answers have. A request may contain them, so that an answer can be sent back, but they are
+ignored.
+"""
 
 
 class JoinBody(Body):
-    """The layer over which a query is a join; ``per_shape``: an accepted record is written once for each shape."""
+    """The join of a query: the ``layer`` with whose shapes records are compared. ``per_shape``: whether an accepted
+    record is written once for each accepting shape, or once in total.
+    """
 
     layer: Text
     per_shape: StrictBool = False
 
 
 def _judged_operator(plain: Any) -> Any:
-    """Return the fields of an operator unchanged. Raise QueryError if they are no valid definition; the error names the
-    value and the remedy.
+    """Return the fields of an operator unchanged, after their validation. Raise QueryError if they are no valid
+    definition; the error names the value and the remedy.
     """
     if isinstance(plain, dict):
         definition_of(settable(plain))
@@ -73,8 +77,8 @@ def _judged_operator(plain: Any) -> Any:
 
 
 def _judged_operators(plain: Any) -> Any:
-    """Validate the operator that the fields of a body define, or each operator if they contain lists of values. Return
-    the fields unchanged.
+    """Validate the operator that the fields of a body define. If fields contain lists of values, validate the operator
+    of each combination. Return the fields unchanged.
     """
     for each in operators_of(plain) if isinstance(plain, dict) else ():
         definition_of(settable(each))
@@ -84,14 +88,15 @@ def _judged_operators(plain: Any) -> Any:
 AskedOperator = Annotated[OperatorBody | None, BeforeValidator(_judged_operator)]
 
 AskedOperators = Annotated[OperatorBody | None, BeforeValidator(_judged_operators)]
-"""The operator of a body, which may define several operators by lists of values."""
+"""The operator of a request body. If its fields contain lists of values, it defines several operators."""
 
 
 class QueryBody(Body):
     """A query to register.
 
-    ``stream`` is by default the only one that is configured, ``topic`` ``asc.<id>``. With ``join`` its predicate names
-    columns of a layer, and it represents a query a shape.
+    ``stream``: by default the only configured stream. ``topic``: the destination topic, by default ``asc.<id>``. With
+    ``join``, the predicate also names columns of a layer, such as ``geometry``, and the daemon evaluates it for each
+    shape of the layer.
     """
 
     answered_too = _ADDED
@@ -108,7 +113,7 @@ class QueryBody(Body):
 
 
 class QueryChange(Body):
-    """The changes of a query: the fields that are given; the others stay."""
+    """A change of a registered query: it sets the fields in the body, and leaves all other fields unchanged."""
 
     answered_too = _ADDED
 
@@ -124,9 +129,11 @@ class QueryChange(Body):
 
 
 class CheckBody(Body):
-    """A query to check without registering it: the body of one, of which its predicate, join and operator count.
+    """A query to validate without a registration. Only its stream, predicate, join and operator are used; other fields
+    of a query are ignored.
 
-    Lists of values in its operator, where its kind has such, stand for several queries: all are checked.
+    If the operator has lists of values, and its kind allows them, the operator of each combination of values is
+    validated.
     """
 
     answered_too = ("id", "topic", "labels", "paused", "expires_at", *_ADDED)
@@ -138,11 +145,12 @@ class CheckBody(Body):
 
 
 class CheckedModel(Body):
-    """The normal form of a predicate, the ``expressions`` that the operator reads, and the warnings of a registration.
+    """The normal form of a predicate, the ``expressions`` that the operator reads, and the warnings that a registration
+    would give.
 
     For a join: the number of ``shapes`` of its layer, and the ``shape`` to which the normal form belongs. ``estimate``:
-    the state that the query would have, if its kind estimates it. ``combinations``: the number of queries that the
-    lists of values in the operator define, if there are several.
+    the size of the state that the operator would have, if its kind estimates it. ``combinations``: the number of
+    queries that the lists of values in the operator define, if there are several.
     """
 
     conjuncts: list[list[ConjunctTerm]]
@@ -159,7 +167,9 @@ class CheckedModel(Body):
 
 
 class TrialBody(Body):
-    """A predicate to try on the ``last`` records of a stream; ``show``: the most accepted ones in the answer."""
+    """A predicate to evaluate on the ``last`` records of a stream. ``show``: the most accepted records that the answer
+    contains.
+    """
 
     stream: Text | None = None
     where: Text
@@ -168,9 +178,11 @@ class TrialBody(Body):
 
 
 class ExplainBody(Body):
-    """A tuple to evaluate, as the JSON object a record would hold, or none.
+    """The ``tuple`` on which a query is explained: a JSON object with the fields of a record. Null explains only the
+    query's constructs.
 
-    ``with_sequence``: with its path through the sequence, past the constructs of all other queries.
+    ``with_sequence``: whether the answer also has the path of the tuple through the sequence, including the constructs
+    of all other queries.
     """
 
     tuple: dict[str, Any] | None = None
@@ -178,11 +190,11 @@ class ExplainBody(Body):
 
 
 class TraceBody(Body):
-    """A tuple or record to follow through a stream's plan.
+    """A tuple or a record to trace through the running plan of a stream.
 
-    ``tuple``: the JSON object a record would hold. ``source``: a record, as ``<topic>-<partition>-<offset>``.
-    ``query``: the id of a query whose verdict is explained. ``max_blocks``: the most blocks in which the path is shown
-    in detail. ``max_ids``: the most ids at each place.
+    ``tuple``: a JSON object with the fields of a record. ``source``: a record of the source topic, as
+    ``<topic>-<partition>-<offset>``. ``query``: the id of a query whose verdict is explained. ``max_blocks``: the most
+    blocks for which the answer lists each construct. ``max_ids``: the most query ids in each list of the answer.
     """
 
     stream: Text | None = None
@@ -194,7 +206,7 @@ class TraceBody(Body):
 
 
 class PlainQueryModel(Body):
-    """The fields of a query that can be set, and the version of its registration."""
+    """The fields of a query that a request can set, and ``version``, the version of the registration."""
 
     id: str
     stream: str
@@ -209,15 +221,17 @@ class PlainQueryModel(Body):
 
 
 class QueryModel(PlainQueryModel):
-    """A registered query; ``served`` is false, with a ``reason``, where no plan can hold it any more.
+    """A registered query in an answer. ``served``: false if no plan can contain the query; ``reason`` then says why. A
+    paused query without such a reason has true.
 
-    ``pending_shapes``: shapes that it names, as ``layer/id``, and that their layers do not have: they are NULL in it.
-    ``join``: the layer over which it is one. ``shapes``: the number of its shapes for which a plan holds a member.
-    ``excluded_shapes``: the number of the others, which are refused with the values of their rows. Both are null of
-    other queries, and in the answer to a change. ``delivered``: the records that it received since the daemon began;
-    null in the answer to a change. ``evaluation_errors``: the records on which an expression of it could not be
-    evaluated, since the daemon began. ``kept``: what the daemon keeps for its operator, if it keeps anything; a list
-    of queries has the few figures of it that its columns show.
+    ``pending_shapes``: the shapes, as ``layer/id``, that the predicate names and that their layers do not have; their
+    value is NULL. ``join``: the layer, if the query is a join. ``shapes``: for a join, the number of shapes for which
+    the plan contains a predicate. ``excluded_shapes``: the number of all other shapes of the layer, which the join
+    refuses because of the values of their rows. Both are null for other queries, and in the answer to a change.
+    ``delivered``: the number of records delivered to the query since the daemon started; null in the answer to a
+    change. ``evaluation_errors``: the number of records since the daemon started on which an expression of the query
+    failed. ``kept``: the state of the query's operator, or null without a state. In a list of queries, it has only a
+    few figures of the state.
     """
 
     served: bool = True
@@ -231,7 +245,7 @@ class QueryModel(PlainQueryModel):
 
 
 class PreviousModel(Body):
-    """The query of an id before it was replaced."""
+    """The query that a registration replaced, which had the same id."""
 
     stream: str
     where: str
@@ -239,9 +253,11 @@ class PreviousModel(Body):
 
 
 class RegisteredModel(Body):
-    """A registered query, the version it is in, and the first offsets, by source partition, that it sees.
+    """The answer to a registration: the query, the version from which on plans contain it, and its effective offset in
+    each source partition.
 
-    ``change``: it is new, replaces another (``previous``), or was registered already as it is.
+    ``change``: whether the query is new, replaces another query (``previous``), or was registered already with equal
+    fields.
     """
 
     query: QueryModel
@@ -253,43 +269,47 @@ class RegisteredModel(Body):
 
 
 class ReadyModel(Body):
-    """The readiness of the daemon, and the reason where it is not ready."""
+    """The readiness of the daemon. ``reason``: why it is not ready; null if it is ready."""
 
     ready: bool
     reason: str | None
 
 
 class ErrorModel(Body):
-    """An answer that is no success; of a bulk load also the error of each refused line."""
+    """The answer to a refused or failed request. ``errors``: for a bulk load, the error of each refused line."""
 
     error: ErrorText
     errors: list[RefusedLine] | None = None
 
 
 class RemovedModel(Body):
-    """The version without the query, and the first offsets, by source partition, that it does not see."""
+    """The answer to a removal: the first version without the query, and for each source partition the first offset
+    whose record is not delivered for the query.
+    """
 
     version: int
     effective_offsets: dict[str, int]
 
 
 class QueryPage(Body):
-    """A page of the registered queries, by id; ``cursor`` asks for the next one."""
+    """A page of the registered queries, ordered by id. ``cursor``: the value of the parameter ``cursor`` that requests
+    the next page; null on the last page.
+    """
 
     queries: list[QueryModel]
     cursor: str | None
 
 
 def asked_operator(body: OperatorBody | None) -> Definition | None:
-    """Return the definition of the operator in a body. Return None for ``route`` and for no operator. Raise QueryError
-    if it is invalid.
+    """Return the definition of the operator in a request body. Return None for a body without an operator, or with the
+    operator ``route``. Raise QueryError if the definition is invalid.
     """
     return None if body is None else definition_of(settable(body.model_dump(by_alias=True)))
 
 
 def asked_operators(body: OperatorBody | None) -> list[Definition]:
-    """Return the definitions that the operator in a body defines: several if the operator has lists of values. Raise
-    QueryError if one is invalid.
+    """Return the definitions that the operator of a request body defines: several if its fields contain lists of
+    values, none without an operator. Raise QueryError if one is invalid.
     """
     plain = None if body is None else settable(body.model_dump(by_alias=True))
     found = [] if plain is None else [definition_of(each) for each in operators_of(plain)]
@@ -312,8 +332,8 @@ def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
 
 
 def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody:
-    """Return the body of a standing query with the given fields changed. Raise QueryError for an invalid value of a
-    field.
+    """Return the body of a standing query after a change of the fields in ``change``. Raise QueryError for an invalid
+    value of a field.
     """
     plain = query.plain()
     del plain["version"]
@@ -330,12 +350,14 @@ _NEW: Mapping[str, Any] = MappingProxyType(
 
 
 def plain_query(query: RegisteredQuery) -> dict[str, Any]:
-    """Return a query in the form of answers, with the computed fields of its operator."""
+    """Return a query as the JSON object of an answer. Its operator includes fields that the daemon computes from the
+    definition.
+    """
     return {**query.plain(), "operator": described(query.operator)}
 
 
 def plain_registered(registered: Registered) -> dict[str, Any]:
-    """Return the answer to a registration."""
+    """Return the API's answer to a registration of one query."""
     query, previous = registered.query, registered.previous
     return {
         "query": {**plain_query(query), **_NEW},
@@ -360,7 +382,7 @@ def plain_error(error: AscError) -> dict[str, Any]:
     >>> plain_error(QueryError("query id", "a b", "leave out the space"))["message"]
     "query id 'a b': leave out the space"
     """
-    # Not every float is JSON.
+    # Floats are sent as text, because NaN and infinities are not JSON.
     value = error.value if isinstance(error.value, (int, bool, type(None))) else beginning(str(error.value))
     return {
         "message": str(error),
@@ -374,7 +396,7 @@ def plain_error(error: AscError) -> dict[str, Any]:
 
 
 def plain_line(line: bytes) -> Any:
-    """Return the parsed content of one line of a bulk load. Raise QueryError if it is too long or not JSON."""
+    """Return the parsed content of one line of a bulk load. Raise QueryError if the line is too long or not JSON."""
     if len(line) > JSON_MAX_BYTES:
         raise QueryError("line", f"{len(line)} bytes", f"is too long for a query: {JSON_MAX_BYTES} bytes at most")
     try:
@@ -387,11 +409,11 @@ def plain_line(line: bytes) -> Any:
 AnyBody = TypeVar("AnyBody", bound=BaseModel)
 
 _TYPE = re.compile(r"(?:list|dict|tuple|nullable|function-[a-z]+)\[|constrained-")
-"""A pattern of the names of types that pydantic inserts among the names of fields."""
+"""A pattern of the names of types that pydantic inserts among the names of fields in the path to an invalid value."""
 
 
 def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:
-    """Return a body from parsed JSON. Raise QueryError if it is invalid."""
+    """Return the body of the model ``form`` for parsed JSON. Raise QueryError if the JSON does not fit the model."""
     try:
         return form.model_validate(plain)
     except ValidationError as error:
@@ -399,8 +421,8 @@ def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:
 
 
 def body_error(*details: Mapping[str, Any], meanings: Mapping[str, str] = MappingProxyType({})) -> QueryError:
-    """Return the first error that pydantic found in a body, as an error of one line. ``meanings``: the descriptions of
-    the parameters of the address, by name.
+    """Return the first error that pydantic reports for a body, as a QueryError with one line. ``details``: the errors
+    of pydantic. ``meanings``: the descriptions of the URL's parameters, by name.
     """
     detail = details[0]
     location = ".".join(_name(part) for part in _fields(detail["loc"]))
@@ -427,19 +449,23 @@ def body_error(*details: Mapping[str, Any], meanings: Mapping[str, str] = Mappin
 
 
 def _fields(location: Sequence[str | int]) -> list[str]:
-    """Return the names of fields on the path to a value.
+    """Return the names of the fields on the path to an invalid value.
 
-    pydantic also lists the types that a field may have; these are omitted.
+    ``location``: pydantic's path, which also contains names of types; these are omitted.
     """
     parts = [str(part) for part in location if part not in ("body", "query", "path")]
     return [part for part in parts if not _TYPE.match(part)]
 
 
 def _name(text: str) -> str:
-    """Return the name of a field, in a form that fits one line."""
+    """Return the name of a field for a message of one line: with escapes for unprintable characters, and at most 100
+    characters long.
+    """
     return (text if text.isprintable() else repr(text)[1:-1])[:100]
 
 
 def _encoded(text: str) -> str:
-    """Return a text in a form that an answer can contain: shortened, and without lone surrogates."""
+    """Return a text that a JSON answer can contain: at most 200 characters, with a question mark in place of each lone
+    surrogate.
+    """
     return text.encode("utf-8", "replace").decode()[:200]

@@ -10,12 +10,13 @@ from pydantic import BaseModel
 
 _REF_TEMPLATE = "#/components/schemas/{model}"
 HEALTH = "health"
-"""The tag of addresses that need no token."""
+"""The tag, in the OpenAPI document, of endpoints that need no token."""
 
 
 class DescribedApp(FastAPI):
-    """A FastAPI application that corrects its OpenAPI document. The document has no answer 422, because endpoints never
-    return it. The document includes the bodies that endpoints parse themselves.
+    """A FastAPI application that corrects its OpenAPI document. FastAPI adds an answer with status 422 to each
+    endpoint; the correction removes it, because no endpoint returns it. The correction adds the request bodies that
+    endpoints parse without FastAPI.
 
     ``bodies``: the models of these bodies. ``asks_for_token``: whether every address, except those with the tag
     ``health``, requires a bearer token, which is checked before FastAPI sees the request.
@@ -58,5 +59,5 @@ class DescribedApp(FastAPI):
 
 
 def reference(body: type[BaseModel]) -> dict[str, str]:
-    """Return the reference to the schema of a body in the OpenAPI document."""
+    """Return a JSON reference to the schema of a body, for a part of the OpenAPI document."""
     return {"$ref": _REF_TEMPLATE.format(model=body.__name__)}

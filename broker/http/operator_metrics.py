@@ -1,4 +1,4 @@
-"""The metrics of the operators of streams, by kind."""
+"""The Prometheus metrics of the operators of each stream, by kind of operator."""
 
 from __future__ import annotations
 

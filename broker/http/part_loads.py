@@ -1,4 +1,6 @@
-"""Bulk loads in several requests: their parts are held in memory until one request applies all of them."""
+"""Bulk loads in several requests. The parts of a load are kept in memory until a further request applies all of them in
+one step.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from broker.http.conditional import replaces
 from broker.http.scoped_service import ScopedService
 
 _UNFINISHED_MAX = 16
-"""The most unfinished loads of all callers together."""
+"""The most unfinished loads of all callers together. A load is unfinished until a request applies or deletes it."""
 
 _OF_CALLER_MAX = 4
 _PARTS_MAX = 10_000
@@ -29,7 +31,10 @@ _IDLE_S = 300.0
 
 @dataclass(slots=True)
 class _Unfinished:
-    """A load that is not applied yet: its caller, its parts by number, and the time of the last part."""
+    """A load that is not applied yet. ``by``: the name of its caller. ``touched_s``: the time of the last part, on a
+    monotonic clock. ``parts``: the content of the parts, by number. ``size``: their total size in bytes. ``is_taken``:
+    whether a request is applying the load.
+    """
 
     by: str
     touched_s: float
@@ -43,7 +48,7 @@ class PartLoads:
 
     Invariant: the number of loads is limited, and their parts have at most ``bytes_max`` bytes together. When a load
     begins or grows, loads that were idle for longer than ``idle_s`` are removed. Only the caller that began a load can
-    use it. Cost: the bytes of the parts, twice while the load is applied.
+    use it. Cost: the memory of the parts; twice as much while a load is applied, because its parts are joined.
     """
 
     def __init__(self, bytes_max: int, *, idle_s: float = _IDLE_S, now_s: Callable[[], float] = time.monotonic) -> None:
@@ -54,7 +59,9 @@ class PartLoads:
         self._loads: dict[str, _Unfinished] = {}
 
     def begin(self, by: str) -> str:
-        """Begin a load of a caller, and return its id. Raise BrokerError if there are too many loads."""
+        """Begin a load of the caller ``by``, and return the load's id. Raise BrokerError if all callers, or this
+        caller, have too many unfinished loads.
+        """
         with self._lock:
             self._forget_idle()
             own = sum(load.by == by for load in self._loads.values())
@@ -66,7 +73,8 @@ class PartLoads:
             return load_id
 
     def put(self, load_id: str, by: str, number: int, content: bytes) -> dict[str, Any]:
-        """Add a part to a load, or replace the part with the same number. Return a description of the load.
+        """Add a part to a load, or replace the part with the same number. Return the load's id, number of parts and
+        size.
 
         Raise NotThereError if the caller has no such load, and TooLargeLoadError if all loads together would be too
         large.
@@ -86,8 +94,9 @@ class PartLoads:
 
     @contextmanager
     def taken(self, load_id: str, by: str) -> Iterator[bytes]:
-        """Enter a context that yields the lines of all parts, in the order of the parts' numbers. The load is removed
-        at the end, even after an error. Raise NotThereError if the caller has no such load, or if a part is missing.
+        """Enter a context that yields the content of a load: the lines of all parts, in the order of the parts'
+        numbers. At the end of the context the load is removed, even after an error. Raise NotThereError if the caller
+        has no such load, or if a part is missing.
         """
         with self._lock:
             load = self._load_of(load_id, by)
@@ -102,7 +111,9 @@ class PartLoads:
                 self._loads.pop(load_id, None)
 
     def forget(self, load_id: str, by: str) -> dict[str, Any]:
-        """Remove a load, and return its description. Raise NotThereError if the caller has no such load."""
+        """Remove a load, and return its id, number of parts and size. Raise NotThereError if the caller has no such
+        load.
+        """
         with self._lock:
             load = self._load_of(load_id, by)
             del self._loads[load_id]
@@ -126,14 +137,14 @@ class PartLoads:
 
 
 def part_load_routes(permitted_of: Callable[[Request], ScopedService], loads: PartLoads) -> APIRouter:
-    """Return the addresses under ``/v1/loads`` for loads in parts."""
+    """Return the routes under ``/v1/loads``, for loads in parts."""
     router = APIRouter(prefix="/v1/loads", tags=["queries"])
     of_caller = Depends(permitted_of)
     may_replace = Depends(replaces)
 
     @router.post("", response_model=PartLoad, status_code=201)
     def begin(permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Begin a bulk load that comes in parts. A load that gets no part for five minutes is discarded."""
+        """Begin a bulk load in parts, and return its id. A load that receives no part for five minutes is deleted."""
         permitted.check_may_change()
         return {"id": loads.begin(permitted.caller), "parts": 0, "bytes": 0}
 
@@ -144,7 +155,9 @@ def part_load_routes(permitted_of: Callable[[Request], ScopedService], loads: Pa
         number: Annotated[int, Path(ge=1, le=_PARTS_MAX)],
         permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
-        """Put a part, whole lines of NDJSON; parts are numbered from 1, and one of the same number is replaced."""
+        """Add a part to a load. A part consists of whole lines of NDJSON. Parts are numbered from 1; a part with the
+        same number is replaced.
+        """
         return loads.put(load_id, permitted.caller, number, await request.body())
 
     @router.post("/{load_id}/commit", response_model=Applied)
@@ -156,13 +169,15 @@ def part_load_routes(permitted_of: Callable[[Request], ScopedService], loads: Pa
         replaces: bool = may_replace,
         permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
-        """Make a load, as one request with all its lines would be made: all or none. It is over then, also refused."""
+        """Apply a load in one step, as a single request with all its lines would be applied. Afterwards the load is
+        deleted, even if it was refused.
+        """
         with loads.taken(load_id, permitted.caller) as content:
             return load_lines(permitted, content, keep_going=keep_going, replaces=replaces, is_rehearsal=dry_run)
 
     @router.delete("/{load_id}", response_model=PartLoad)
     def forget(load_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
-        """Give up a load: nothing of it was made."""
+        """Delete a load without applying it. No query is changed."""
         return loads.forget(load_id, permitted.caller)
 
     return router

@@ -1,4 +1,6 @@
-"""The ranking of a caller's queries by a figure: accepted records, records in the last minute, or evaluation errors."""
+"""The ranking of the queries that a caller sees by one figure: the accepted records, the records in the last minute, or
+the evaluation errors.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ _LOOKED_S = 0.25
 """The seconds after which the search for one page ends, even if the page is not full."""
 
 _AT_ONCE = 1_000
-"""The number of queries at the top of the ranking that are sorted first. It is also the number of indices that are
-converted to Python integers at once.
+"""The number of queries at the top of the ranking that are sorted first, because a page needs only a few. It is also
+the number of indices that are converted to Python integers at a time.
 """
 
 
@@ -49,7 +51,7 @@ class Wanted:
     stream: str | None = None
 
     def has(self, query: RegisteredQuery) -> bool:
-        """Return whether a query matches the search."""
+        """Return whether a query satisfies all conditions of the search."""
         text = self.text.casefold()
         return (
             query.id.startswith(self.prefix)
@@ -60,7 +62,9 @@ class Wanted:
 
 
 def figure_of(permitted: ScopedService, query: RegisteredQuery, figure: str) -> int:
-    """Return the figure of a query. The figures of accepted records are 0 if the query is paused or not served."""
+    """Return the figure of a query. ``figure``: ACCEPTED, RATE or ERRORS. The figures of accepted records are 0 if the
+    query is paused or not served.
+    """
     stream = permitted.streams().get(query.stream)
     if stream is None:
         return 0
@@ -74,7 +78,7 @@ def figure_of(permitted: ScopedService, query: RegisteredQuery, figure: str) -> 
 def ranked(
     permitted: ScopedService, figure: str, wanted: Wanted, after: Place | None, limit: int
 ) -> tuple[list[RegisteredQuery], Place | None]:
-    """Return a page of the queries that match a search, the highest figure first. Queries without a figure come last,
+    """Return a page of the queries that match a search, the highest figure first. Queries whose figure is 0 come last,
     ordered by id.
 
     Also return the position after which the next page begins, or None if there are no more queries. The search inspects
@@ -98,7 +102,9 @@ def ranked(
 def _in_order(
     permitted: ScopedService, figure: str, wanted: Wanted, after: Place | None, at_once: int
 ) -> Iterator[tuple[Place, RegisteredQuery | None]]:
-    """Yield the positions of a ranking in order. Each has its query, or None if the query does not match the search."""
+    """Yield the positions after ``after`` in the order of a ranking. Each has its query, or None if the query does not
+    match the search. The caller needs positions without a query too, to continue from there when its time is over.
+    """
     beginning = permitted.beginning(wanted.prefix)
     if beginning is None:
         return
@@ -108,7 +114,7 @@ def _in_order(
         counted = (_counted(name, streams[name], figure, beginning, after) for name in names)
         for negative, query_id, name in merge(*counted):
             query = permitted.seen(query_id)
-            # The places of queries that the caller may not see are secret too.
+            # The position of a query that the caller may not see must not become known either.
             if query is not None and query.stream == name:
                 is_wanted = wanted.has(query) and figure_of(permitted, query, figure) > 0
                 yield Place(-negative, query_id), query if is_wanted else None
@@ -129,14 +135,16 @@ def _counted(
     """Yield the queries of a stream whose figure is above 0 and that come later in the ranking than ``after``. Each
     item is the negated figure, the id, and the stream. The items are in the order of the ranking.
 
-    Only queries whose ids begin with ``beginning`` are yielded.
+    ``name``: the name of the stream. ``beginning``: the prefix of the ids; queries with other ids are omitted.
+    ``after``: None means from the top.
     """
     ids, figures = _figures(stream, figure)
     if beginning:
         figures = np.where(pc.starts_with(ids, beginning).to_numpy(zero_copy_only=False), figures, 0)
     is_behind = figures > 0
     if after is not None:
-        # Filtered here: the loop could skip up to a million equal figures before the first one after the place.
+        # Earlier positions are filtered here, because the loop could otherwise skip up to a million equal figures one
+        # by one.
         is_later = pc.greater(ids, pa.scalar(after.query_id, pa.string())).to_numpy(zero_copy_only=False)
         is_behind &= (figures < after.figure) | ((figures == after.figure) & is_later)
     for place in _highest_first(figures, np.flatnonzero(is_behind)):
@@ -164,7 +172,9 @@ def _highest_first(figures: npt.NDArray[np.int64], places: npt.NDArray[np.int64]
 
 
 def _figures(stream: Stream, figure: str) -> tuple[pa.StringArray, npt.NDArray[np.int64]]:
-    """Return the ids of queries of a stream, and the figure of each. The ids are in ascending order."""
+    """Return the ids of a stream's queries in ascending order, and the figure of each. ``figure``: ACCEPTED, RATE or
+    ERRORS. Queries whose figure is 0 may be missing.
+    """
     if figure == ACCEPTED:
         return stream.figures.delivered.counts()
     if figure == RATE:

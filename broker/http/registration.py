@@ -12,7 +12,9 @@ from broker.queries.change import Change
 
 
 def registration_answer(permitted: ScopedService, change: Change, verb: str, response: Response) -> dict[str, Any]:
-    """Apply one change, and return the answer, with status 201 if the query is new. Raise AscError if it is refused."""
+    """Apply one change that registers a query, and return the API's answer. Set the status of ``response`` to 201 if
+    the query is new, otherwise to 200. Raise AscError if the change is refused. ``verb``: the verb for the audit.
+    """
     found = permitted.apply([change], verb).raised().registered[0]
     response.status_code = 201 if found.is_new else 200
     return plain_registered(found)

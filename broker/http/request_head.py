@@ -1,4 +1,6 @@
-"""The strict parsing of request heads: a head that a proxy could read differently is refused."""
+"""The strict parsing of request heads. The parser refuses a head that a proxy in front of the daemon could interpret
+differently, because an attacker could hide a second request in it.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,16 @@ _OF_HTTP_1_0 = re.compile(rb"[^\n]* HTTP/1\.0\r\n")
 _END_BYTES = 3
 
 HEAD_MAX_BYTES = 16 << 10
-"""The most bytes of the head of a request, and of the head of a chunk."""
+"""The most bytes of the head of a request, and of the head of a chunk in a chunked body."""
 
 
 class StrictConnection(h11.Connection):
     """The HTTP/1.1 parser of h11, which also refuses heads that RFC 9112 lets a server interpret in its own way.
 
-    Such heads have lines that end without a carriage return, folded lines, or several lengths of a body, even equal
-    ones. Others have a length and a transfer coding, or a transfer coding in HTTP/1.0. Each is reported as an error of
-    the client, like the errors that h11 finds. Cost: each byte of a head is inspected a constant number of times,
-    however small the received pieces are.
+    It refuses lines that end without a carriage return, folded lines, and several headers Content-Length, even with
+    equal values. It also refuses Transfer-Encoding together with Content-Length, or in HTTP/1.0. Each is reported as an
+    error of the client, like the errors that h11 finds. Cost: each byte of a head is inspected a constant number of
+    times, however small the received pieces are.
     """
 
     def __init__(self, our_role: type[h11.CLIENT] | type[h11.SERVER]) -> None:
@@ -32,7 +34,9 @@ class StrictConnection(h11.Connection):
         self._searched_bytes = 0
 
     def next_event(self) -> Any:
-        """Return the next part of a request. Raise RemoteProtocolError for a head that can be read in two ways."""
+        """Return the next part of a request. Raise RemoteProtocolError for a head that servers may interpret
+        differently.
+        """
         if self.their_state is h11.IDLE:
             received = self.trailing_data[0]
             end = _END.search(received, max(0, self._searched_bytes - _END_BYTES))
@@ -44,7 +48,9 @@ class StrictConnection(h11.Connection):
 
 
 def _ambiguity(head: bytes) -> str | None:
-    """Return the ambiguity of a head. Return None if there is none."""
+    """Return a text about the first part of a head that servers may interpret differently. Return None if there is
+    none.
+    """
     if _BARE_OR_FOLDED.search(head):
         return "a line is folded, or ends without a carriage return"
     lengths = _LENGTH.findall(head)

@@ -44,16 +44,16 @@ REQUEST_METRICS = (_REQUESTS, _SECONDS)
 
 
 class RequestCounts(Collector):
-    """Collector of the counts of requests and their durations, since the daemon began.
+    """The Prometheus collector of the numbers and durations of requests since the daemon started.
 
-    ``paths``: the addresses of API and console with their parameters (``/v1/queries/{query_id}``). Invariant: no label
-    has a value that a caller chooses. Cost: a number for each method, route and status that has occurred, and one for
-    each bucket.
+    ``paths``: the paths of the API and the console with the names of their parameters, such as
+    ``/v1/queries/{query_id}``. Invariant: no label has a value that a caller chooses, so callers cannot create series.
+    Cost: one number for each method, route and status that has occurred, and one for each bucket.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        # Routes that end in a parameter come last, the longest first, because they match the addresses of other routes,
-        # too.
+        # Routes that end in a parameter come last, with the longest first, because their patterns also match the paths
+        # of more specific routes.
         by_precedence = sorted(paths, key=lambda each: (each.endswith("}"), -each.count("/"), each.count("{")))
         self._routes = [(_pattern(each), each) for each in by_precedence]
         self._registry = CollectorRegistry(auto_describe=False)
@@ -63,14 +63,14 @@ class RequestCounts(Collector):
         )
 
     def count(self, method: str, path: str, status: int, seconds: float) -> None:
-        """Add a request that was answered."""
+        """Count a request that was answered. ``seconds``: the time from its head to the end of the answer."""
         method, route = method if method in _METHODS else OTHER, self.route_of(path)
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
 
     def route_of(self, path: str) -> str:
-        """Return the address of the endpoint to which a path belongs, with the names of the parameters. Return OTHER if
-        it belongs to none.
+        """Return the route that a path belongs to: the path of an endpoint with the names of its parameters. Return
+        OTHER if the path belongs to no endpoint.
         """
         return next((route for pattern, route in self._routes if pattern.fullmatch(path)), OTHER)
 
@@ -105,7 +105,7 @@ class CountedRequests:
         try:
             await self._app(scope, receive, send_noted)
         except Exception:
-            # An outer middleware answers this error.
+            # The middleware of Starlette outside of this one answers the error with status 500.
             status = 500 if status == _HUNG_UP else status
             raise
         finally:
@@ -113,7 +113,7 @@ class CountedRequests:
 
 
 def _pattern(path: str) -> re.Pattern[str]:
-    """Return the pattern of an address with parameters. The last parameter may contain slashes, because the id of a
+    """Return a pattern that matches the paths of a route. The last parameter may contain slashes, because the id of a
     query may contain them.
     """
     parts = re.split(r"\{[^}]*\}", path)

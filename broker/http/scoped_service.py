@@ -1,4 +1,6 @@
-"""The daemon scoped to one caller: the only interface through which endpoints access queries, streams and changes."""
+"""The daemon restricted to the scope of one caller. Endpoints access queries, streams and changes only through this
+interface.
+"""
 
 from __future__ import annotations
 
@@ -38,22 +40,28 @@ _SEARCHED_AT_ONCE = 2_000
 
 
 class Service(Protocol):
-    """The parts of the daemon that the API needs."""
+    """The interface of the daemon that the API uses."""
 
     def readiness(self) -> str | None:
         """Return the reason why the daemon is not ready. Return None if it is ready."""
 
     def registrar(self) -> Registrar:
-        """Return the registrar of the standing queries. Raise BrokerError before the queries are loaded."""
+        """Return the registrar, which stores and changes the standing queries. Raise BrokerError before the queries are
+        loaded.
+        """
 
     def streams(self) -> Mapping[str, Stream]:
         """Return the streams by name. Raise BrokerError before the streams exist."""
 
     def daemon_part(self, kind: str) -> DaemonPart:
-        """Return the part of an operator kind that all streams share. Raise BrokerError before it is loaded."""
+        """Return the state of an operator kind that all streams share, such as the look-ups of cubes. Raise BrokerError
+        before it is loaded.
+        """
 
     def bootstrap_servers(self) -> str:
-        """Return the addresses of Kafka. Raise BrokerError before Kafka is connected."""
+        """Return the bootstrap addresses of the Kafka cluster, separated by commas. Raise BrokerError before Kafka is
+        connected.
+        """
 
     def security_protocol(self) -> str:
         """Return the security protocol of Kafka, for example ``SASL_SSL``."""
@@ -61,6 +69,9 @@ class Service(Protocol):
 
 class ScopedService:
     """The daemon as one caller may use it.
+
+    ``scope``: the queries, streams and columns that the caller's token permits. ``host``: the caller's host, for the
+    audit.
 
     Invariant: answers contain nothing about queries and streams outside the caller's scope. Every change passes through
     :meth:`apply`, which refuses changes outside the scope and audits all changes.
@@ -74,10 +85,13 @@ class ScopedService:
         self._host = host
         self._audit = audit
         self.cancellation = cancellation or Cancellation()
-        """The cancellation of the request's work; long work checks it."""
+        """The cancellation of the request's work, for example because the client has disconnected. Long work checks it.
+        """
 
     def apply(self, changes: Sequence[Change | AscError], verb: str, *, keep_going: bool = False) -> Outcome:
-        """Apply changes in one step (:meth:`Registrar.apply`), and record them in the audit under a ``verb``."""
+        """Apply changes in one step (:meth:`Registrar.apply`), and record each change in the audit. ``verb``: the
+        action in the audit, such as ``register``.
+        """
         registrar, who = self._service.registrar(), self.who
         try:
             outcome = registrar.apply(changes, keep_going=keep_going, scope=self._scope, cancellation=self.cancellation)
@@ -89,7 +103,7 @@ class ScopedService:
 
     @property
     def is_loaded(self) -> bool:
-        """Return whether streams and queries are loaded."""
+        """Return whether the daemon has loaded its streams and queries."""
         try:
             self._service.registrar()
             self._service.streams()
@@ -99,11 +113,11 @@ class ScopedService:
 
     @property
     def may_change(self) -> bool:
-        """Return whether the caller may change anything at all."""
+        """Return whether the caller's token permits changes, which a read-only token does not."""
         return not self._scope.read_only
 
     def check_may_change(self) -> None:
-        """Raise ForbiddenError if the caller may change nothing."""
+        """Raise ForbiddenError if the caller's token is read-only."""
         self._scope.check_change()
 
     @property
@@ -117,16 +131,20 @@ class ScopedService:
         return f"{self._scope.name}@{self._host}"
 
     def note(self, verb: str, entry: Mapping[str, object]) -> None:
-        """Record in the audit an action that changes no query."""
+        """Record an action that changes no query in the audit. ``entry``: further fields of the audit's line."""
         self._audit.write(self.who, [{"verb": verb, **entry}])
 
     def rehearsed(self, changes: Sequence[Change | AscError], *, keep_going: bool = False) -> Outcome:
-        """Return the outcome that changes would have (:meth:`Registrar.rehearsed`). Nothing is changed or audited."""
+        """Return the outcome that :meth:`apply` would have (:meth:`Registrar.rehearsed`). Nothing is changed or
+        audited.
+        """
         registrar = self._service.registrar()
         return registrar.rehearsed(changes, keep_going=keep_going, scope=self._scope, cancellation=self.cancellation)
 
     def stream_of(self, name: str | None) -> Stream:
-        """Return the stream with a name, or for None the only stream: see :meth:`Registrar.stream_of`."""
+        """Return the stream with a name. For None, return the only stream that the caller sees: see
+        :meth:`Registrar.stream_of`.
+        """
         return self._service.registrar().stream_of(name, self._scope)
 
     def stream_name(self, name: str | None) -> str:
@@ -189,7 +207,9 @@ class ScopedService:
         operator: str | None = None,
         layer: str | None = None,
     ) -> tuple[list[RegisteredQuery], bool]:
-        """Return a page of the queries that the caller sees, and whether there are more: see :meth:`QuerySet.page`.
+        """Return a page of the queries that the caller sees and that satisfy all filters, and whether more follow: see
+        :meth:`QuerySet.page`. None for a filter means all. ``after``: the id of the last query on the preceding page.
+        ``limit``: the most queries of the page.
 
         Raise QueryError for an unknown stream, operator or layer.
         """
@@ -215,8 +235,8 @@ class ScopedService:
     def search(  # noqa: PLR0917
         self, text: str, prefix: str, label: tuple[str, str] | None, stream: str | None, after: str | None, limit: int
     ) -> tuple[list[RegisteredQuery], str | None]:
-        """Return a page of the queries whose predicate or id contains a text. Upper and lower case are not
-        distinguished.
+        """Return a page of the queries that satisfy the filters of :meth:`page` and whose predicate or id contains
+        ``text``. Upper and lower case are not distinguished.
 
         Also return the id after which the next page begins, or None if there are no more queries. The search inspects a
         bounded number of queries, so that it takes a fraction of a second.
@@ -225,7 +245,7 @@ class ScopedService:
         wanted, until_s = text.casefold(), time.monotonic() + _SEARCH_S
         while True:
             looked_at, more = self.page(prefix, label, stream, after, _SEARCHED_AT_ONCE if wanted else limit)
-            # Search all texts in one pass first, because most pages have no match.
+            # First search the joined texts of all queries at once, because most groups of queries have no match.
             together = "\0".join(f"{query.where}\0{query.id}" for query in looked_at).casefold() if wanted else ""
             if looked_at:
                 after = looked_at[-1].id
@@ -241,7 +261,7 @@ class ScopedService:
                 return page, after
 
     def count(self, prefix: str, label: tuple[str, str] | None, stream: str | None) -> int:
-        """Return the number of queries on all pages of :meth:`page`."""
+        """Return the number of all queries that :meth:`page` returns for the same filters, on all pages together."""
         beginning = self.beginning(prefix)
         if beginning is None:
             return 0
@@ -249,8 +269,8 @@ class ScopedService:
         return self._service.registrar().standing.count(beginning, streams, label=label)
 
     def beginning(self, prefix: str) -> str | None:
-        """Return the longest common prefix of all ids that begin with ``prefix`` and that the caller may see. Return
-        None if there can be no such id.
+        """Return the prefix that all ids have which begin with ``prefix`` and are in the caller's scope: the longer one
+        of ``prefix`` and the scope's prefix. Return None if no id can have both prefixes.
         """
         own = self._scope.id_prefix
         is_within = own.startswith(prefix) or prefix.startswith(own)
@@ -292,12 +312,13 @@ class ScopedService:
 
     def check_writes_layer(self, name: str) -> None:
         """Raise ForbiddenError if the caller may change nothing, or does not see all queries. All callers share the
-        layers, so a caller with limits must not change them.
+        layers, so a caller that sees only some queries must not change them.
         """
         self.check_writes_shared("layer", name)
 
     def check_growth(self, name: str, rows: Mapping[str, Feature]) -> None:
-        """Raise QueryError if rows of a layer make a join too expensive (:meth:`Registrar.check_growth`).
+        """Raise QueryError if new rows of a layer would make a registered join too expensive
+        (:meth:`Registrar.check_growth`).
 
         Raise also the errors of :meth:`check_writes_layer`.
         """
@@ -306,7 +327,7 @@ class ScopedService:
 
     def rehearsed_layer(self, name: str) -> tuple[int, Mapping[str, Offsets]]:
         """Return a result in the form of :meth:`write_layer` without writing: the current version, and no offsets.
-        Raise the same errors.
+        Raise the errors of :meth:`check_writes_layer`.
         """
         self.check_writes_layer(name)
         return self._service.registrar().standing.version, {}
@@ -326,14 +347,15 @@ class ScopedService:
         return registrar.standing.version, offsets
 
     def daemon_part(self, kind: str) -> DaemonPart:
-        """Return the part of an operator kind that all streams share. It contains no record, so every caller may read
-        it.
+        """Return the state of an operator kind that all streams share, such as the look-ups of cubes. The state
+        contains no record, so every caller may read it.
         """
         return self._service.daemon_part(kind)
 
     def check_writes_shared(self, subject: str, name: str) -> None:
-        """Raise ForbiddenError if the caller may change nothing, or does not see all queries, because all callers share
-        the subject.
+        """Raise ForbiddenError if the caller may change nothing, or does not see all queries. It is for a change of an
+        object that all callers share. ``subject``: the kind of object, such as ``look-up``, for the error. ``name``:
+        its name.
         """
         self._scope.check_change()
         if not self._scope.sees_all:
@@ -341,7 +363,9 @@ class ScopedService:
             raise ForbiddenError(subject, name[:200], remedy)
 
     def registered(self, operator: str) -> Iterator[RegisteredQuery]:
-        """Yield all registered queries of one operator. Raise ForbiddenError if the caller does not see all queries."""
+        """Yield all registered queries whose operator is of the kind ``operator``. Raise ForbiddenError if the caller
+        does not see all queries.
+        """
         self.check_sees_whole_streams("queries", "use a token without id_prefix")
         for query in self._service.registrar().standing.walk(operator=operator):
             if self._scope.owns(query.id, query.stream):
@@ -353,10 +377,10 @@ class ScopedService:
         return self._service.registrar().standing.shapes
 
     def predicate_of(self, query: RegisteredQuery, stream: Stream, shape_id: str | None) -> Predicate:
-        """Return the current predicate of a standing query, or of a join for one shape. A shape that its layer no
-        longer has is NULL.
+        """Return the predicate of a standing query with the current shapes of the layers; for a join, the predicate for
+        the shape ``shape_id``. A shape that the predicate names and its layer no longer has is NULL.
 
-        Raise NotThereError for a shape that the layer of a join does not have.
+        Raise NotThereError if the layer of a join has no shape ``shape_id``.
         """
         if query.join is None:
             return stream.analyser.normalise(query.where, self.shapes, may_wait=True)
@@ -367,7 +391,7 @@ class ScopedService:
         return stream.analyser.join(query.where, layer, self.shapes, may_wait=True).of(row)
 
     def pending_shapes(self, query: RegisteredQuery) -> list[str]:
-        """Return the shapes, as ``layer/id``, that a query names and that their layers do not have."""
+        """Return the shapes, as ``layer/id``, that the predicate of a query names and that their layers do not have."""
         shapes = self.shapes
         missing = ((name, own) for name, own in named_shapes(query.where) if name in shapes)
         return sorted(f"{name}/{own}" for name, own in missing if shapes[name].shape(own) is None)
@@ -385,7 +409,9 @@ class ScopedService:
         return served, max(0, len(rows) - served)
 
     def excluded_shapes(self, query: RegisteredQuery, limit: int) -> dict[str, str]:
-        """Return the first shapes that a join excludes, by id, with the reasons."""
+        """Return the shapes that a join excludes, at most ``limit``: the reason of each by the id of the shape, in the
+        order of ids.
+        """
         rows, plan = self._planned(query)
         if rows is None or plan is None or query.join is None:
             return {}
@@ -457,8 +483,9 @@ class ScopedService:
         return self._scope.sees_whole_streams
 
     def check_sees_whole_streams(self, what: str, remedy: str) -> None:
-        """Raise ForbiddenError if the caller does not see all queries of each visible stream. Facts about a whole
-        stream would reveal some of the other queries.
+        """Raise ForbiddenError if the caller does not see all queries of each visible stream, because facts about a
+        whole stream would reveal the other queries. ``what``: the refused subject, for the error. ``remedy``: the
+        advice in the error.
         """
         if not self.sees_whole_streams:
             remedy = f"tells of queries that token '{self._scope.name}' does not see: {remedy}"
@@ -466,7 +493,7 @@ class ScopedService:
 
     @property
     def reads_whole_records(self) -> bool:
-        """Return whether any column of a record may be shown."""
+        """Return whether the caller may read all columns of a record."""
         return self._scope.columns is None
 
     def check_replays(self, topic: str) -> None:
@@ -500,13 +527,13 @@ class ScopedService:
             raise ForbiddenError(what, None, remedy)
 
     def loads(self) -> list[dict[str, Any]]:
-        """Return the changes in progress. A caller that does not see all queries gets only the changes by the same
-        token.
+        """Return the changes in progress, with their progress. A caller that does not see all queries gets only the
+        changes that the same token requested.
         """
         return self._service.registrar().loads.shown(None if self._scope.sees_all else self._scope.name)
 
     def bootstrap_servers(self) -> str:
-        """Return the addresses of Kafka."""
+        """Return the bootstrap addresses of the Kafka cluster."""
         return self._service.bootstrap_servers()
 
     def security_protocol(self) -> str:

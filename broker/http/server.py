@@ -27,18 +27,19 @@ _STOP_S = 5.0
 _IDLE_S = 20
 """The seconds for which an idle connection is kept open for another request.
 
-It is longer than clients keep their connections open (httpx 5 s, aiohttp 15 s). So the clients close them, and no
-request is sent into a connection that is being closed.
+It is longer than clients keep their connections open (httpx 5 s, aiohttp 15 s). So idle connections are usually closed
+by clients, and no client sends a request while the server closes the connection.
 """
 _LOGGED_EVERY_S = 60.0
 """The least number of seconds between two log lines about asyncio errors of one kind."""
 
 
 class ApiServer:
-    """The server of the API, from :meth:`start` until :meth:`stop`.
+    """The HTTP server of the API, which serves from :meth:`start` until :meth:`stop`.
 
-    ``audit`` records changes, including changes that no request makes. ``stopping``: see :func:`create_app`. Raises
-    BrokerError if the address is not available, and ConfigError for an invalid token, certificate or audit file.
+    ``audit``: the audit log, which records the changes by requests and by the daemon itself. ``stopping``: see
+    :func:`create_app`. Raises BrokerError if the address is not available, and ConfigError for an invalid token,
+    certificate or audit file.
     """
 
     def __init__(self, config: Config, service: Service, stopping: Cancellation | None = None) -> None:
@@ -53,7 +54,7 @@ class ApiServer:
         self._thread: threading.Thread | None = None
 
     def start(self) -> str:
-        """Start to serve, and return the address as a URL."""
+        """Start to serve in a new thread, and return the address as a URL."""
         import uvicorn
 
         from broker.http.app import create_app
@@ -70,10 +71,11 @@ class ApiServer:
             http=protocol,
             ws="none",
             log_config=None,
-            # A line for each request that is no HTTP would let anybody fill the log.
+            # A log line for each request that is not valid HTTP would let any client fill the log.
             log_level="error",
             access_log=False,
-            # A sender of X-Forwarded-For is not to choose the origin of a request.
+            # uvicorn must not take the client's address from the header X-Forwarded-For, because any sender could write
+            # a wrong address.
             proxy_headers=False,
             timeout_keep_alive=_IDLE_S,
             timeout_graceful_shutdown=3,
@@ -90,7 +92,8 @@ class ApiServer:
     def reload(self) -> None:
         """Read the tokens file and the certificate again, independently of each other, and log the result.
 
-        If one of them is invalid, the former one remains in use, and the log has a line.
+        If the file or the certificate is invalid, the former tokens or certificate remain in use, and the error is
+        logged.
         """
         for read, kept in ((self._reload_tokens, "the tokens stay"), (self._reload_certificate, "it stays")):
             try:
@@ -99,7 +102,7 @@ class ApiServer:
                 LOG.error("%s; %s as before", error, kept)
 
     def _reload_tokens(self) -> None:
-        # The token of the start stays valid, even if its file has another token now.
+        # The token that was configured at the start remains valid, even if its file now has another token.
         named = self._config.named_tokens(self._token)
         if named is not None:
             self._access.replace(named)
@@ -125,7 +128,8 @@ class ApiServer:
         except Exception as error:
             LOG.error("the API has ended: %s", one_line(error))
         finally:
-            # The loop runs the remaining tasks of the server's end here, such as ending the threads of endpoints.
+            # The loop has to run the remaining tasks of the server's end, such as the end of the threads that ran
+            # endpoints.
             loop.run_until_complete(loop.shutdown_default_executor())
             loop.close()
             listener.close()
@@ -134,8 +138,8 @@ class ApiServer:
 class _Loop(asyncio.SelectorEventLoop):
     """An event loop whose servers disconnect a client that does not complete the TLS handshake in time.
 
-    No client can fill the log: for each kind of asyncio error outside of a request, the log has at most one line in
-    ``_LOGGED_EVERY_S``.
+    It writes at most one log line in ``_LOGGED_EVERY_S`` for each class of asyncio errors outside of requests, so that
+    no client can fill the log.
     """
 
     def __init__(self, handshake_s: float) -> None:
@@ -145,7 +149,9 @@ class _Loop(asyncio.SelectorEventLoop):
         self.set_exception_handler(self._log_fault)
 
     async def create_server(self, *arguments: Any, **settings: Any) -> asyncio.Server:
-        """Return a server with a time limit for its TLS handshakes."""
+        """Return an asyncio server. If it uses TLS, each handshake has the time limit ``handshake_s`` of the event
+        loop.
+        """
         if settings.get("ssl") is not None:
             settings["ssl_handshake_timeout"] = self._handshake_s
         return await super().create_server(*arguments, **settings)

@@ -1,4 +1,6 @@
-"""Names of shapes in answers: a shape of a layer is shown as the user wrote it, not by its coordinates."""
+"""Names of shapes in answers: the text of a shape, which lists all coordinates, is replaced by the name that the user
+wrote in the predicate.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from broker.queries.join import Join
 def shape_names(
     predicate: Predicate, shapes: Mapping[str, Layer], join: Join | None, shape_id: str | None
 ) -> dict[str, str]:
-    """Return the names of the shapes of layers that a predicate uses. Each key is the text of a shape in constraints,
-    with coordinates; each value is the name of the shape.
+    """Return the names of the shapes of layers that a predicate uses. Each key is the text of a shape as constraints
+    show it, with coordinates; each value is the name, such as ``shape('zones', 'here')``.
 
     For the predicate of a join for one shape, ``join`` and ``shape_id`` are the join and the shape; the name of this
     shape is ``LAYER.geometry``. Cost: the vertices of the shapes that the predicate names.
@@ -36,7 +38,8 @@ def shape_names(
 
 
 def with_shape_names(answer: Any, names: Mapping[str, str]) -> Any:
-    """Return an answer of plain values, with names of shapes instead of their coordinates.
+    """Return an answer with the texts of shapes replaced by their names, in all strings at any depth. ``names``: the
+    names, by the texts.
 
     >>> with_shape_names({"terms": ["ST_Covers(ST_GeomFromText('POINT (1 1)'), x)"]}, {
     ...     "ST_GeomFromText('POINT (1 1)')": "shape('zones', 'here')"})

@@ -199,8 +199,8 @@ STREAM_METRICS = (
 class StreamMetrics(Collector):
     """The Prometheus collector of the streams' metrics. It reads the streams at each scrape.
 
-    ``not_served``: the number of registered queries of a stream that no plan can contain. ``queries_max``: the most
-    queries of each stream that have their own sample.
+    ``not_served``: the number of registered queries that no plan can contain, by stream. ``queries_max``: the number of
+    queries of each stream that have a separate sample: those with the most deliveries.
     """
 
     def __init__(self, streams: Mapping[str, Stream], not_served: Mapping[str, int], queries_max: int) -> None:

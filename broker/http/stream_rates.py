@@ -14,14 +14,15 @@ from broker.stream.stream import Stream
 _LISTED_COUNT = 5
 
 _OF_OTHERS = ("accepted_per_s", "written_per_s")
-"""The rates that depend on queries which the caller may not see."""
+"""The rates that all queries of a stream determine, so that a caller who does not see all queries must not get them."""
 
 
 def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
     """Return the rates per second and the latencies of the last minute, and the number of records that are not
     processed yet.
 
-    Rates that depend on queries are omitted if the caller does not see the ``whole`` stream.
+    ``whole``: whether the caller sees all queries of the stream. If not, the rates of accepted and written records are
+    omitted.
     """
     rates = stream.figures.rates()
     shown_rates = rates if whole else {name: rate for name, rate in rates.items() if name not in _OF_OTHERS}
@@ -29,8 +30,8 @@ def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
 
 
 def described_operators(stream: Stream) -> dict[str, Any]:
-    """Return the state, the outputs and the exclusions of the operators of a stream, by kind of operator. Times are
-    texts in ISO 8601.
+    """Return the figures of a stream's operators, by kind: the size of the state, the numbers of outputs and
+    exclusions, and the watermarks. Times are texts in ISO 8601.
     """
     return {
         op: {
@@ -51,8 +52,8 @@ def described_operators(stream: Stream) -> dict[str, Any]:
 
 
 def described_delivered(stream: Stream) -> dict[str, Any]:
-    """Return the number of records delivered to the queries of a stream since the daemon started, and the queries that
-    received the most.
+    """Return the number of records delivered to the queries of a stream since the daemon started, and the five queries
+    that received the most.
     """
     counts = stream.figures.delivered
     most = [{"query": query_id, "records": records} for query_id, records in counts.most(_LISTED_COUNT)]
@@ -60,8 +61,8 @@ def described_delivered(stream: Stream) -> dict[str, Any]:
 
 
 def described_timeline(permitted: ScopedService, stream: Stream) -> dict[str, Any]:
-    """Return the figures of the moments of the last hour in which batches finished. A moment is an interval of MOMENT_S
-    seconds.
+    """Return the counts and latencies of a stream in the last hour, by intervals of MOMENT_S seconds. An interval in
+    which no batch finished is omitted.
 
     Raise ForbiddenError if the caller does not see all queries.
     """

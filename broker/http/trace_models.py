@@ -1,4 +1,6 @@
-"""The answers that follow a record, or explain a query: with the query in full, its operator included."""
+"""The models of the answers that trace a record or explain a query. They contain the query with all fields, including
+its operator.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from broker.http.models import PlainQueryModel
 
 
 class ExplanationModel(BaseModel):
-    """The constructs that a query uses, in words; ``accepted``: whether it accepts the tuple, null without one."""
+    """The explanation of a query: the constructs that the query uses, in words. ``accepted``: whether the query accepts
+    the tuple of the request; null if the request has no tuple.
+    """
 
     query: PlainQueryModel
     version: int
@@ -21,9 +25,10 @@ class ExplanationModel(BaseModel):
 
 
 class TraceModel(BaseModel):
-    """A record or tuple, the verdict of one query, and the path through the plan.
+    """The trace of a record or tuple: the verdict of one query, and the path through the plan.
 
-    ``trace`` is null for a token that does not see the whole stream, and of a dead letter.
+    ``trace``: the path. It is null if the token does not permit to see all queries of the stream, or if the record is a
+    dead letter.
     """
 
     stream: str

@@ -25,7 +25,7 @@ from broker.stream.stream import Stream
 
 _READ_WITHIN_S = 10.0
 _RECORD_BYTES = 4 << 20
-"""The most bytes of a record that is traced."""
+"""The most bytes of a source record that can be traced."""
 
 _SHOWN_BYTES = 16 << 10
 """The most bytes of a record's key or value in an answer."""
@@ -37,9 +37,9 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
     """Return the path of a tuple or a source record through the running plan, and the verdict of one query, term by
     term.
 
-    A caller that does not see whole streams, or may not read whole records, only gets the verdict of one of its own
-    queries. The verdict then names only columns that the caller may name. Raise ForbiddenError for a larger request.
-    Raise QueryError, NotThereError and KafkaError for a record that cannot be read.
+    A caller that does not see whole streams, or may not read whole records, gets only the verdict of one query that it
+    sees. The verdict then names only columns that the caller may name. Raise ForbiddenError if such a caller requests
+    more. Raise QueryError, NotThereError and KafkaError for a record that cannot be read.
     """
     if (body.tuple is None) == (body.source is None):
         raise QueryError("trace", None, "give a tuple or a source, one of the two")
@@ -61,7 +61,7 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
         warnings.append(_when(stream, plan, place))
     else:
         text = tuple_text(body.tuple or {})
-        # Parse the text that is traced: it has no half of a surrogate pair, which neither records nor answers can
+        # Parse the encoded text again, because it has no lone surrogates, which neither records nor answers can
         # contain.
         tuple_ = json.loads(text)
         warnings += tuple_warnings(stream, tuple_, needed)
@@ -93,8 +93,8 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
 
 
 def _stream(permitted: ScopedService, body: TraceBody, query: RegisteredQuery | None, place: Place | None) -> Stream:
-    """Return the stream with a name. Without a name, return the stream of the query or of the source record. Raise
-    QueryError if these belong to different streams.
+    """Return the stream to trace in: the stream that the body names, otherwise the stream of the query or of the source
+    record. Raise QueryError if these belong to different streams.
     """
     name = body.stream
     if query is not None:
@@ -130,8 +130,11 @@ def _needed(
     place: Place | None,
     is_whole: bool,
 ) -> Sequence[PAttribute]:
-    """Return those p-attributes of the plan whose values the trace needs. Raise ForbiddenError for a column that the
-    caller may not read.
+    """Return the p-attributes of the plan whose values the trace needs: all of them for a whole path, otherwise those
+    of the query's predicate. Raise ForbiddenError for a column that the caller may not read.
+
+    ``place``: the topic, partition and offset of the source record; None for a tuple. ``is_whole``: whether the answer
+    has the whole path.
     """
     if is_whole or query is None:
         return plan.p_attributes
@@ -163,8 +166,8 @@ def _followed(
 
 
 def _when(stream: Stream, plan: Plan, place: Place) -> str:
-    """Return a text about the plan that evaluated or will evaluate the record. The text also says which plan the trace
-    uses.
+    """Return a warning that the plan of the trace may differ from the plan that evaluated, or will evaluate, the record
+    in its batch.
     """
     following = f"it is followed through version {plan.version}, which runs now"
     if place.offset < stream.running.effective_offsets().get(place.partition, 0):
@@ -173,8 +176,8 @@ def _when(stream: Stream, plan: Plan, place: Place) -> str:
 
 
 def _reason_fields(reason: DeadLetterReason, stream: Stream, *, whole: bool) -> dict[str, Any]:
-    """Return the reason of a dead letter. Without ``whole``, return only the kind of the reason, because the caller may
-    not read all columns.
+    """Return the reason of a dead letter in the form of an answer. Without ``whole``, return only the kind of the
+    reason, because the caller may not read all columns.
     """
     return {
         "topic": stream.dead_letter_topic,
@@ -184,7 +187,7 @@ def _reason_fields(reason: DeadLetterReason, stream: Stream, *, whole: bool) -> 
 
 
 def _shown(record: SourceRecord) -> dict[str, Any]:
-    """Return a record in the form of an answer, within the answer's size limits."""
+    """Return a source record in the form of an answer. Long keys, values and headers are shortened."""
     return {
         "topic": record.place.topic,
         "partition": record.place.partition,
@@ -207,5 +210,5 @@ def _part(content: bytes | None) -> dict[str, Any]:
         content.decode()
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(shown).decode(), "truncated": is_cut}
-    # A character may be cut in two.
+    # The limit may divide a character; its first bytes are ignored.
     return {"text": shown.decode("utf-8", "ignore"), "truncated": is_cut}

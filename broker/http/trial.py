@@ -19,9 +19,10 @@ def tried(
 ) -> dict[str, Any]:
     """Return the number of the last records that a predicate would have accepted, and the latest accepted records.
 
-    Nothing is registered. ``as_typed``: this trial replaces a trial of the same caller that is still queued. Raise
-    AscError if a registration would refuse the predicate. Raise ForbiddenError if the caller may not register queries,
-    or requests records without the permission to name all columns.
+    Nothing is registered. ``last``: the number of records to evaluate. ``show``: the most accepted records to return.
+    ``as_typed``: whether a user is still typing the predicate; this trial then replaces a queued trial of the same
+    caller. Raise AscError if a registration would refuse the predicate. Raise ForbiddenError if the caller may not
+    register queries, or requests records without the permission to name all columns.
     """
     if not 1 <= last <= RECORDS_MAX:
         raise QueryError("last", last, f"use 1 to {RECORDS_MAX}")

@@ -37,13 +37,13 @@ _EXPRESSIONS_CHECKED = 400
 def checked(
     permitted: ScopedService, stream: Stream, where: str, layer: str | None = None, operators: Sequence[Definition] = ()
 ) -> dict[str, Any]:
-    """Return the normal form of a predicate, validated as at a registration. Raise AscError if a registration would
-    refuse the predicate.
+    """Return the normal form of a predicate, after the same validation as at a registration. Raise AscError if a
+    registration would refuse the predicate.
 
     For a join over a ``layer``, return the normal form for the first shape of the layer; at most a thousand shapes are
-    validated. The result includes the expressions of an operator, and an estimate of its states if workers fill them.
-    ``operators``: the operator, or the operators that its lists of values define. All of them read the same
-    expressions.
+    validated. ``operators``: the operators of the query to check; several if lists of values define several queries,
+    which all read the same expressions. With an operator, the result has its expressions, and for kinds with the
+    handoff ``fold`` an estimate of the size of its state.
     """
     from asc.predicate.normal_form.describe import plain_form
 
@@ -60,7 +60,7 @@ def checked(
     if operator is not None:
         completed = completed_by_sample(permitted, stream, where, operator)
         if completed is not operator:
-            # A sample may add warnings.
+            # The parameters computed from the sample may add warnings.
             operator, expressions = completed, kind_of(completed).read(completed, stream.analyser)
         estimate = estimate_of(permitted, stream, predicate, operator, expressions)
         if estimate is not None:
@@ -70,7 +70,7 @@ def checked(
 
 
 def _read_by(permitted: ScopedService, stream: Stream, operator: Definition, *, is_join: bool) -> OperatorExpressions:
-    """Return the expressions that an operator reads of a record. Raise AscError if a registration would refuse the
+    """Return the expressions that an operator reads from a record. Raise AscError if a registration would refuse the
     operator.
     """
     kind = kind_of(operator)
@@ -105,7 +105,8 @@ def _join(permitted: ScopedService, stream: Stream, where: str, layer: str) -> d
 
 
 def _of_shapes(count: int, shape_id: str) -> str:
-    """Return a text with the number of the shapes of a layer, and the shape to which a normal form belongs.
+    """Return the beginning of a text about a join: the number of its layer's shapes, and the shape whose predicate the
+    text describes.
 
     >>> _of_shapes(1, "NO"), _of_shapes(1_200, "NO")
     ("for the one shape 'NO'", "for 1,200 shapes, of which 'NO'")
@@ -114,8 +115,8 @@ def _of_shapes(count: int, shape_id: str) -> str:
 
 
 def judged(permitted: ScopedService, stream: Stream, where: str) -> Predicate:
-    """Return the predicate of a text, if it could be registered for the stream. Raise AscError if a registration would
-    refuse it.
+    """Return the predicate that the text ``where`` means on a stream. Raise AscError if a registration would refuse the
+    predicate.
     """
     predicate = stream.analyser.normalise(where, permitted.shapes)
     permitted.check_columns(predicate)
@@ -135,11 +136,11 @@ def _raise_refusals(
 
 
 def shown(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool = False) -> dict[str, Any]:
-    """Return a standing query in the form of answers.
+    """Return a standing query in the form of an answer.
 
-    Besides its fields, the answer has whether a plan can contain the query, and the reason if not. It also has the
-    number of its records, of its evaluation errors, and the state of its operator. With ``is_brief`` it has only the
-    figures that a list shows.
+    Besides the query's fields, the answer says whether a plan can contain the query, and the reason if not. It also has
+    the numbers of the query's delivered records and evaluation errors, and the state of its operator. With
+    ``is_brief``, the state has only the figures that a list shows.
     """
     reason = permitted.unserved(query)
     stream = permitted.streams().get(query.stream)
@@ -159,15 +160,16 @@ def shown(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool = 
 
 
 def _kept(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool) -> dict[str, Any] | None:
-    """Return the state of a query's operator. Return only the figures of the state to a caller that may not name all
-    columns of the query. Return None if there is no state.
+    """Return the state of a query's operator. For a caller that may not name all columns of the query, the state has
+    only its figures. Return None if there is no state.
     """
     stream = permitted.streams().get(query.stream)
     if query.operator is None or stream is None:
         return None
     op = query.operator.name
     if op in stream.feed_queries:
-        # Figures reveal no column, so every caller may see them. The state of a paused query is discarded.
+        # The figures of an operator reveal no column, so every caller may see them. A paused query has no figures,
+        # because its state is discarded.
         figures = None if query.paused else stream.feed_queries[op].latest(query.id)
         return None if figures is None else kept_state(op, figures)
     if op not in stream.folders:
@@ -183,8 +185,8 @@ def _kept(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool) -
 
 
 def described_streams(permitted: ScopedService) -> list[dict[str, Any]]:
-    """Return the configured streams, each with the number of its queries and of the queries that no plan
-    can contain.
+    """Return the visible streams, each with its configuration, the number of its queries, and the number of these that
+    no plan can contain.
     """
     return [
         _described_stream(name, stream, *permitted.counts(name)) for name, stream in sorted(permitted.streams().items())
@@ -208,14 +210,16 @@ def _described_stream(name: str, stream: Stream, queries: int, not_served: int) 
 def described_plans(permitted: ScopedService) -> dict[str, Any]:
     """Return the running plan of every stream: p-attributes, the sequence of each block, and the monitor's figures.
 
-    For a caller that does not see all queries of a stream, facts about the other queries are omitted.
+    For a caller that does not see all queries of the streams, only facts that do not depend on queries are returned.
     """
     described = described_plan if permitted.sees_whole_streams else _described_job
     return {name: described(stream) for name, stream in sorted(permitted.streams().items())}
 
 
 def _described_job(stream: Stream, *, whole: bool = False) -> dict[str, Any]:
-    """Return the facts of a stream that do not depend on its queries."""
+    """Return the facts about a stream that do not depend on its queries. ``whole``: whether its rates also include
+    those that depend on queries.
+    """
     return {
         "flow": described_flow(stream, whole=whole),
         "version": stream.running.plan.version,
@@ -273,7 +277,9 @@ def described_plan(stream: Stream) -> dict[str, Any]:
 
 
 def _figures(stream: Stream, block: Block) -> dict[str, Any] | None:
-    """Return the monitor's figures of a block. Return None if the monitor's figures belong to the previous plan."""
+    """Return the dropping ratio and the cost of a block, as the monitor measured them. Return None if the measurements
+    belong to the previous plan.
+    """
     found = stream.monitor.measured(block)
     return None if found is None else {name: found[name] for name in ("dropping_ratio", "cost")}
 
@@ -293,10 +299,11 @@ def explained(
     """Return the constructs that a query uses or, for a tuple, whether the query accepts it and which of its terms
     hold.
 
-    With ``whole`` return both, and the path of the tuple. A field that the stream's schema does not have is ignored,
-    with a warning. There are also warnings about the values assumed for the record's own attributes, if the query uses
-    them. Raise ForbiddenError if the sequence would reveal queries that the caller does not see. A join is explained
-    for one shape, given as ``over/CHE``.
+    With ``whole``, return the constructs, the verdict, and the path of the tuple through the sequence. A field that the
+    stream's schema does not have is ignored, with a warning. There are also warnings about the values assumed for
+    attributes such as ``_offset``, if the query uses them. Raise ForbiddenError if the sequence would reveal queries
+    that the caller does not see. A join is explained for one of its shapes: the id ``over/CHE`` means the shape ``CHE``
+    of the join ``over``.
     """
     from asc.evaluation.explain import explain
 
