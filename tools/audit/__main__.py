@@ -57,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report(components: Sequence[Component], policy: Policy, known: Callable[[], Found]) -> int:
-    """Print licences and vulnerabilities. Print the findings that forbid a release on stderr, and return the exit code.
+    """Print the components' licences and known vulnerabilities on stdout, and the findings that forbid a release on
+    stderr. Return the exit code: 0, 1 or 3, as in the module's docstring.
 
     ``known`` returns the known vulnerabilities of the components, and raises NoDataError if no data is available.
     """
@@ -82,7 +83,9 @@ def report(components: Sequence[Component], policy: Policy, known: Callable[[], 
 
 
 def _licences(components: Sequence[Component], policy: Policy) -> bool:
-    """Print the table of licences and the refusals. Return whether there are refusals."""
+    """Print the number of components by licence, and a line for each component whose licence the policy refuses. Return
+    True if a licence is refused.
+    """
     refused = refusals(components, policy)
     print(f"licences: {len(refused)} refused")
     for line in licence_lines(components):

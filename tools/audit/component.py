@@ -15,11 +15,11 @@ class Component:
     """A package, a jar, or a file within either, with the components packed into it.
 
     Invariant: ``ecosystem`` and ``name`` have OSV's form: a normalised name of PyPI, or Maven's group:artifact. A
-    component of no registry (a native library, a Java runtime) has the ecosystem "" and is not looked up. ``licence``
-    is an SPDX expression, or None if no readable source states one; ``licence_source`` names the source. ``sha256``:
-    hexadecimal hashes. A file has one hash. A package has the hashes of all archives that the lock permits. A component
-    of which only a part is packed into a jar has none. ``place`` is the path to a part:
-    ``pyspark/jars/hadoop-client-api-3.4.1.jar``.
+    component that no package registry lists (a native library, a Java runtime) has the ecosystem "". The audit does not
+    look up its vulnerabilities. ``licence`` is an SPDX expression, or None if no readable source states one;
+    ``licence_source`` names the source. ``sha256``: hexadecimal hashes. A file has one hash. A package has the hashes
+    of all archives that the lock permits. A component of which only a part is packed into a jar has none. ``place`` is
+    the path of a file within a package, such as ``pyspark/jars/hadoop-client-api-3.4.1.jar``.
     """
 
     ecosystem: str
@@ -43,7 +43,7 @@ class Component:
 
 
 def everything(components: Sequence[Component]) -> Iterator[Component]:
-    """Yield the components and all of their parts. Each component precedes its own parts."""
+    """Yield the components and the parts that are packed into them, at any depth. Each component precedes its parts."""
     for component in components:
         yield component
         yield from everything(component.parts)

@@ -1,4 +1,4 @@
-"""The exceptions of the audit: each one line of subject, value and remedy."""
+"""The exceptions of the audit. The message of each exception is one line with a subject, a value and a remedy."""
 
 from __future__ import annotations
 
@@ -10,4 +10,6 @@ class AuditError(AscError):
 
 
 class NoDataError(AuditError):
-    """The vulnerability data is unavailable, so that no vulnerability is known."""
+    """The error if the vulnerability data is unavailable, so that the audit cannot say whether components have known
+    vulnerabilities.
+    """

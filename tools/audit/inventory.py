@@ -19,8 +19,8 @@ REQUIREMENTS = Path(__file__).parents[2] / "requirements.lock"
 def inventory(groups: Mapping[str, str]) -> list[Component]:
     """Return the packages of ``requirements.lock`` and the jars of ``jars.lock``, ordered by name, each with its parts.
 
-    Jars that are not in the cache are fetched first. Raises AuditError or RuntimeMissingError if a package or a jar is
-    missing.
+    Jars that are not in the local cache are downloaded first. Raises AuditError or RuntimeMissingError if a package or
+    a jar is missing.
     """
     packages = installed_packages(read_lock(REQUIREMENTS))
     with ThreadPoolExecutor() as pool:

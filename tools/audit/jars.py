@@ -106,7 +106,7 @@ def _properties(jar: zipfile.ZipFile, name: str) -> tuple[str, Coordinates] | No
 def _manifest(jar: zipfile.ZipFile, names: list[str]) -> dict[str, str]:
     if "META-INF/MANIFEST.MF" not in names:
         return {}
-    # A line of more than 72 bytes goes on in the next one, after a space.
+    # A manifest breaks lines at 72 bytes. Each continuation line begins with a space.
     text = re.sub(r"\r?\n ", "", jar.read("META-INF/MANIFEST.MF").decode("utf-8", "replace"))
     return {key: value.strip() for key, _, value in (line.partition(":") for line in text.splitlines())}
 

@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 from license_expression import ExpressionError, Licensing, get_spdx_licensing
 
-# The names that identify one licence. "BSD" alone does not: then the text decides.
+# The names that identify a single licence. The name "BSD" does not, because several licences have this name; the text
+# of the licence then decides.
 _NAMES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "Apache-2.0": (
@@ -68,7 +69,8 @@ _BY_NAME = MappingProxyType({name: spdx for spdx, names in _NAMES.items() for na
 
 _HEAD_CHARS = 3000
 _BSD = r"redistribution and use in source and binary forms"
-# Words at the beginning of a text that no other licence's text has. The first match counts.
+# For each licence, words at the beginning of its text that distinguish the licence from all others. The first match
+# counts.
 _TEXTS: Sequence[tuple[str, str]] = (
     ("Apache-2.0", r"apache license\s+version 2\.0"),
     ("Apache-1.1", r"apache software license,? version 1\.1"),

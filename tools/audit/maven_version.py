@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import total_ordering
 from itertools import zip_longest
 
-# The qualifiers in Maven's order, where the empty one is the release. Unknown ones follow in alphabetical order.
+# The qualifiers in Maven's order; the empty qualifier is the release. Unknown qualifiers follow in alphabetical order.
 _QUALIFIERS = ("alpha", "beta", "milestone", "rc", "snapshot", "", "sp")
 _ALIASES = {"cr": "rc", "ga": "", "final": "", "release": ""}
 _SHORT = {"a": "alpha", "b": "beta", "m": "milestone"}
@@ -19,9 +19,9 @@ class MavenVersion:
     """A version that compares as Maven's versions do: numbers by value, words as qualifiers, upper and lower case as
     equal.
 
-    Invariant: ``_items`` are numbers and words. The last item after them is the tuple of the items that follow a
-    hyphen, a change between digits and letters, or a word. The tuple counts as less than a number and more than a word.
-    Items without effect (``0``, ``final``) are excluded if such a tuple or the end follows.
+    Invariant: ``_items`` contains numbers and words. Its last item may be a tuple with the items after a hyphen, after
+    a change between digits and letters, or after a word. In a comparison, such a tuple is less than a number and
+    greater than a word. Items without effect (``0``, ``final``) are excluded before a tuple and at the end.
 
     >>> MavenVersion("1.0-rc1") < MavenVersion("1.0") < MavenVersion("1.0-sp") < MavenVersion("1.0.1")
     True

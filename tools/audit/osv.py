@@ -43,7 +43,7 @@ Found = Mapping[_Key, Sequence[Vulnerability]]
 
 
 def key(component: Component) -> _Key:
-    """Return the name by which OSV knows a component."""
+    """Return the ecosystem, the name and the version by which OSV identifies a component."""
     return component.ecosystem, component.name, component.version
 
 
@@ -143,7 +143,9 @@ def _vulnerability(record: Mapping[str, Any]) -> Vulnerability:
 
 
 def _distinct(found: Iterable[Vulnerability]) -> list[Vulnerability]:
-    """Return the vulnerabilities, but only one of several that share a name, because databases repeat each other."""
+    """Return the vulnerabilities without duplicates. Vulnerabilities that share a name are duplicates, because several
+    databases list the same vulnerability.
+    """
     kept: list[Vulnerability] = []
     for one in sorted(found, key=lambda one: one.names):
         if not any({*one.names} & {*other.names} for other in kept):
@@ -186,14 +188,16 @@ def _is_affected(affected: Mapping[str, Any], ecosystem: str, version: str) -> b
 
 
 def _is_within(events: Sequence[Mapping[str, str]], ecosystem: str, version: str) -> bool:
-    """Return whether the events of a range make a version affected. The last event at or before the version decides."""
+    """Return whether a version is in a range of affected versions. The range is a list of events such as "introduced"
+    and "fixed"; the last event at or before the version decides.
+    """
     here = _ordered(ecosystem, version)
     last_place, affected = None, False
     for kind, at in (pair for event in events for pair in event.items()):
         place = None if at == "0" else _ordered(ecosystem, at)
         if here is None or place is None:
-            # "0" is before all versions. If a version has no order, it counts as affected: after the version that
-            # introduced the flaw, and before the one that fixed it.
+            # The version "0" precedes all versions. A version that cannot be ordered counts as affected: as later than
+            # the version that introduced the flaw, and as earlier than the version that fixed it.
             affected = affected or (last_place is None and kind == "introduced")
         # The version ``last_affected`` is itself affected, the version ``fixed`` is not.
         elif (place < here if kind == "last_affected" else place <= here) and (

@@ -65,7 +65,9 @@ class Policy:
         return replace(component, parts=parts)
 
     def refusal(self, component: Component) -> str | None:
-        """Return in one line why the component's licence is refused. Return None if it is permitted."""
+        """Return the reason, in one line, why the policy refuses the component's licence. Return None if the licence is
+        permitted.
+        """
         licence = component.licence
         if licence is None:
             place = f" ({component.place})" if component.place else ""
@@ -132,7 +134,9 @@ def _judged(table: Mapping[str, Any], path: Path) -> Judgement:
 
 
 def _check(table: Mapping[str, Any], kinds: Mapping[str, type], path: Path) -> None:
-    """Raise AuditError unless a table has exactly the given keys, each with a value of its type that is not empty."""
+    """Raise AuditError if the keys of a TOML table differ from the keys of ``kinds``, if a value has another type than
+    ``kinds`` states, or if a value is empty.
+    """
     for key, kind in kinds.items():
         if not isinstance(table.get(key), kind) or not table[key]:
             raise AuditError("table", dict(table), f"'{key}' is missing, empty or no {kind.__name__}: mend {path}")

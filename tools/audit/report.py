@@ -14,8 +14,8 @@ from tools.audit.policy import Policy
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A known vulnerability of a component. ``why``: the reason to permit it. If ``why`` is None, ``missing`` is the
-    condition for a release.
+    """A known vulnerability of a component. ``why``: the reason for which the policy permits a release with it. If
+    ``why`` is None, the vulnerability forbids a release, and ``missing`` says what would permit one.
     """
 
     component: Component

@@ -44,7 +44,7 @@ def sbom(components: Sequence[Component]) -> str:
 
 def _component(component: Component, within: str) -> cyclonedx.Component:
     group, _, artifact = component.name.rpartition(":")
-    # One jar may occur in several places. The path distinguishes them.
+    # The same jar may occur at several paths. Include the path, so that each occurrence has a different reference.
     reference = "|".join(text for text in (within, component.key, component.version, component.place) if text)
     return cyclonedx.Component(
         name=artifact,
