@@ -1,1 +1,3 @@
-"""Fault injection: a broker under random faults, and the ledger of its deliveries."""
+"""Fault injection: tests that run a broker under random faults, and compare its deliveries with the deliveries that its
+queries require.
+"""

@@ -43,7 +43,9 @@ class BrokerProcess:
         return self._child is not None and self._child.poll() is None
 
     def launch(self, prelude: str = "") -> None:
-        """Start the process without waiting until it is ready. ``prelude``: Python code that it runs first."""
+        """Start the daemon's process, and return before the daemon is ready. ``prelude``: Python code that the process
+        runs before the daemon starts; empty for none.
+        """
         program = f"{prelude}\nfrom cli.main import main; main()"
         with self.log.open("ab") as log:
             command = [sys.executable, "-c", program, "serve", "--config", str(self._config)]

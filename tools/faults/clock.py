@@ -46,7 +46,8 @@ def set_back(after_s: float, by_s: float) -> None:
         for name, module in list(sys.modules.items()):
             if name.startswith("broker.") and vars(module).get("datetime") is _Datetime:
                 module.datetime = _Moved  # type: ignore[attr-defined]
-        # Written first and in one step: a process that sees the changed clock may end this one at once.
+        # Print before the change, with a single write: a process that observes the changed clock may end this process
+        # at once.
         sys.stderr.write(f"{SAID}\n")
         time.time = lambda: _NOW_S() - by_s
 

@@ -34,9 +34,9 @@ _TEXT = "CASE WHEN n % 101 = 50 THEN rpad(s, 5000, '.') ELSE s END"
 class CountedCube:
     """A cube of the fault tests, with DuckDB's expressions for its values.
 
-    ``dimensions`` and ``measures``: DuckDB's expressions, by the names that the cube's answers have. ``double_sums``:
-    the expression of the addends of each measure that is a sum of doubles. ``time_us``: the expression of the event
-    time in microseconds.
+    ``dimensions`` and ``measures``: DuckDB's expression of each dimension and measure, by the name of the value in the
+    cube's answers. ``double_sums``: the expression of the addends of each measure that is a sum of doubles.
+    ``time_us``: the expression of the event time in microseconds.
     """
 
     query: str

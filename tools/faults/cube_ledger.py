@@ -1,4 +1,6 @@
-"""The ledger of a standing cube: its answers, accounting line and gaps, compared with DuckDB over raw records."""
+"""The ledger of a standing cube. It compares the cube's answers, the numbers of counted and uncounted records, and the
+gaps with DuckDB's results over the raw records.
+"""
 
 from __future__ import annotations
 
@@ -74,8 +76,8 @@ class CubeLedger:
     slack_us: int
 
     def audit(self, intervals: Sequence[Interval]) -> CubeAudit:
-        """Compare each measure of each cuboid with DuckDB: over all time, over the closed panes, and over each of
-        ``intervals``. No record may arrive meanwhile.
+        """Compare each measure of each cuboid with DuckDB's result: over all time, over the closed panes, and over each
+        of ``intervals``. No record may arrive during the comparison.
         """
         kept = self.kept()
         outcomes = self.records.outcomes(self.cube, self.covered)
@@ -116,8 +118,8 @@ class CubeLedger:
             yield f"cube {self.cube.query}: is parked, {kept['parked']}"
 
     def _accounting(self, kept: Plain, outcomes: Mapping[str, int]) -> Iterator[str]:
-        """Yield a line for each term of the accounting line that differs from DuckDB's number. Yield another line if
-        the terms do not add up.
+        """Yield a line for each number of the cube's accounting line that differs from DuckDB's number. The accounting
+        line has the number of accepted records by outcome. Yield another line if the outcomes do not add up.
         """
         line = str(kept["accounting"])
         terms = {name: int(number.replace(",", "")) for number, name in _TERM.findall(line)}
@@ -132,7 +134,9 @@ class CubeLedger:
                     yield f"cube {self.cube.query}: {counts.get(name)} {name} by its {source}, by DuckDB {number}"
 
     def _answer(self, question: Plain, answer: Plain) -> tuple[int, list[str]]:
-        """Compare an answer with DuckDB. Return the number of compared values, and the differences."""
+        """Compare the cube's answer to a question with DuckDB's result. Return the number of compared values, and the
+        differences, one per line.
+        """
         interval = _interval(question, answer)
         rows: dict[tuple[str, ...], dict[str, Plain]] = {tuple(names): {} for names in self.cube.cuboids()}
         wrong = []
@@ -153,7 +157,9 @@ class CubeLedger:
         return self.records.groups(self.cube, names, self.covered, *bounds)
 
     def _wholeness(self, question: Plain, answer: Plain, missed_us: Sequence[int]) -> Iterator[str]:
-        """Yield the errors in the claims of an answer about its gaps, and about whether it is whole."""
+        """Yield a line for each error in what an answer says about gaps and about completeness. ``missed_us``: the
+        event times, in microseconds, of the records that the cube has not counted.
+        """
         gaps = [_gap(gap) for gap in answer["gaps"]]
         if answer["whole"] != (not gaps):
             yield f"cube {self.cube.query}: whole is {answer['whole']} with gaps {answer['gaps']}"

@@ -22,9 +22,9 @@ the group.
 def window_differences(
     cube: CountedCube, records: RawRecords, covered: Intervals, rows: Iterable[Delivery], until_us: int
 ) -> tuple[int, list[str]]:
-    """Compare the rows of windows that a cube wrote with DuckDB. Return the number of rows that are due up to the
-    watermark ``until_us``, and the differences. For each group in each window, only the row with the highest revision
-    is compared.
+    """Compare the rows of windows that a cube wrote with DuckDB's results. Return the number of rows that windows up to
+    the watermark ``until_us`` (in microseconds) require, and the differences. For each group in each window, only the
+    row with the highest revision is compared.
     """
     windows, wrong = newest_rows(cube, rows)
     due = 0
@@ -39,7 +39,9 @@ def window_differences(
 
 
 def newest_rows(cube: CountedCube, rows: Iterable[Delivery]) -> tuple[Windows, list[str]]:
-    """Return the newest row of each group in each window, without tombstones, and the faults of single rows."""
+    """Return the row with the highest revision for each group in each window, without tombstones. Also return the
+    faults of single rows, one per line.
+    """
     windows: Windows = {}
     revisions: dict[tuple[tuple[str, ...], int, str], int] = {}
     wrong = []

@@ -1,5 +1,5 @@
-"""The delivery ledger of a broker: the records that each query must receive, the records that it may receive, and the
-records that arrived.
+"""The delivery ledger of a broker. It compares the records that arrived with the records that each query must receive,
+and with the records that the query may receive.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ class Arrived:
 
 @dataclass(slots=True)
 class Life:
-    """The time between two changes of a query, as offsets by source partition. The query *must* receive its records
-    from ``must_from`` to before ``must_until``. It *may* receive them from ``may_from`` to before ``may_until``. An end
-    of None means that the time has not ended. A partition without an entry did not exist yet, so its offset is 0.
+    """The time between two successive changes of a query, as offsets by source partition. The query *must* receive the
+    records that it accepts from ``must_from`` to before ``must_until``. It *may* receive such records from ``may_from``
+    to before ``may_until``. An end of None means that the time has not ended. A partition without an entry did not
+    exist yet, so its offset is 0.
 
-    Invariant: the range of "must" lies within the range of "may". They differ if a change was not answered, because
-    then nobody knows which batch was the first with the change.
+    Invariant: the range of "must" lies within the range of "may". The two ranges differ if the API did not answer a
+    change, because the first batch with the change is then unknown.
     """
 
     query_id: str
@@ -96,11 +97,13 @@ class DeliveryAudit:
 class DeliveryLedger:
     """All records of a source topic, and all lives of all queries. ``audit`` compares the arrived records with both.
 
-    The promise: every query receives exactly the accepted records from its first offset to its last. Each topic has one
-    copy of a record for all queries of the topic, with unchanged key, value and headers. After a fault an identical
-    copy may arrive again. Lives of the same id in ``lives`` do not overlap.
+    The audit checks this guarantee of the broker: every query receives exactly the records that it accepts from its
+    first offset to its last. Each topic has one copy of a record for all queries of the topic, with unchanged key,
+    value and headers. After a fault an identical copy may arrive again. Lives of the same id in ``lives`` do not
+    overlap.
 
-    Cost: a bit for each record and life, and the pairs of record and query.
+    Memory: a bit for each record and life, and an entry for each pair of a record and a query that must receive the
+    record.
     """
 
     def __init__(self, source: str, published: Iterable[Published], lives: Iterable[Life], oracle: Oracle) -> None:
@@ -124,7 +127,9 @@ class DeliveryLedger:
                     kept[life.topic][row].add(life.query_id)
 
     def add_dead_letters(self, topic: str, undecodable: Iterable[int]) -> None:
-        """Require that a topic receives the record of each of these rows once, without the id of a query."""
+        """Require that the dead-letter ``topic`` receives each of the ``undecodable`` records once, without the id of a
+        query. ``undecodable``: indices of published records.
+        """
         for row in undecodable:
             self._must[topic][row] = set()
             self._may[topic][row] = set()
@@ -196,8 +201,8 @@ class DeliveryLedger:
 
 
 def duckdb_oracle(published: list[Published], columns: Mapping[str, str]) -> tuple[Oracle, list[int]]:
-    """Return an oracle for JSON records, and the rows that are not JSON. ``columns``: the DuckDB type of each
-    column.
+    """Return a function that evaluates predicates over JSON records with DuckDB, and the indices of the records that
+    are not JSON. ``columns``: the DuckDB type of each column.
     """
     import duckdb
     import pyarrow as pa

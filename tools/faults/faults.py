@@ -1,4 +1,6 @@
-"""The faults that are injected into a broker. When a fault returns, it is over, and everything runs again."""
+"""The faults that are injected into a broker. Each fault is a function. The function returns when the fault is over and
+all processes run again.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,7 @@ def daemon_killed_in_bulk_load(rig: Rig) -> None:
 
 
 def daemon_terminated(rig: Rig) -> None:
-    """Terminate the daemon by SIGTERM, and start it again after it has stopped in order."""
+    """Terminate the daemon by SIGTERM, wait until its process has ended, and start it again."""
     rig.broker.signal(signal.SIGTERM)
     code = rig.broker.await_end()
     if code:
@@ -134,7 +136,9 @@ def jvm_killed(rig: Rig) -> None:
 
 
 def workers_killed(rig: Rig) -> None:
-    """Kill all Python processes in which tasks match by SIGKILL. The daemon recovers by itself."""
+    """Kill by SIGKILL all Python processes in which Spark's tasks match records. The daemon recovers without a
+    restart.
+    """
     for worker in rig.broker.workers():
         kill(worker)
     rig.broker.await_ready()

@@ -1,4 +1,4 @@
-"""A source of numbered records at a steady pace, independent of Kafka's state."""
+"""A publisher of numbered records at a steady rate, which continues after Kafka has been unavailable."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def record_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]
 class Feed:
     """A publisher of records, numbered from 0, at ``per_s`` records per second in a separate thread until it is closed.
 
-    ``record``: returns key, value and headers for a number. ``end``: returns the number before which the feed stops and
-    waits for the readers; None means no bound. It bounds the backlog on a machine that is too slow for the pace.
-    ``acknowledged``: partition, offset and number of the records that Kafka has confirmed. A send waits for minutes
-    while Kafka is unavailable. ``failure``: the exception if a send was abandoned nevertheless.
+    ``record``: returns key, value and headers for a number. ``end``: returns the number of the record before which the
+    publisher pauses until readers have caught up; None means no bound. The bound limits the backlog on a machine that
+    is too slow for the rate. ``acknowledged``: partition, offset and number of the records that Kafka has confirmed. A
+    send waits for minutes while Kafka is unavailable. ``failure``: the exception if a send was abandoned nevertheless.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Feed:
                 if self._end is not None:
                     due = min(due, self._end())
                 with self._pulse:
-                    # Records that could not be sent while Kafka was down follow later, spread over several pulses.
+                    # Records that were due while Kafka was down are sent later, at most a second's records at a time.
                     self._send(range(self.count, min(due, self.count + round(self._per_s))))
         except Exception as error:
             self.failure = error

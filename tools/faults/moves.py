@@ -33,7 +33,7 @@ _EVENTS = {"name": "events", "key": "k", "time": _TIME, "events": ["enter", "exi
 _CUBE = {
     "name": "cube",
     "dimensions": [["k"], ["(x > 0)"]],
-    # No sum of doubles, because its rounding depends on the batches.
+    # Declare no sum of doubles, because its rounding would depend on the division of records into batches.
     "measures": ["count(*) AS records", "min(x) AS west", "max(y) AS north"],
     "time": _TIME,
     "grain_s": 1,

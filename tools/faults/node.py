@@ -17,10 +17,11 @@ class Node:
     """
 
     def __init__(self, folder: Path) -> None:
-        # Data in the system's cache outlives a killed process, so no flush is forced. Index files are small, because
-        # Kafka allocates them whole, and the disk may be small.
+        # No setting forces a flush, because data in the system's page cache outlives a killed process. Index files are
+        # small, because Kafka allocates each at full size and the disk may be small.
         settings = {"log.segment.bytes": str(4 << 20), "log.index.size.max.bytes": str(64 << 10)}
-        # The ledgers compare each window, so compaction must not remove any before.
+        # Keep all records for a day: the ledgers compare each window, so compaction must not remove a window before the
+        # comparison.
         settings["log.cleaner.min.compaction.lag.ms"] = str(86_400_000)
         self._kafka = EmbeddedKafka(folder, port=free_port(), settings=settings)
 

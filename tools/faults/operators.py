@@ -35,7 +35,8 @@ def stream_section(name: str) -> str:
 
 
 class Operators:
-    """The moving objects, their queries, and a second broker that reads the same records after all faults are over.
+    """The operator queries over moving objects in the broker under faults, and a second broker. The second broker reads
+    the same records after all faults are over, so its outputs are the expected outputs.
 
     The second broker also runs once at the beginning, to register the queries before the first record. It has a
     separate registry, stream and topics. Raise RuntimeError if it does not become ready.
@@ -88,7 +89,9 @@ class Operators:
         return self._feed.held()
 
     def audit(self, random_: random.Random) -> CubeAudit:
-        """Compare the cube with DuckDB after it has all records. No record arrives meanwhile."""
+        """Wait until the cube has folded all records, and compare its answers with DuckDB. No record may arrive during
+        the comparison.
+        """
         return self._cubes.audit(random_)
 
     def settle(self) -> OutputAudit:

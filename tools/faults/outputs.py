@@ -16,7 +16,9 @@ _GENERATION = re.compile(r"/[0-9a-f]+@")
 
 @dataclass(frozen=True, slots=True)
 class OutputAudit:
-    """The faults, one per line, the number of expected outputs, and the number of repeated ones."""
+    """The result of a comparison of outputs: the faults, one per line, the number of expected outputs (``outputs``),
+    and the number of repeated outputs (``repeats``).
+    """
 
     missing: list[str] = field(default_factory=list)
     unwanted: list[str] = field(default_factory=list)
@@ -59,7 +61,9 @@ def output_audit(calm: Iterable[Delivery], arrived: Iterable[Delivery], *, writt
 
 
 def time_s(output: Delivery) -> float:
-    """Return the event time of an output in seconds since 1970. For a window, it is the end."""
+    """Return the event time of an output in seconds since 1970. For a row of a window, the event time is the end of the
+    window.
+    """
     found = json.loads(output.value or b"{}")
     text: str = found["window"][1] if "window" in found else found["time"]
     return datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=timezone.utc).timestamp()

@@ -1,4 +1,4 @@
-"""Processes of the system, found by their parents."""
+"""Searches for the child processes of a process, and the end of a process by SIGKILL."""
 
 from __future__ import annotations
 

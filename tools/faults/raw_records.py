@@ -56,7 +56,9 @@ class RawRecords:
             self._connection.unregister("added")
 
     def outcomes(self, cube: CountedCube, covered: Intervals) -> dict[str, int]:
-        """Return for each outcome the number of accepted records at covered offsets."""
+        """Return the number of records that the cube accepts at covered offsets, by outcome. An outcome is ``counted``,
+        or the reason why the cube excludes the record.
+        """
         sql = f"SELECT _outcome, count(*) FROM ({self._accepted(cube, covered)}) GROUP BY 1"
         return dict(self._connection.execute(sql).fetchall())
 
@@ -135,7 +137,9 @@ def group_text(group: Mapping[str, Any]) -> str:
 
 
 def _within(covered: Intervals) -> str:
-    """Return DuckDB's condition for the offsets of intervals."""
+    """Return an SQL condition that holds for the records whose partition and offset are in the intervals
+    ``covered``.
+    """
     own = [
         f"_partition = {partition} AND _offset >= {first} AND _offset < {end}"
         for partition, intervals in covered.items()

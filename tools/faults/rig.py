@@ -1,5 +1,5 @@
-"""The test rig: a broker with a separate Kafka, a stream of records, changes of queries, and the ledger of all of
-them.
+"""The test rig for faults. It runs a separate Kafka, a broker, a publisher of records and a client that changes
+queries, and compares the deliveries with a ledger.
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ _OWN_HEADERS = "asc-"
 
 
 class Rig:
-    """All processes into which faults can be injected: started once, disturbed any number of times, settled at the end.
+    """The Kafka node, the broker and the publishers into which faults are injected. They start once, suffer any number
+    of faults, and are audited at the end.
 
-    The query ``everything`` accepts each record, so its topic shows when the broker delivers again. Raise RuntimeError
-    if a process does not start, or if nothing arrives for three minutes.
+    The query ``everything`` accepts each record, so the records in its topic show when the broker delivers again after
+    a fault. Raise RuntimeError if a process does not start, or if nothing arrives for three minutes.
     """
 
     def __init__(self, folder: Path, *, seed: int, per_s: float = 300.0) -> None:
@@ -130,7 +131,8 @@ class Rig:
 
     def _end(self) -> int:
         """Return the number of the record at which publishing pauses until earlier records are delivered."""
-        # While the run settles, nothing waits for arrivals, and operators need later records for their last outputs.
+        # During the final audit, publish without a bound, because operators write their last outputs only when later
+        # records advance the watermark.
         return sys.maxsize if self._is_settling else self._arrivals.highest + 1 + _UNDELIVERED_MAX
 
     def await_delivery(self) -> float:
@@ -147,7 +149,9 @@ class Rig:
         return time.monotonic() - start_s
 
     def disturb(self) -> None:
-        """Note that a fault happens now: from here on, copies may be repeated and out of order."""
+        """Record that a fault happens now. The audit permits repeated copies, and copies out of order, from the offsets
+        of this moment on.
+        """
         if self._calm_until is None:
             log = self.checkpoint() / "spark"
             done = max(int(path.name) for path in (log / "commits").glob("[0-9]*"))

@@ -1,4 +1,4 @@
-"""A small separate file system that can be filled."""
+"""A small separate file system, which a fault fills to simulate a full disk."""
 
 from __future__ import annotations
 

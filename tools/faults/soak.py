@@ -1,4 +1,6 @@
-"""``python -m tools.faults.soak --minutes 30``: random faults for a given time, and the ledger at the end."""
+"""``python -m tools.faults.soak --minutes 30``: inject random faults into a broker for a given time, and audit all
+deliveries at the end.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ class Made:
 def soak(
     rig: Rig, faults: Sequence[Fault], minutes: float, *, tell: bool = True
 ) -> tuple[list[Made], DeliveryAudit, OutputAudit, CubeAudit]:
-    """Make random faults until the time is over. Begin with each possible fault once, in random order. At the end,
+    """Run random faults until ``minutes`` are over. Begin with each possible fault once, in random order. At the end,
     audit the deliveries, the outputs of operators, and the cubes. Raise RuntimeError if the broker does not recover, or
     the API gave a wrong answer.
 
@@ -68,7 +70,7 @@ def soak(
 
 
 def suffer(rig: Rig, fault: Fault) -> Made:
-    """Make one fault, and wait until records are delivered again."""
+    """Run a fault, and wait until records are delivered again. Return the durations of the fault and of the wait."""
     rig.disturb()
     start_s = time.monotonic()
     fault.make(rig)

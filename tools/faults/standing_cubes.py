@@ -1,4 +1,6 @@
-"""The cubes of one stream of a broker under faults: registered, paused at times, and compared with DuckDB."""
+"""The cubes of a stream in a broker under faults. The tests register the cubes, pause and resume them, and compare
+their answers with DuckDB.
+"""
 
 from __future__ import annotations
 
@@ -58,14 +60,18 @@ class StandingCubes:
             self._broker.put(f"/v1/queries/{cube.query}", json=body).raise_for_status()
 
     def toggle(self, cube: CountedCube) -> None:
-        """Pause or resume a cube while no fault is active, so that the offsets are certain."""
+        """Pause the cube, or resume it if it is paused. Do so only while no fault is active, because the API then
+        returns the offsets of the change.
+        """
         own = self._changes[cube.query]
         answer = self._broker.put(f"/v1/queries/{cube.query}", json={"paused": len(own) % 2 == 0}, timeout=120)
         offsets = answer.raise_for_status().json()["effective_offsets"]
         own.append({int(partition): offset for partition, offset in offsets.items()})
 
     def audit(self, random_: random.Random) -> CubeAudit:
-        """Wait until each cube has all records, and compare it. Raise RuntimeError if a cube stops progressing."""
+        """Wait until each cube has folded all records of the source topic, and compare its answers with DuckDB. Raise
+        RuntimeError if a cube stops progressing.
+        """
         own = read_topic(self._cluster, self._source, self._records.ends)
         self._records.add((partition, offset, value) for partition, offset, _, value, _ in own)
         audits = []
@@ -125,7 +131,9 @@ class StandingCubes:
         return [*intervals, (last * cube.grain_us, None)]
 
     def _windows(self, cube: CountedCube) -> CubeAudit:
-        """Compare the windows that end at or before the watermark with DuckDB, after they are written."""
+        """Compare the windows that end at or before the watermark with DuckDB's results. Repeat the comparison until
+        there is no difference or a deadline has passed, because the cube may not have written all windows yet.
+        """
         if not output_cuboids(cube):
             return CubeAudit()
         until_us = instant_of("watermark", self._asked("GET", cube)["kept"]["watermark"])

@@ -45,7 +45,8 @@ def predicate(random_: random.Random) -> str:
 
 
 class Subscribers:
-    """Client that changes queries in a separate thread, one request at a time, from :meth:`start` to :meth:`close`.
+    """Client that registers, replaces and removes queries in a separate thread, one request at a time, from
+    :meth:`start` to :meth:`close`.
 
     A request without an answer is repeated until it is answered. The broker may have applied it at any attempt. So the
     boundary between the old life and the new one *may* be anywhere between the last answered offsets and those of the
@@ -151,7 +152,8 @@ class Subscribers:
             return
         if certain:
             self.failures.append(f"query {query_id} was confirmed and is unknown")
-        # A request without an answer removed the query: at the latest at the start of the query that replaces it.
+        # An earlier attempt, which got no answer, removed the query. So the query ends at the latest at the effective
+        # offsets of the probe, a query that is registered now.
         probe = f"probe-{query_id}"
         body = {"where": "n < 0", "topic": self._topics[0], "stream": self._stream}
         put, _ = self._asked("PUT", f"/v1/queries/{probe}", json=body)
@@ -159,7 +161,9 @@ class Subscribers:
         self._began({probe: body}, _offsets(put["effective_offsets"]), certain=False)
 
     def _asked(self, method: str, path: str, *, allowed: int = 200, **request: Any) -> tuple[dict[str, Any], bool]:
-        """Return the answer, and whether the first attempt got it. Repeat the request until it is answered."""
+        """Send a request, and repeat it until the API answers. Return the answer as JSON, and True if the first attempt
+        was answered, because the offsets of the change are then certain.
+        """
         certain = True
         while True:
             try:
@@ -172,7 +176,8 @@ class Subscribers:
                     return found, certain
                 if answer.status_code < 500:
                     raise RuntimeError(f"{method} {path} was answered with {answer.status_code}: {answer.text[:300]}")
-            # Also if a daemon that is not ready refuses, because its earlier effect is unknown.
+            # A refusal by a daemon that is not ready does not make the result certain either, because an earlier
+            # attempt may have been applied.
             certain = False
             self.sent_again += 1
             self._over.wait(_AGAIN_S)
@@ -198,7 +203,7 @@ class Subscribers:
         life.must_until = offsets if certain else dict(self._floor)
 
     def _raise_floor(self, offsets: Mapping[int, int]) -> None:
-        # Effective offsets only grow, so a later answer holds from this offset on, or from a later one.
+        # Effective offsets never decrease, so each later change takes effect at this offset or after it.
         for partition, offset in offsets.items():
             self._floor[partition] = max(offset, self._floor.get(partition, 0))
 

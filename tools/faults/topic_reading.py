@@ -1,4 +1,4 @@
-"""The reading of all records of a topic."""
+"""A function that reads all records of a topic, or the records from given offsets on."""
 
 from __future__ import annotations
 
