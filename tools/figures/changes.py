@@ -1,5 +1,5 @@
-"""Tables of changes of the standing queries: a single registration, large numbers of queries, and the validation of
-predicates.
+"""Tables of the times of changes of the standing queries: single registrations, changes among large numbers of queries,
+and the validation of predicates.
 """
 
 from __future__ import annotations

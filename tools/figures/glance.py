@@ -1,4 +1,6 @@
-"""The table of the main figures of all benchmarks, each with a link to its section."""
+"""The table of the main figures of all benchmarks. Each line links to the section of the page that describes the
+benchmark.
+"""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ _VALUES_MEMORY = (
 
 def _values_memory(results: Results) -> str:
     cases = by_contender(results["values"]["results"], ["workload", "queries"])
-    # Memory does not depend on how many records have an asked value.
+    # Memory does not depend on the share of records whose value some query accepts, so cases with one share suffice.
     kept = (case for case in cases if case["queries"] == _VALUES_MEMORY_QUERIES and case["lists"]["asked"] == 1)
     return table(_VALUES_MEMORY, kept)
 

@@ -13,7 +13,9 @@ ORDERS = ("static", "macro", "hybrid", "best fixed", "monitor on")
 
 
 def _lost(name: str) -> Read:
-    """Return a reader of the share that the monitor costs. A row with the monitor off has no such share."""
+    """Return a function that reads from a row the share of throughput that the monitor costs, as text. For a row with
+    the monitor off, the function returns None.
+    """
 
     def read(row: Row) -> str | None:
         return None if row["mode"] == _OFF else share_text(row[name])
@@ -46,7 +48,9 @@ def _monitor(results: Results) -> str:
 
 
 def _interval(path: str, digits: int = 3) -> Read:
-    """Return a reader of the mean at a path, followed by half the width of its confidence interval."""
+    """Return a function that reads the interval at a path of a row. It returns the mean and half the width of the
+    confidence interval as text, or None if the row has no interval.
+    """
 
     def read(row: Row) -> str | None:
         value = at(row, path)

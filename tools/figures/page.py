@@ -16,8 +16,8 @@ _MARKER = re.compile(r"^<!-- (figures: [^\n]+?|end) -->$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A page with its blocks filled. ``names``: the names of all tables on the page. ``stale``: the names of the tables
-    that differed before.
+    """A page whose blocks contain the current tables. ``names``: the names of all tables on the page. ``stale``: the
+    names of the tables that had other content before.
     """
 
     text: str

@@ -1,4 +1,6 @@
-"""Tables of the paper's experiments: costs of the orders, ratios, and claims."""
+"""Tables of the experiments of the paper on attribute selection constructs: costs of the orders of constructs, ratios
+of these costs, and the paper's claims.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ _BEST = "SEQ_best"
 
 
 def _costs(order: str) -> Read:
-    """Return a reader of the mean cost of an order over the cases of a group, with its confidence interval."""
+    """Return a function that computes the mean cost of an order over the cases of a row, with its confidence interval.
+    Each case has another seed.
+    """
     return lambda row: Interval.of([case["costs"][order] for case in row["cases"]])
 
 
@@ -157,7 +161,8 @@ or a plot contains the cases.
 
 
 def measured(claim: Row) -> str:
-    """Return the figures of a claim without lists of cases, in a sentence for each part.
+    """Return the measured figures of a claim as text, with a sentence for each figure. Lists of single cases are
+    omitted.
 
     >>> measured({"ours": "less in 1 of 2 cells; below 1 in: D1; one is open (by chance; if equal)"})
     'less in 1 of 2 cells. One is open (by chance; if equal)'

@@ -39,8 +39,8 @@ class ResultFolder(Results):
 
 
 def _content(path: Path) -> Result:
-    """Return the result in a file. Raise FiguresError for the result of a quick run: it measures nothing, so no table
-    may have its figures.
+    """Return the result in a file. Raise FiguresError for the result of a quick run, because its figures are not
+    meaningful and must not appear in a table.
     """
     try:
         result = json.loads(path.read_text("utf-8"))

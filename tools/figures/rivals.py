@@ -1,4 +1,6 @@
-"""Tables that compare the engine with DuckDB, Polars, compiled loops, and Spark alone at the same work."""
+"""Tables that compare the engine with DuckDB, Polars, compiled loops, and Spark without the engine. All of them
+evaluate the same predicates.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def _peers(results: Results) -> str:
 
 
 def _seconds(contender: str) -> Read:
-    """Return a reader of the median time of a contender, or of the time after which the contender was stopped."""
+    """Return a function that reads from a row the median time of a contender as text. For a contender that was stopped,
+    the text has the time of the stop.
+    """
 
     def read(row: Row) -> str | None:
         measured = at(row, contender)

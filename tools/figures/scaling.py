@@ -1,4 +1,6 @@
-"""Tables of capacity and scaling: the capacity of one machine, a cluster, and the growth with predicates."""
+"""Tables of capacity: the throughput of one machine, the throughput of a cluster, and the processor time per record by
+number of predicates.
+"""
 
 from __future__ import annotations
 
@@ -136,8 +138,8 @@ def _growth(results: Results) -> str:
 
 
 def queries_where(us: float, rows: Sequence[Row]) -> float:
-    """Return the number of queries with which a record takes ``us`` microseconds, interpolated between the measured
-    numbers of queries.
+    """Return the number of queries with which the engine takes ``us`` microseconds per record, interpolated between the
+    measured numbers of queries.
 
     >>> queries_where(15.0, [{"queries": 100, "pairs_us": 10.0}, {"queries": 300, "pairs_us": 20.0}])
     200.0

@@ -1,4 +1,6 @@
-"""Tables of the stream: a backlog, latency, recovery, publishing and the console."""
+"""Tables of the streaming benchmarks: the throughput of a backlog, latency, recovery after a kill, publishing, and the
+load of the console.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ def _latency(results: Results) -> str:
 
 
 def _of_kills(name: str) -> Read:
-    """Return a reader of the times ``name`` after all kills: their median and their maximum."""
+    """Return a function that reads from a row the times ``name`` of all kills of the daemon, and returns their median
+    and maximum as text.
+    """
 
     def read(row: Row) -> str:
         seconds = [kill[name] for kill in row["kills"]]

@@ -1,4 +1,6 @@
-"""Tables of Markdown: columns that each read one figure of a row of JSON, and give it a form."""
+"""Tables of Markdown. Each column reads one figure from a JSON row of a result, and formats the figure with its
+unit.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ def at(row: Row, path: str) -> Any:
 
 
 def times(path: str, factor: float) -> Read:
-    """Return a reader of the figure at a path in another unit: the figure multiplied by ``factor``.
+    """Return a function that reads the figure at a path of a row, and returns it in another unit: multiplied by
+    ``factor``.
 
     >>> times("worst_s", 1e3)({"worst_s": 0.25})
     250.0
@@ -61,12 +64,12 @@ def times(path: str, factor: float) -> Read:
 
 
 def milliseconds(path: str) -> Read:
-    """Return a reader of the seconds at a path, in milliseconds."""
+    """Return a function that reads the seconds at a path of a row, and returns them in milliseconds."""
     return times(path, 1e3)
 
 
 def ratio(path: str, base: str) -> Read:
-    """Return a reader of the ratio of two figures.
+    """Return a function that reads two figures of a row, at the paths ``path`` and ``base``, and returns their ratio.
 
     >>> ratio("scan", "own")({"scan": 6.0, "own": 2.0})
     3.0
@@ -87,13 +90,15 @@ def table(columns: Sequence[Column], rows: Iterable[Row]) -> str:
 
 
 def listed(columns: Sequence[Column], row: Row, title: str = "measured") -> str:
-    """Return a table with a line for each figure of one row. A figure that the row has not is excluded."""
+    """Return a table with a line for each column: the title and the figure of a single ``row``. A column without a
+    figure in the row is excluded.
+    """
     cells = [(column.title, column.cell(row)) for column in columns]
     return markdown(["", title], [own for own in cells if own[1] != ABSENT])
 
 
 def markdown(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of Markdown.
+    """Return a Markdown table with the column titles ``titles``, and a line of cells for each of ``rows``.
 
     >>> print(markdown(["queries", ""], [["10", "met"]]))
     | queries | |
