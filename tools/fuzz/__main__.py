@@ -35,12 +35,14 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def finding_text(outcome: Outcome) -> str:
-    """Return a finding in one line, with the command that tries the input again."""
+    """Return a text about the finding of a run in one line, with the command that tries the failing input again."""
     return f"{outcome.run}: {outcome.finding}; again: python -m tools.fuzz --again {outcome.kept}"
 
 
 def runs_of(only: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the runs of some targets, or of all targets if none is named. A run is its name and its target."""
+    """Return the runs of the targets ``only``, or of all targets if ``only`` is empty. Each run is a pair: the name of
+    the run and the name of its target.
+    """
     found = []
     for name in only or TARGETS:
         found.append((name, name))

@@ -1,4 +1,6 @@
-"""The HTTP API against its own description: schemathesis generates requests, and a real daemon answers them."""
+"""Fuzzing of the HTTP API: schemathesis generates requests from the API's OpenAPI description, and a real daemon
+answers them.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,7 @@ class ApiCalls:
                 method, request["path"], headers=headers, content=request["body"].encode("latin-1")
             )
         except (httpx.LocalProtocolError, httpx.InvalidURL):
-            return  # what this client cannot even send
+            return  # The HTTP client refuses to send this request.
         fault = fault_of(answer, operation.definition.raw, is_known=request["token"] == "right")
         if fault is not None:
             raise Violation(f"{request['operation']}: {fault}: {answer.text[:300]}")
@@ -117,7 +119,9 @@ class ApiCalls:
         return overlaid.map(lambda drawn: self._encoded(name, *drawn))
 
     def _bodies(self) -> SearchStrategy[dict[str, Any]]:
-        """Generate fields that replace the same fields of a generated body."""
+        """Generate fields of a query, such as existing topics and valid predicates. They replace the fields with the
+        same names in a generated body.
+        """
         return st.fixed_dictionaries(
             {
                 "id": st.sampled_from(IDS),

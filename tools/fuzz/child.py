@@ -9,7 +9,7 @@ from pathlib import Path
 def main(name: str, journal_path: str, seconds: str, seed: str) -> None:
     """Try inputs on a target for the given seconds. Exit with FOUND if one fails."""
     if name == "coverage":
-        # Must run before another import loads the measured modules.
+        # Call this before any other import, because it instruments the modules under test when they are imported.
         from tools.fuzz.coverage import follow
 
         follow(Path(journal_path), float(seconds), int(seed))

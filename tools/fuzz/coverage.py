@@ -55,7 +55,8 @@ def follow(journal_path: Path, seconds: float, seed: int) -> None:
         "max_len": _BYTES_MAX,
         "dict": words,
         "artifact_prefix": f"{folder}/",
-        # The parent process limits time and memory. No limit of time would be a limit of a second.
+        # The parent process limits time and memory, so this limit is never reached. The value 0 would mean a limit of
+        # one second.
         "timeout": 1_000_000,
         "rss_limit_mb": 0,
         "verbosity": 0,

@@ -1,4 +1,6 @@
-"""Fuzzing of the record decoder: each record gets attributes or a reason, and no batch fails."""
+"""Fuzzing of the record decoder. The decoder must return for each record either its attributes or a reason for a dead
+letter, and no batch may fail.
+"""
 
 from __future__ import annotations
 
@@ -64,8 +66,8 @@ class DecoderTarget(SparkTarget):
     """Target whose inputs are batches: JSON objects with the name of a stream in STREAMS, and values.
 
     A null value is a tombstone. A text represents bytes, one byte per character. Invariant of each batch: it is decoded
-    as a whole. Each of its records has either no error or one of the decoder's reasons, with the right number. A value
-    that is not UTF-8 is never decoded.
+    as a whole. Each record has either no error, or one of the reasons for dead letters that the decoder declares, with
+    the number of the reason. A value that is not UTF-8 is never decoded.
     """
 
     name = "decoder"
@@ -118,7 +120,7 @@ class DecoderTarget(SparkTarget):
         ).toArrow()
 
     def _fewest(self, decoder: Decoder, values: list[bytes | None]) -> list[bytes | None]:
-        """Return a subset of the values that still fails, found by halving."""
+        """Return a subset of the values that still violates the invariant. Find it by halving the values repeatedly."""
         while len(values) > 1:
             middle = len(values) // 2
             for half in (values[:middle], values[middle:]):

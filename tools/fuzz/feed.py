@@ -1,4 +1,6 @@
-"""Fuzzing of a feed's readers: any message is either read or counted as unreadable."""
+"""Fuzzing of the readers of a feed. A reader must either process a message or count it as unreadable, whatever the
+message contains.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,9 @@ def _is_of_a_later_form(message: bytes) -> bool:
 
 
 def _fewest(op: str, messages: Sequence[bytes]) -> list[bytes]:
-    """Return fewer messages that still fail, by removing each message that is not needed."""
+    """Return a subset of the messages that still violates the invariant. Remove each message without which the
+    violation still occurs.
+    """
     kept = list(messages)
     for message in list(messages):
         fewer = list(kept)

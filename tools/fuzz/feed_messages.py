@@ -36,7 +36,9 @@ def messages_of(rng: random.Random, op: str, count: int) -> list[bytes]:
 
 
 def _message(rng: random.Random, op: str, second: int) -> bytes:
-    """Return a message that is written at a second of the feed."""
+    """Return a random message. ``second``: the newest event time that the message may contain, in seconds after a fixed
+    start.
+    """
     kind = rng.random()
     if kind < 0.03:
         return rng.randbytes(rng.choice((0, 1, 20)))
@@ -99,7 +101,9 @@ def _definitions(op: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _scaled(rng: random.Random, definition: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a definition in which one number is zero, smaller or larger."""
+    """Return a copy of an operator's definition in which one number is replaced by zero, a smaller or a larger
+    number.
+    """
     name = rng.choice([name for name, own in definition.items() if type(own) in (int, float)])
     own = definition[name]
     return {**definition, name: type(own)(own * rng.choice(_FACTORS))}
@@ -123,7 +127,7 @@ def _time_us(rng: random.Random, second: int) -> int:
 
 
 def _changed(rng: random.Random, plain: Any) -> Any:
-    """Return a message in which one value, somewhere, is replaced or removed."""
+    """Return a copy of a message in which one value, at a random position, is replaced or removed."""
     if isinstance(plain, Mapping) and plain and rng.random() < 0.8:
         name = rng.choice(sorted(plain))
         if rng.random() < 0.1:

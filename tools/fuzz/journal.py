@@ -70,7 +70,7 @@ class Journal:
         self._write(0, length)
 
     def find(self, what: str) -> None:
-        """Record the fault of the last input."""
+        """Write the fault of the last input, ``what``, as the finding of the run."""
         self._finding_file.write_text(what[:_FAULT_CHARS], "utf-8", "backslashreplace")
 
     def entry(self) -> Entry:

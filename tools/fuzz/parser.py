@@ -1,4 +1,6 @@
-"""Fuzzing of the predicate parser: any text gives a normal form, or a refusal in one line."""
+"""Fuzzing of the predicate parser. For any text, the parser must return a normal form, or refuse the text with a
+message in one line.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +98,7 @@ def encoded(text: str) -> bytes:
 
 
 def decoded(given: bytes) -> str:
-    """Return the bytes of an input as text, even if they were not made from a text."""
+    """Return the text that the bytes of an input encode. Any bytes are accepted, even if they are not valid UTF-8."""
     try:
         return given.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:

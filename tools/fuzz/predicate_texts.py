@@ -105,7 +105,7 @@ def _typed_terms() -> SearchStrategy[str]:
 
 
 def plain_conjunctions() -> SearchStrategy[str]:
-    """Generate terms joined by AND, and occasionally by something else."""
+    """Generate texts of one to five terms, joined by AND or, less often, by OR, AND NOT or an incomplete operator."""
     between = st.sampled_from((" AND ", " AND ", " AND ", " and\n", "AND", " AND NOT ", " OR ", " AND ("))
     return st.tuples(st.lists(plain_terms(), min_size=1, max_size=5), between).map(
         lambda drawn: drawn[1].join(drawn[0])
@@ -113,7 +113,9 @@ def plain_conjunctions() -> SearchStrategy[str]:
 
 
 def texts() -> SearchStrategy[str]:
-    """Generate any text that may be sent as a predicate."""
+    """Generate texts of all kinds: valid predicates, mutated predicates, sequences of the grammar's tokens, deeply
+    nested texts, and arbitrary characters.
+    """
     soup = st.lists(st.sampled_from(tokens()), max_size=30)
     spaced = st.tuples(soup, st.sampled_from(_SPACES)).map(lambda drawn: drawn[1].join(drawn[0]))
     mutated = st.tuples(st.sampled_from(seeds()), st.integers(0, 2**32)).map(lambda drawn: _mutated(*drawn))

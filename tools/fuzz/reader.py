@@ -16,8 +16,8 @@ from tools.fuzz.target import Target, Violation
 
 
 class ReaderTarget(Target):
-    """Target whose inputs are loads: JSON arrays of texts. A new reader reads the texts of a load in order, each twice
-    because it caches. A reader that lasts for all loads reads each text once.
+    """Target whose inputs are loads: JSON arrays of texts. A new reader reads the texts of each load in order, each
+    text twice, so that its cache is tested too. A second reader, which is used for all loads, reads each text once.
 
     Invariant of each text: the reader leaves it to the parser, or gives the parser's result. It never reads a text that
     the parser refuses.

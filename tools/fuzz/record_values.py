@@ -1,4 +1,6 @@
-"""Generated values of records: regular values, mistakes of producers, and hostile values."""
+"""Generated values of Kafka records: valid values, values with the mistakes of faulty producers, and values that need
+much memory or time.
+"""
 
 from __future__ import annotations
 

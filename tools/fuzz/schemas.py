@@ -1,4 +1,6 @@
-"""Fuzzing of schemas with records: a schema is read or refused, and its records are decoded or get a reason."""
+"""Fuzzing of schemas of a schema registry, with records. The broker must accept or refuse each schema, and must decode
+each record or return a reason for a dead letter.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Fuzzing targets that use a Spark session: batches by kind, and the reasons of their records."""
+"""The base class of fuzzing targets whose inputs are batches that a Spark session decodes, and the check of the reasons
+of dead letters.
+"""
 
 from __future__ import annotations
 
@@ -66,8 +68,8 @@ class SparkTarget(Target):
 
 
 def reason_fault(error: str | None, number: int, texts: Sequence[str]) -> str | None:
-    """Return the fault of a record's reason, or of the reason's number among the decoder's reasons. Return None if
-    there is no fault.
+    """Return the fault in a record's error: ``error`` is not one of the reasons ``texts``, or ``number`` is not its
+    number. Return None if there is no fault.
 
     >>> reason_fault("is empty", 2, ["is null", "is empty"]), reason_fault(None, 1, ["is null"])
     (None, 'has the reason None under the number 1')

@@ -23,9 +23,10 @@ class Violation(Exception):
 
 
 class Target(ABC):
-    """One part of the project under test, with its resources, for the time of a ``with`` block.
+    """The part of the project that a fuzzer tests. It has resources, such as a Spark session, only within a ``with``
+    block.
 
-    An input is bytes, so that it can be stored in a file and tried again, whatever generated it.
+    An input is a byte string for all targets, so that a failing input can be stored in a file and tried again.
     """
 
     name: ClassVar[str]
@@ -46,7 +47,9 @@ class Target(ABC):
         return None
 
     def weighed(self) -> list[int]:
-        """Return the processes whose memory is measured, besides the process that generates the inputs."""
+        """Return the ids of the processes whose memory is measured in addition to the process that generates the
+        inputs.
+        """
         return []
 
     @abstractmethod
@@ -60,6 +63,6 @@ class Target(ABC):
         """
 
     def settle(self) -> None:  # noqa: B027 (most have nothing to do)
-        """Undo, between two rounds, the changes that inputs have made. Raise Violation if the state is not as it should
-        be.
+        """Undo, between two rounds of inputs, the changes that inputs have made to the tested part. Raise Violation if
+        the part is not in its initial state.
         """

@@ -26,8 +26,8 @@ def one_line(error: BaseException) -> str:
 
 
 class Trials:
-    """Runner that writes each input to a journal and then tries it on a target. Raise Violation also for too much
-    memory.
+    """Runner that writes each input to a journal and then tries it on a target. It also raises Violation if an input
+    increases the peak memory too much.
     """
 
     def __init__(self, target: Target, journal: Journal) -> None:

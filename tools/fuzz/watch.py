@@ -49,7 +49,9 @@ class Outcome:
 
 
 class Weights:
-    """The memory of processes during a run: after 30 % of the run, when everything is warm, and at its end."""
+    """The memory of the watched processes during a run, in MB: after 30 % of the run, when caches are filled, and at
+    the end.
+    """
 
     def __init__(self) -> None:
         self._readings: list[float] = []
@@ -75,8 +77,8 @@ class Weights:
 
 
 def watch(name: str, kind: type[Target], *, seconds: float, seed: int, folder: Path, tell: Tell) -> Outcome:
-    """Run a target for ``seconds`` in a separate process. ``tell`` receives the state of its journal five times a
-    second.
+    """Run a target for ``seconds`` in a separate process, and return the result. ``tell`` is called five times a second
+    with the state of the run.
 
     ``kind``: the class of the target of the run ``name``. The input of a finding is stored in ``folder``, and beside it
     the output of the process.
