@@ -1,1 +1,1 @@
-"""Pictures generated from the code, with only the standard library."""
+"""Programs that draw pictures of the structure of the code, with only the standard library of Python."""

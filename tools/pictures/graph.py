@@ -28,7 +28,7 @@ class Graph:
         return graph
 
     def from_the_end(self) -> list[str]:
-        """Return the names in an order in which each name follows all names to which its edges lead."""
+        """Return the names in a topological order: each name comes after all names to which its edges lead."""
         return list(TopologicalSorter(self.following()).static_order())
 
     def following(self) -> Mapping[str, Collection[str]]:
@@ -57,7 +57,8 @@ class Graph:
         return Graph.of(names, ((a, b) for a in names for b in reachable[a]))
 
     def reduced(self) -> Graph:
-        """Return the graph without the edges that other edges imply: the smallest graph with the same paths.
+        """Return the graph without each edge whose two names are also connected by a longer path: the smallest graph
+        with the same paths.
 
         >>> sorted(Graph.of("abc", [("a", "b"), ("b", "c"), ("a", "c")]).reduced().edges)
         [('a', 'b'), ('b', 'c')]

@@ -93,8 +93,8 @@ def _crossings(layers: Sequence[Sequence[str]], links: Sequence[Edge]) -> int:
 
 
 def _columns(layers: Sequence[Sequence[str]], links: Sequence[Edge], boxes: frozenset[str]) -> dict[str, float]:
-    """Return the horizontal middle of each name. It is near the names to which the name is linked. The names of a layer
-    keep their order and do not overlap.
+    """Return the horizontal centre of the box of each name. It is near the boxes to which the name is linked. Boxes of
+    a layer keep their order and do not overlap.
     """
     neighbours: dict[str, list[str]] = {}
     for a, b in links:

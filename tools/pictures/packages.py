@@ -1,6 +1,7 @@
 """``python -m tools.pictures.packages``: draw the imports between packages to docs/images/packages.svg.
 
-An arrow leads from a package to a package that it imports. Arrows that others imply are omitted.
+An arrow leads from a package to a package that it imports. An arrow is omitted if a path of other arrows connects the
+same two packages.
 """
 
 from __future__ import annotations
