@@ -73,7 +73,7 @@ def _findings(paths: Sequence[Path], since: str) -> tuple[list[Finding], list[Pa
 
 def _of_files(files: Sequence[Path]) -> list[list[Finding]]:
     """Return the findings of each file. If there are many files, several processes find them."""
-    gc.disable()  # Syntax trees are many small objects, and hold no cycles.
+    gc.disable()  # Syntax trees have many small objects and no cycles, so collections would only cost time.
     if len(files) < _FILES_OF_A_PROCESS_MIN:
         return [file_findings(ROOT, file) for file in files]
     with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("fork")) as pool:
@@ -81,7 +81,9 @@ def _of_files(files: Sequence[Path]) -> list[list[Finding]]:
 
 
 def _write(findings: Sequence[Finding]) -> int:
-    """Write the baseline, unless a rule has more findings in total than before."""
+    """Write the baseline, and return the exit code. If a rule has more findings in total than the present baseline,
+    write nothing.
+    """
     if BASELINE_FILE.exists():
         baseline = read_baseline()
         if rules := risen(findings, baseline):

@@ -16,8 +16,8 @@ ALLOWED_FILE = Path(__file__).with_name("allowed.toml")
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """An exception. In files that match the pattern ``path``, it permits the findings of ``rule`` whose text contains
-    ``words``. ``reason``: why they are permitted.
+    """An exception to a rule. In files whose paths match the pattern ``path``, it permits the findings of ``rule``
+    whose text contains ``words``. ``reason``: why the findings are permitted.
     """
 
     path: str

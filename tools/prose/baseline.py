@@ -79,7 +79,9 @@ def below(findings: Sequence[Finding], baseline: Counts, checked: Collection[str
 
 
 def risen(findings: Sequence[Finding], baseline: Counts) -> list[str]:
-    """Return the rules that have more findings in total than the baseline, so that the baseline may not be written."""
+    """Return the rules that have more findings in total than the baseline permits. If there are such rules, the caller
+    does not write the baseline.
+    """
     now = Counter(finding.rule for finding in findings if finding.rule != "commit")
     before: Counter[str] = Counter()
     for rules in baseline.values():

@@ -21,8 +21,8 @@ _NO_PROSE = re.compile(r"#(?:!| *-\*-| *noqa\b| *(?:type|pragma|fmt|ruff|mypy):|
 
 @dataclass(slots=True)
 class Comment:
-    """A comment without its signs, with the number of its first line. ``lines``: its lines, which follow each other in
-    one column.
+    """A comment without its ``#`` signs. ``line`` and ``column``: the position of its first ``#``. ``lines``: the texts
+    of its successive lines, which begin in the same column.
     """
 
     line: int

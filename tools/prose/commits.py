@@ -1,4 +1,4 @@
-"""Findings in the subjects of commits."""
+"""The check of the subjects of commits against the rules of prose."""
 
 from __future__ import annotations
 

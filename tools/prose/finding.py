@@ -32,7 +32,7 @@ class Finding:
 
 
 def beginning(text: str) -> str:
-    """Return a sentence in one line, or the beginning of a long one.
+    """Return a sentence in one line. If the sentence is long, return only its beginning.
 
     >>> beginning("It is" + chr(10) + "so.")
     'It is so.'

@@ -87,7 +87,8 @@ def shown_sentences(passage: Passage) -> list[Sentence]:
     """
     sentences = list(_split(passage.line, passage.text))
     spans = [match[0] for match in _SPAN.finditer(passage.text)]
-    # Bare addresses count as code too, and the texts of pictures come last. In these cases, show `...`.
+    # Bare addresses also count as code spans, and the texts of pictures are moved to the end. The spans are then not in
+    # the order of the sentences, so `...` replaces them.
     are_in_order = len(spans) == sum(sentence.text.count(CODE) for sentence in sentences) and "![" not in passage.text
     spans_left = iter(spans)
     return [
@@ -140,11 +141,11 @@ def _passages(lines: Iterable[str], first_line: int) -> Iterator[Passage]:
 
 
 def _split(line: int, raw: str) -> Iterator[Sentence]:
-    """Yield the sentences of one passage. The sentences in its pictures' texts come last."""
+    """Yield the sentences of a passage. The sentences in the alternative texts of pictures come last."""
     text = _SPAN.sub(lambda match: CODE + _blank(match), raw)
     pictures = [match[1] for match in _PICTURE.finditer(text)]
     text = _PICTURE.sub(_blank, text)
-    for _ in range(2):  # A link may be the text of another one.
+    for _ in range(2):  # The text of a link may contain another link.
         text = _LINK.sub(lambda match: match[1] + "\n" * (match[0].count("\n") - match[1].count("\n")), text)
     text = _ADDRESS.sub(CODE, _TAG.sub("", text)).replace("*", "")
     begin = 0
@@ -165,5 +166,7 @@ def _sentence(line: int, text: str, begin: int, end: int) -> Iterator[Sentence]:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """Return only the line ends of a match, so that the line numbers stay the same."""
+    """Return the line ends of a matched text, without its other characters. The line numbers of the texts after the
+    match then stay correct.
+    """
     return "\n" * match[0].count("\n")

@@ -48,7 +48,7 @@ def _shown(sentence: Sentence) -> str:
 
 
 def is_imperative(text: str) -> bool:
-    """Return True if a text begins with a verb of the list.
+    """Return True if a text begins with a verb of the file ``verbs.txt``.
 
     >>> is_imperative("Return the page."), is_imperative("Returns the page."), is_imperative("The page.")
     (True, False, False)

@@ -1,7 +1,7 @@
 """The surroundings of a text on a page: the headings and the table row or list in which a reader sees it.
 
-All texts have the page's title and the headings above. A cell of a table also has its row, and a list item has the
-sentence that introduces the list.
+The surroundings of each text contain the page's title and the headings above the text. For a table cell they also
+contain its row, and for a list item the sentence that introduces the list.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _rows(found: list[Passage]) -> dict[int, str]:
     rows: dict[int, str] = {}
     header, last = 0, -2
     for line, row in cells.items():
-        # A rule separates the first row from the second one.
+        # A delimiter line separates the header row from the second row, so their line numbers differ by 2.
         if line - last > (2 if header == last else 1):
             header = line
         titles = {} if header == line else cells[header]

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Banned:
-    """A pattern, the term to write instead, and letters that occur in every text that matches the pattern.
+    """A pattern of a banned word, and the term to write instead. ``letters``: texts in lower case, at least one of
+    which occurs in every text that matches the pattern.
 
-    Searching for letters takes a twentieth of the time of a pattern, and most sentences have none of them.
+    The letters are searched first, because this takes a twentieth of the time of a pattern, and most sentences contain
+    none of them.
     """
 
     letters: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The files of a tree that are checked, and the findings in a file."""
+"""The selection of the pages and Python files that the checker reads, and the findings in a single file."""
 
 from __future__ import annotations
 
