@@ -34,10 +34,11 @@ def build(root: Path, target: Path) -> Archives:
     """Build both archives into a folder, from the tracked files in their present state. The wheel is built from the
     source archive, as a packager would build it.
 
-    Raise ReleaseError if the build fails. It fetches the build backend.
+    Raise ReleaseError if the build fails. The build downloads the build backend, so it needs a network.
     """
     variables = {**os.environ, "SOURCE_DATE_EPOCH": committed_s(root)}
-    # In a copy, because a build packs stray files of the tree, and leaves files there.
+    # Build in a copy of the tracked files: a build in the tree would pack untracked files, and would leave files in the
+    # tree.
     with TemporaryDirectory(prefix="asc-build-") as folder:
         copy = Path(folder) / "tree"
         for name in tracked_files(root):

@@ -28,7 +28,7 @@ def check_installed(wheel: Path, lock: Path, folder: Path, version: str) -> None
     """Install a wheel and the locked packages into a new environment in a folder. Then test the parts that need neither
     Java nor Kafka.
 
-    Raises ReleaseError for the first fault. Fetches some 600 MB that pip has not cached.
+    Raises ReleaseError for the first fault. If pip's cache is empty, this downloads about 600 MB.
     """
     python = folder / "environment" / "bin" / "python"
     _run([sys.executable, "-m", "venv", folder / "environment"], folder)
@@ -67,8 +67,8 @@ def _expect(output: str, of: str, text: str) -> None:
 
 
 def _run(command: Sequence[str | Path], folder: Path) -> str:
-    """Run a command, and return its output. The command does not get the variables through which Python would find
-    another source tree.
+    """Run a command, and return its output. The command's environment lacks the variables, such as PYTHONPATH, through
+    which Python would import another source tree.
     """
     variables = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ASC_", "VIRTUAL_ENV"))

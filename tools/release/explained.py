@@ -61,7 +61,7 @@ def pictures(page: str) -> dict[str, str]:
     rows = re.findall(r"^\| (t\d+) \|((?: -?\d+ \|){4})", page, re.MULTILINE)
     tuples = {name: [int(text) for text in values.strip(" |").split("|")] for name, values in rows}
     plan = compile_plan([Query(name, normalise(where, SCHEMA)) for name, where in predicates.items()])
-    # In the order of the page: by name, even if another order would be better.
+    # Evaluate the constructs by name, as the page does, although another order may cost less.
     by_name = Order(frozen_int32(np.arange(len(plan.constructs(0)))), plan.blocks[0].order.arrows[:0])
     plan = plan.with_orders({0: by_name})
     found = {"constructs.svg": _constructs(plan)}
@@ -79,8 +79,8 @@ def _constructs(plan: Plan) -> str:
 
 
 def _construct(plan: Plan, construct: Construct, row: int, here: int | None) -> list[Markup]:
-    """Return the drawing of a construct as a strip of regions. Each region has a filled square for each query that it
-    does not exclude, and an empty square for each other query. The square of q1 is on the left.
+    """Return the SVG elements of a construct, drawn as a strip of regions. Each region has a filled square for each
+    query that it does not exclude, and an empty square for each other query. The square of q1 is on the left.
     """
     top = row * _ROW + 6
     drawn = [element("text", {"x": 8, "y": top + 30}, str(construct.attribute))]
@@ -142,7 +142,7 @@ def _names(plan: Plan) -> dict[int, str]:
     """Return the name of the query of each bit."""
     ids = plan.query_ids.to_pylist()
     owners = enumerate(plan.blocks[0].table.owner.tolist())
-    # The last word has bits that belong to no conjunct.
+    # The last word of the bitmap has bits that belong to no conjunct; their owner is negative.
     return {bit: ids[plan.ranks[owner]] for bit, owner in owners if owner >= 0}
 
 

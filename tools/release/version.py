@@ -1,4 +1,6 @@
-"""The version of a source tree, which only ``pyproject.toml`` states."""
+"""The version of a source tree, which is defined only in ``pyproject.toml``, and checks of the changelog and the commit
+before a release.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +55,8 @@ def check_committed(root: Path) -> None:
 
 
 def check_tagged(root: Path, version: str) -> None:
-    """Raise ReleaseError if the commit does not have the tag of the version. By this tag, the commit of a release is
-    found later.
+    """Raise ReleaseError if the commit does not have the tag of the version. The tag records which commit was
+    released.
     """
     tag = f"v{version}"
     if tag not in _git(root, "tag", "--points-at", "HEAD").splitlines():
