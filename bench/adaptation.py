@@ -1,7 +1,8 @@
-"""Figure 9: the cost over time on a changing stream, by rearrangement threshold.
+"""Figure 9 of the paper: the mean cost of a tuple over time on a changing stream, by the threshold mu from which the
+monitor rearranges constructs.
 
-It also compares two triggers on a stream with a constant dropping ratio, and measures the time of the search for a
-sequence.
+The benchmark also compares two triggers of a rearrangement on a stream with a constant dropping ratio, and measures the
+time of the search for a sequence.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ class Shape:
     """The sizes of a changing stream.
 
     ``length``: the number of tuples of a sub-stream. ``sub_streams``: the number of sub-streams. ``period_tuples``:
-    lambda. ``sample_tuples``: the number of tuples of a sample, from which a sequence is found. ``point_tuples``: the
-    number of tuples whose mean cost is a point of the plot.
+    lambda, the number of tuples between two checks of the monitor. ``sample_tuples``: the number of tuples of the
+    sample from which the monitor finds a sequence. ``point_tuples``: the number of tuples whose mean cost is a point of
+    the plot.
     """
 
     length: int
@@ -94,7 +96,9 @@ def run(*, scale: float, output_dir: Path) -> dict[str, Any]:
 
 
 def _thresholds(scale: float, output_dir: Path) -> Result:
-    """Measure Figure 9: the stream D1, D2, D1, D2 with the paper's trigger and several values of mu."""
+    """Measure Figure 9: the cost over a stream that alternates between D1 and D2, with the paper's trigger and several
+    values of mu.
+    """
     shape = THRESHOLDS_SHAPE.scaled(scale)
     runs = []
     for seed in tqdm(seeds_of(scale), "figure 9", leave=False, disable=None):
@@ -111,8 +115,8 @@ def _thresholds(scale: float, output_dir: Path) -> Result:
 
 
 def _triggers(scale: float, output_dir: Path) -> Result:
-    """Compare the two triggers on a stream whose best order reverses while the share of unmatched tuples stays
-    constant.
+    """Compare runs with the trigger "dropping ratio", with the trigger "cost", with both and with neither. The best
+    order of the stream reverses, while the share of unmatched tuples stays constant.
     """
     shape = TRIGGERS_SHAPE.scaled(scale)
     runs = []
@@ -164,8 +168,8 @@ def _settled(stream: RecordedStream, shape: Shape, kind: Kind, seed: int) -> lis
 
 
 def _run(stream: RecordedStream, shape: Shape, thresholds: Thresholds, kind: Kind, seed: int) -> AdaptiveRun:
-    """Run a stream, and return the result. As in the paper, the first sequence is found from tuples at the beginning of
-    the stream.
+    """Evaluate a stream with sequences that the monitor's search replaces, and return the result. As in the paper, the
+    first sequence is found from tuples at the beginning of the stream.
     """
     beginning = stream.drawn(shape.sample_tuples, np.random.default_rng(seed), 0, shape.period_tuples)
     first = found_on(stream, beginning, kind)
@@ -180,7 +184,8 @@ def _run(stream: RecordedStream, shape: Shape, thresholds: Thresholds, kind: Kin
 
 
 def _summary(run: AdaptiveRun, shape: Shape, settled: Sequence[float]) -> dict[str, Any]:
-    """Return the cost over time, and the recovery of the cost after each change.
+    """Return the figures of a run as JSON: the mean cost at each point of the plot, and the tuples until the cost
+    recovered after each change of the stream.
 
     ``excess``: the mean number of constructs per tuple above the settled cost, from the first change on.
     ``recovery_tuples``: the tuples from each change to the end of the first point at which at most a tenth of the jump

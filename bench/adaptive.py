@@ -1,4 +1,6 @@
-"""A run of the monitor over a recorded stream, with one sequence per period as in the paper."""
+"""A run of the monitor's search over a recorded stream. As in the paper, all tuples of a period are evaluated with one
+sequence.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ REFINED: Final = "Hybrid, refined"
 class Exchange:
     """A replacement of the current sequence by a new sequence, after the first ``place`` tuples of the stream.
 
-    It has the cause, the figures of the new sequence on the sample of the search, and the seconds of the search.
+    ``cause``: the reason for the search. ``after``: the dropping ratio and the cost of the new sequence on the sample
+    of the search. ``seconds``: the duration of the search.
     """
 
     place: int
@@ -56,8 +59,9 @@ class Exchange:
 class AdaptiveRun:
     """The result of a run over a stream.
 
-    ``orders``: (start, stop, order) for each period, by tuple numbers. The run also has the number of constructs
-    evaluated for each tuple, and the number of micro-arrows followed.
+    ``orders``: for each period, the number of its first tuple, the number after its last tuple, and the order.
+    ``costs``: the number of constructs evaluated for each tuple. ``dropped``: the number of tuples that no query
+    accepts. ``micro_arrows`` and ``macro_arrows``: the numbers of arrows followed.
     """
 
     orders: tuple[tuple[int, int, Order], ...]
@@ -90,7 +94,7 @@ def adaptive_run(
     first: Order | None = None,
     seed: int = 1,
 ) -> AdaptiveRun:
-    """Evaluate a stream in periods of lambda tuples, each with the current sequence.
+    """Evaluate a stream in periods of lambda tuples. Each period has the sequence that is current at its beginning.
 
     At the end of a period the rule of the paper's section 5.2 decides about a rearrangement. If the rule requires a
     rearrangement, a sequence is found from at most ``sample_tuples`` of the period's tuples, and is used from the next
@@ -134,7 +138,7 @@ def warm_runs(
     stream: RecordedStream, thresholds: Thresholds, kinds: Sequence[Kind], *, sample_tuples: int, seed: int
 ) -> tuple[RecordedStream, dict[Kind, AdaptiveRun]]:
     """Return a stream without its first period, and the run of each kind of sequence over the shortened stream. Each
-    run begins with the sequence found on the first period. The cost of the first period does not count.
+    run begins with the sequence that a search on the first period found. The cost of the first period does not count.
     """
     first_tuples = thresholds.recompute_tuples
     sample = stream.drawn(sample_tuples, np.random.default_rng(seed), 0, first_tuples)

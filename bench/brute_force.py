@@ -1,4 +1,5 @@
-"""Baselines of the engine that evaluate every query on every tuple, compiled like the engine's own kernels.
+"""Baselines for the engine, which evaluate every query on every tuple. They are compiled by Numba, like the engine's
+kernels.
 
 The compiled baselines take ``values`` int32[attributes, rows] and return the number of matching (row, query) pairs.
 """
@@ -36,7 +37,7 @@ def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[n
     """Count the matches, vectorised over queries. ``low`` int32[attributes, queries]: the least values that the queries
     accept. ``high`` int32[attributes, queries]: the greatest values. ``alive`` uint8[tuples, queries]: scratch memory.
 
-    As many tuples as ``alive`` has rows share a pass over the bounds.
+    The number of rows of ``alive`` is the number of tuples that are compared in one pass over the bounds.
     """
     attributes, rows = values.shape
     together, queries = alive.shape

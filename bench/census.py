@@ -1,4 +1,6 @@
-"""Figures 6 and 7 of the paper on the census (data set D3)."""
+"""Figures 6 and 7 of the paper, measured on the census (data set D3): the costs of the methods of ordering
+constructs.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The throughput of a Kafka backlog through a daemon whose batches run on a standalone cluster with one and with two
 workers.
 
-The benchmark also measures the distribution of processor time, and predicates divided over two executors.
+The benchmark also measures the processor time of each kind of process, and the cost of predicates that are divided over
+two executors.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The sizes of the backlogs and of a batch in records, and the division of plans."""
+    """The size of the measurement. ``records`` and ``batch``: the numbers of records of a backlog and of a batch.
+    ``split``: the size of the measurement of divided plans.
+    """
 
     cases: tuple[Case, ...]
     records: int
@@ -136,8 +139,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 def table(result: dict[str, Any]) -> str:
     """Return the result as text: records per second and the resource that limits them.
 
-    Below are the processor time of each kind of process per record, the estimated rates of cores that are not shared,
-    and the divided plans.
+    The text also contains the processor time per record of each kind of process, and the costs of divided plans. It
+    also estimates the rate of a core that runs only one kind of process.
     """
     records = result["records"]
     lines = [f"a backlog of {records['count']:,} records, batches of {records['batch']:,}; workers 0: no cluster", ""]
@@ -165,7 +168,9 @@ def table(result: dict[str, Any]) -> str:
 
 
 def limit(drained: dict[str, Any], partitions: int, slots: int, cores: int) -> str:
-    """Return the resource that limited the rate of draining a backlog, as far as the busy cores show."""
+    """Return the name of the resource that limited the rate of draining a backlog, derived from the number of busy
+    cores.
+    """
     if drained["busy_cores"] + drained["others_cores"] >= _BUSY * cores:
         return "the machine's cores"
     if partitions < slots:
@@ -192,7 +197,9 @@ def _name(each: dict[str, Any]) -> str:
 
 
 def _drained(daemon: DaemonProcess, folder: Path, workers: int, records: int) -> dict[str, Any]:
-    """Drain the backlog in Kafka, and return the measurements."""
+    """Start a daemon that drains the backlog in Kafka, and return the records per second and the processor time by kind
+    of process.
+    """
     with ExitStack() as started:
         given: tuple[str, ...] = ()
         if workers:
@@ -230,7 +237,9 @@ def _cpu_s_by_kind(daemon: DaemonProcess) -> dict[str, float]:
 
 
 def _kind(process: int, daemon: int | None, of_daemon: bool) -> str | None:
-    """Return the kind of a process. Return None if the process belongs to the benchmark itself or has ended."""
+    """Return the kind of a process, such as the driver's JVM, by its command line. Return None if the process belongs
+    to the benchmark itself or has ended.
+    """
     if process == daemon:
         return DRIVER_PYTHON
     try:

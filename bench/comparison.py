@@ -89,8 +89,8 @@ def compared(stream: RecordedStream, measuring: Measuring, *, seed: int) -> dict
 
 
 def _held(run: AdaptiveRun, order: Order) -> tuple[tuple[int, int, Order], ...]:
-    """Return the segments of a run, each with the same fixed order. With the segments of the run, the executor is
-    called equally often for all contenders.
+    """Return the segments of ``run`` with the fixed ``order`` in each. A contender with a fixed order then calls the
+    executor as often as a contender whose order changes per segment.
     """
     return tuple((start, stop, order) for start, stop, _ in run.orders)
 

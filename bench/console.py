@@ -39,8 +39,9 @@ _MORE_S = 600.0
 class Size:
     """The size of the measurement.
 
-    It has the standing queries, the requests for each page, and the records of a backlog and of a batch. It also has
-    the rounds of the stream with and without browsers, the duration of a round, and the number of browsers.
+    ``queries``: the number of standing queries. ``times``: the number of requests for each page. ``backlog`` and
+    ``batch``: the numbers of records of a backlog and of a batch. ``rounds``: the number of rounds with and without
+    browsers, each of ``round_s`` seconds. ``browsers``: the number of browsers.
     """
 
     queries: int
@@ -185,7 +186,9 @@ def _looking(daemon: DaemonProcess, size: Size) -> AbstractContextManager[None]:
 
 
 def _look(address: str, browsers: int, ended: threading.Event) -> None:
-    """Request the pages as ``browsers`` browsers and Prometheus do, until ``ended`` is set."""
+    """Request the live data of the first page for each of ``browsers`` browsers, and the metrics as Prometheus does,
+    until ``ended`` is set.
+    """
     paths = ["/console/live"] * browsers + ["/metrics"]
     with httpx.Client(base_url=address, timeout=_MORE_S, trust_env=False) as client:
         while True:

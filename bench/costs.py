@@ -53,15 +53,15 @@ SENSITIVITY_SEEDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A data set and the predicates over it."""
+    """A data set, and the parameters of the predicate set that is drawn over its columns."""
 
     data: DataSet
     shape: PredicateShape
 
 
 def figure_6(name: str, subjects: Sequence[Subject], scale: float, output_dir: Path) -> Result:
-    """Measure costs by data set. The result also has costs with other predicates, at a tenth of the size and with a few
-    seeds.
+    """Measure the cost of each method by data set. The result also contains costs with other predicate sets, at a tenth
+    of the size and with few seeds.
     """
     measuring = scaled(scale)
     wanted = [(subject, seed) for subject in subjects for seed in seeds_of(scale)]
@@ -174,8 +174,8 @@ def _about_macro(cases: Cases) -> str:
 
 
 def _about_hybrid(cases: Cases) -> str:
-    """Return the reason why Hybrid is no better than Macro, from the costs on the tuples on which the sequences were
-    found.
+    """Return a text that explains why Hybrid is no better than Macro. It cites the costs on the same tuples from which
+    the two sequences were found.
     """
     explained = [case["explained"] for case in cases]
 

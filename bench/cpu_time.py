@@ -20,7 +20,8 @@ def cpu_s() -> float:
 def machine_cpu_s() -> float:
     """Return the seconds of processor time so far of the whole machine, for all processes."""
     fields = Path("/proc/stat").read_text().partition("\n")[0].split()[1:]
-    # Without idle time and waiting for disks. The time of guests is contained in the first two fields.
+    # Exclude idle time and waits for disks (fields 3 and 4, counted from 0). The first two fields include the time of
+    # guests, so the fields of guests are not added.
     busy = [ticks for number, ticks in enumerate(map(int, fields[:8])) if number not in (3, 4)]
     return sum(busy) / _TICKS_A_SECOND
 
@@ -32,7 +33,8 @@ def cpu_s_by_process(root: int | None = None) -> dict[int, float]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                # The name, in brackets, may hold anything.
+                # The name of the process, in brackets, may contain spaces and brackets. So the fields begin after the
+                # last closing bracket.
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue

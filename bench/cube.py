@@ -1,4 +1,6 @@
-"""Standing cubes compared with their alternatives: the fold, answers, the whole path, and queries over HTTP."""
+"""The benchmark of standing cubes. It compares folding records, answering queries, the whole path from Kafka, and
+queries over HTTP with alternatives such as DuckDB and Spark.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ ROWS: Rows = {
 
 
 def run(*, quick: bool, rows: Sequence[str], output_dir: Path) -> dict[str, Any]:
-    """Measure some rows, or all if none is named, write ``cube.json`` into the folder, and return the content of the
-    file.
+    """Measure the rows ``rows``, or all rows if ``rows`` is empty. Write ``cube.json`` into the folder, and return the
+    content of the file.
 
     A run of some rows writes ``cube-NAMES.json`` instead, and does not change the file of a whole run. Raises
     RuntimeError if a rival has a different answer; then no figure is printed.

@@ -1,4 +1,6 @@
-"""The time to merge a day of minutes into one pane of a day, and how long questions wait meanwhile."""
+"""The time to age a day of a cube: to merge its panes of a minute into one pane of a day. The benchmark also measures
+how long questions wait during the merge.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,14 @@ from workloads.sales import BEGIN_US, DIMENSIONS
 
 _MINUTE_US, _DAY_MINUTES, _KEPT_MINUTES = 60_000_000, 1_440, 60
 _AT_ONCE = 60
-"""The panes of a commit."""
+"""The number of panes that are written in one commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgeingSize:
-    """The size of the measurement: the cells of a pane, the questions without ageing, and the runs."""
+    """The size of the measurement: the number of cells of a pane, the number of questions asked without ageing, and the
+    number of runs.
+    """
 
     cells: int
     questions: int
@@ -41,10 +45,12 @@ QUICK = AgeingSize(10, 5, 1)
 
 
 def ageing(size: AgeingSize) -> dict[str, Any]:
-    """Return the seconds of the ageing of a day, and the time that it adds to the slowest question of a second thread.
+    """Return the seconds that the ageing of a day takes, and the seconds that the ageing adds to the slowest question
+    of another thread.
 
-    A question asks for one cuboid over the newest hour, which does not age. Its added time is the longest time beside
-    the ageing, less the median without ageing. Raise RuntimeError if the day has not become one pane.
+    A question asks for one cuboid over the newest hour, which does not age. The added time is the longest time of a
+    question during the ageing, less the median time without ageing. Raise RuntimeError if the day is not stored as one
+    pane afterwards.
     """
     runs = [_aged(size) for _ in range(size.repetitions)]
     return {
@@ -88,7 +94,7 @@ def _aged(size: AgeingSize) -> dict[str, Any]:
 
 def _build(kept: KeptCubes, batch: pa.Table) -> None:
     """Commit the cells of the batch in each minute of a day and of one more hour."""
-    # The records of an hour as those of one minute.
+    # Move all records of the hour to its first minute, so that their cells belong to one pane.
     at_begin = batch.set_column(0, "sold_at", pa.array([BEGIN_US] * batch.num_rows, pa.timestamp("us", "UTC")))
     (partial,) = kept.partials(at_begin).values()
     first, end = BEGIN_US // _MINUTE_US, BEGIN_US // _MINUTE_US + _DAY_MINUTES + _KEPT_MINUTES
@@ -101,7 +107,9 @@ def _build(kept: KeptCubes, batch: pa.Table) -> None:
 
 
 def _beside(ask: Callable[[], object], work: Callable[[], object]) -> tuple[float, list[float]]:
-    """Return the seconds of the work, and those of each question of a second thread meanwhile, at least one."""
+    """Call ``work``, and call ``ask`` repeatedly in a second thread meanwhile, at least once. Return the seconds of
+    ``work``, and the seconds of each call of ``ask``.
+    """
     beside: list[float] = []
     done, asked = threading.Event(), threading.Event()
 

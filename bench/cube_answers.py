@@ -26,7 +26,9 @@ _EACH, _SETS = "five GROUP BYs", "GROUPING SETS"
 
 @dataclass(frozen=True, slots=True)
 class AnswersSize:
-    """The size of the measurement: the records, the copies of each record, and the runs."""
+    """The size of the measurement. ``records``: the number of different records. ``times``: the numbers of copies of
+    each record. ``repetitions``: the number of runs.
+    """
 
     records: int
     times: tuple[int, ...]
@@ -40,8 +42,8 @@ QUICK = AnswersSize(5_000, (1, 2), 1)
 def answers(size: AnswersSize) -> list[dict[str, Any]]:
     """Measure the time of an answer. Return one entry per workload and number of raw records.
 
-    Raises RuntimeError if DuckDB has different groups. A larger number of records has more copies of the same records.
-    So the number of cells stays constant, and the figures show how DuckDB's time grows with the raw records.
+    Raises RuntimeError if DuckDB has different groups. The larger inputs have more copies of the same records. So the
+    number of cells stays constant, and the figures show how DuckDB's time grows with the number of raw records.
     """
     found = []
     for workload, values in WORKLOADS.items():

@@ -1,5 +1,5 @@
-"""The backfill of a standing cube: beside DuckDB, which reads and inserts the same lines, and beside a stream that
-routes a backlog.
+"""The rate of the backfill of a standing cube, compared with DuckDB, which reads and inserts the same lines. The
+benchmark also measures how much a backfill slows a stream that routes a backlog.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _PAUSE_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class BackfillSize:
-    """The size of the measurement: the past records, the records of the backlog and of a live batch, the rounds, and
-    whether the run is a quick test.
+    """The size of the measurement. ``past``: the number of records that the backfill reads. ``backlog`` and ``batch``:
+    the numbers of records of the backlog and of a live batch. ``rounds``: the number of rounds. ``quick``: true for a
+    quick test, whose times are not meaningful.
     """
 
     past: int
@@ -50,7 +51,7 @@ QUICK = BackfillSize(4_000, 4_000, 2_000, 1, quick=True)
 
 def backfill(size: BackfillSize) -> dict[str, Any]:
     """Return the records per second of a backfill of an idle stream, and of DuckDB on one thread, in each round. Also
-    return the records per second at which the stream routes a backlog beside a backfill and without one.
+    return the records per second at which the stream routes a backlog, during a backfill and without a backfill.
 
     The rate of a backfill excludes its first batch, in which code is generated and compiled. The ratios are the medians
     over the rounds. Raises RuntimeError if a cube's totals differ from DuckDB's totals over the records.
@@ -93,7 +94,8 @@ def _backfilled(daemon: DaemonProcess, lines: Path, records: pa.Table, size: Bac
         daemon.reached(size.past)
         operator = {"dimensions": [[name] for name in _CUBE.dimensions], "measures": list(MEASURES)}
         daemon.put_cube(_CUBE.id, _CUBE.where, **operator, time="sold_at", grain_s=GRAIN_S, **{"from": "earliest"})
-        # The first batch compiles, and is not measured unless it is the only one.
+        # Spark generates and compiles code during the first batch. So the time begins after the first batch, if there
+        # are further batches.
         begin_s, left = _at_most(daemon, size.past - 1)
         end_s, _ = _at_most(daemon, 0) if left else (time.monotonic(), 0)
         check_totals(daemon, _CUBE, records)
@@ -139,6 +141,6 @@ def _routed(daemon: DaemonProcess, folder: Path, begin: str, size: BackfillSize)
     with daemon.running():
         first_s, begun = daemon.reached(1)
         end_s, done = daemon.reached(size.backlog)
-        # A cube that begins now lacks all past records.
+        # For a cube that begins now, all past records are still to be read, so the difference is 0.
         read = size.past - min(size.past, daemon.backfill_left(_CUBE.id))
     return round((done - begun) / max(end_s - first_s, _PAUSE_S), 1), read

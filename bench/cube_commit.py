@@ -1,4 +1,6 @@
-"""The time to commit a batch: twenty cubes with a thousand cells each are written to the file and synced."""
+"""The time to commit a batch to twenty cubes. A commit writes a thousand cells of each cube to the cube file, and syncs
+the file to the disk.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _BETWEEN_US = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class CommitSize:
-    """The size of the measurement: the cubes, the cells of each cube in a batch, and the batches."""
+    """The size of the measurement: the number of cubes, the number of cells of each cube in a batch, and the number of
+    batches.
+    """
 
     cubes: int
     cells: int
@@ -35,8 +39,8 @@ QUICK = CommitSize(3, 100, 4)
 def commit(size: CommitSize) -> dict[str, Any]:
     """Return the elapsed seconds of each commit. Raise RuntimeError if a record is not counted exactly once.
 
-    A batch has the same cells as the previous batch, in the pane of its own time. So commits merge pieces, and close
-    panes, as often as in a daemon.
+    Each batch has cells of the same groups as the previous batch, in the pane of the batch's time. So commits merge
+    pieces, and close panes, as often as in a daemon.
     """
     batch = of_different_groups(size.cells)
     with (

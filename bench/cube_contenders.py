@@ -1,4 +1,4 @@
-"""Contenders that roll up batches of sales into cubes on one thread each: the engine, DuckDB, Polars and Spark."""
+"""Contenders that roll up batches of sales into cubes, each on one thread: the engine, DuckDB, Polars and Spark."""
 
 from __future__ import annotations
 
@@ -29,13 +29,15 @@ _SQL = ", ".join(MEASURES)
 
 
 class Contender(Protocol):
-    """A contender. It rolls up batches and stores the result of each."""
+    """A contender of the roll-up benchmark. It rolls up batches of sales into cubes, and stores the result of each
+    batch.
+    """
 
     def add(self, number: int) -> None:
-        """Roll up the batch with this number for all cubes."""
+        """Roll up batch ``number`` into all cubes."""
 
     def clear(self) -> None:
-        """Forget all results."""
+        """Remove all stored results, so that the next run begins without them."""
 
     def parts(self, cube: SalesCube) -> pa.Table:
         """Return the groups of a cube: the pane, dimensions and measures. A group may have several rows,
@@ -82,7 +84,8 @@ class Engine:
         columns = Columns(batch, self._schema, "UTC")
         for place, name in enumerate(self._ids):
             found_cells = folded(self._layouts[name], columns, rows[starts[place] : starts[place + 1]]).cells
-            # As workers do: the dictionaries of a batch have the values of all its records.
+            # Compact the cells as the broker's workers do, because the dictionaries of a batch contain the values of
+            # all its records, not only those of these cells.
             self._cells[name].append(found_cells.compact())
 
     def parts(self, cube: SalesCube) -> pa.Table:

@@ -26,8 +26,9 @@ WORKLOADS = {"wide": WIDE, "narrow": NARROW}
 
 @dataclass(frozen=True, slots=True)
 class FoldSize:
-    """The size of the measurement: the records, the records of a batch, and the cubes. Spark runs once, over at most
-    ``spark_batches`` batches. The other contenders run ``repetitions`` times over all batches.
+    """The size of the measurement. ``records``: the number of records. ``batches``: the sizes of a batch in records.
+    ``cubes``: the number of cubes. Spark runs once, over at most ``spark_batches`` batches. The other contenders run
+    ``repetitions`` times over all batches.
     """
 
     records: int
@@ -126,7 +127,7 @@ def _measured(name: str, paths: list[Path], cubes: list[SalesCube], answers: Pat
 
 
 def _run(connection: Connection, name: str, paths: list[Path], cubes: list[SalesCube], answers: Path) -> None:
-    # Set before the import of Polars, which creates its threads then.
+    # Set this before Polars is imported, because Polars creates its threads at import.
     os.environ["POLARS_MAX_THREADS"] = "1"
     pa.set_cpu_count(1)
     contender = CONTENDERS[name](paths, cubes)  # type: ignore[call-arg]
@@ -139,6 +140,6 @@ def _run(connection: Connection, name: str, paths: list[Path], cubes: list[Sales
     spent_s, taken_s = clock() - start_cpu_s, time.perf_counter() - start_s
     for cube in cubes:
         feather.write_feather(contender.parts(cube).combine_chunks(), answers / f"{cube.id}.arrow", "uncompressed")
-    # The shorter of processor time and elapsed time: neither helping threads nor a busy machine count against a
-    # contender.
+    # Report the shorter of processor time and elapsed time, so that neither the time of helper threads nor waits on a
+    # busy machine count against a contender.
     connection.send(round(min(spent_s, taken_s), 4))

@@ -1,5 +1,5 @@
-"""The rate and latency of cube queries over HTTP while records flow, and the loss of routing throughput that they
-cause.
+"""The rate and latency of cube queries over HTTP while records flow, and the latency that these queries add to the
+routing of records.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ _REQUEST_S = 60.0
 class HttpSize:
     """The size of the measurement of answers.
 
-    It has the records before the measurement, the width of the values of ``a`` in a cell for each cube, the number of
-    clients, and the records per second. It also has the queries per second of all paced clients, the seconds of a load,
-    the rounds with and without queries, and whether the run is a quick test.
+    ``backlog``: the number of records before the measurement. ``widths``: for each cube, the width of the interval of
+    the column ``a`` that a cell covers. ``clients``: the number of clients. ``rate``: the records per second.
+    ``queries_a_s``: the queries per second of all paced clients together. ``seconds``: the duration of a load.
+    ``rounds``: the number of rounds with and without queries. ``quick``: true for a quick test.
     """
 
     backlog: int
@@ -58,10 +59,10 @@ QUICK = HttpSize(5_000, {TEN: 100_000, HUNDRED: 50_000}, 2, 100, 20.0, 4.0, 1, q
 def http(size: HttpSize) -> dict[str, Any]:
     """Return the figures of queries to each cube, and the latency of routing with and without these queries.
 
-    One open pane of a day has all cells, and each answer sums all of them for the hundred zones. The clients are
-    threads of a separate process. They query at a fixed rate ("paced"), which shows the loss of routing at this rate,
-    and without pause ("flat out"). Raises RuntimeError if the answers do not count every record once, or if paced
-    clients are not answered in time.
+    All cells are in a single open pane of a day, and each answer sums all cells by the hundred zones. The clients are
+    threads of a separate process. They query at a fixed rate ("paced"), which shows how much the queries slow down
+    routing at this rate, and without pause ("flat out"). Raises RuntimeError if the answers do not count every record
+    once, or if paced clients are not answered in time.
     """
     spark = spark_session(app_name="asc-bench-cube")
     routing: dict[str, list[float]] = {"alone": [], "paced": [], "flat out": []}
@@ -187,7 +188,8 @@ def _asking(connection: Connection, address: str, cube: str, clients: int, queri
                 start_s = time.perf_counter()
                 client.post(f"/v1/queries/{cube}/cube/query", json=_ASKED).raise_for_status()
                 answers_s.append(time.perf_counter() - start_s)
-                # A client that is late sends its requests at once until it has caught up, then at its times again.
+                # A late client sends its requests without pause until it has caught up. Then it sends them at their due
+                # times again.
                 due += interval_s
                 ended.wait(max(0.0, due - time.perf_counter()))
 

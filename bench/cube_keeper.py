@@ -1,4 +1,6 @@
-"""A keeper of cubes of sales, like a daemon's, to which batches are committed without Kafka and Spark."""
+"""A keeper of cubes over sales, as a daemon has it. A benchmark commits batches to the keeper without Kafka and
+Spark.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ class KeptCubes:
     def __init__(
         self, keeper: Keeper, cubes: Sequence[Sequence[str]], *, grain_s: float = GRAIN_S, pins: Collection[View] = ()
     ) -> None:
-        """Define the cubes. ``pins``: the materialised views of each cube."""
+        """Define the cubes, one for each sequence of dimensions. ``pins``: the views that each cube stores."""
         self.keeper = keeper
         self._layouts: dict[CubeId, Layout] = {}
         for number, dimensions in enumerate(cubes):
@@ -72,15 +74,15 @@ class KeptCubes:
         self.commit({cube: Partial(Cells.none(own), {}) for cube, own in self._layouts.items()}, 1, newest_us)
 
     def id(self, number: int = 0) -> CubeId:
-        """Return the id of the cube with the given number."""
+        """Return the id of cube ``number``, an index in the sequence of cubes."""
         return list(self._layouts)[number]
 
     def layout(self, number: int = 0) -> Layout:
-        """Return the layout of the cube with the given number."""
+        """Return the layout of cube ``number``, an index in the sequence of cubes."""
         return self._layouts[self.id(number)]
 
     def ask(self, body: Mapping[str, Any], number: int = 0) -> dict[str, Any]:
-        """Return the answer of the cube with the given number."""
+        """Return the answer of cube ``number`` to the question ``body``."""
         return self.keeper.questions.query(self.id(number), body)
 
     @property
@@ -93,7 +95,9 @@ class KeptCubes:
 def kept_cubes(
     path: Path, cubes: Sequence[Sequence[str]], *, grain_s: float = GRAIN_S, pins: Collection[View] = ()
 ) -> Iterator[KeptCubes]:
-    """Yield the cubes of a file: one cube for each sequence of dimensions. ``pins``: the views of each cube."""
+    """Yield the cubes that are stored in the file ``path``: one cube for each sequence of dimensions. ``pins``: the
+    views that each cube stores.
+    """
     keeper = Keeper.open(path, _SCHEMA, CubeLimits(size_bytes=_SIZE_BYTES, query_s=600.0), lateness_s=LATENESS_S)
     try:
         yield KeptCubes(keeper, cubes, grain_s=grain_s, pins=pins)

@@ -1,4 +1,6 @@
-"""The cost of the views that the optimiser chooses, compared with the best of many random sets of as many views."""
+"""The cost of answering questions from the views that the optimiser chooses, compared with the best of many random sets
+of equally many views.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,14 @@ _VIEWS = 8
 _CELL_SHARES = (float("inf"), 0.5)
 """The budgets of stored cells, as shares of the cells of the base view."""
 _QUESTIONS_MOST = 100
-"""The most questions in an hour for one demanded view, over a day each."""
+"""The largest number of questions in an hour for one demanded view. Each question covers a day."""
 
 
 @dataclass(frozen=True, slots=True)
 class OptimiserSize:
-    """The size of the measurement: the sales, the days over which they spread, the random demands, the views of each
-    demand, and the random sets to compare with.
+    """The size of the measurement. ``records``: the number of sales, spread over ``days`` days. ``demands``: the number
+    of random demands, each with questions for ``demanded`` views. ``random_sets``: the number of random sets of views
+    to compare with.
     """
 
     records: int
@@ -50,10 +53,11 @@ QUICK = OptimiserSize(5_000, 3, 2, 20, 50)
 
 def optimiser(size: OptimiserSize) -> dict[str, Any]:
     """Return the costs of the optimiser's views and of the best random sets, for each demand and budget of cells. The
-    last demand is one for a cube that keeps the older two thirds of its days in a band.
+    last demand is for a cube that stores the older two thirds of its days in a band with panes of a day.
 
     The optimiser estimates cells from a sample. Both costs are computed from the actual cells of each view, so an error
-    of the estimates makes the optimiser's cost larger. Raise RuntimeError if there are more views than the budget has.
+    of the estimates makes the optimiser's cost larger. Raise RuntimeError if the optimiser chooses more views than the
+    budget permits.
     """
     cells = _cells(size)
     lattice = Lattice(CubeDefinition.parse(_plain()).dimensions, _GRAIN_S)
@@ -95,7 +99,7 @@ def _with_band(
     cut = (first // day + size.days * 2 // 3) * day
     older, newest, days = cells.between(None, cut), cells.between(cut, None), View(lattice.base.cuboid, day)
     bands = (KeptBand(days, _count(older, lattice, days), cut - first),)
-    # A view is computed from the band too if it has panes of a day.
+    # Count the cells of the band only for views that can be computed from panes of a day.
     counts = [_count(cells if days.is_finer(view) else newest, lattice, view) for view in views]
     asked = _demand(views, size.demanded, size.demands)
     contest = _Contest(lattice, newest, size.days * day - (cut - first), asked, size.demands, bands)
@@ -147,7 +151,9 @@ def _best_random_cost(costs: ViewCosts, budget: Budget, count: int, sets: int, s
 
 
 def _demand(views: tuple[View, ...], count: int, seed: int) -> dict[View, float]:
-    """Return the panes that questions read in an hour, for random views. Half of the demands are skewed."""
+    """Return a random demand: by view, the number of panes that the questions of an hour read. In every second demand,
+    the number decreases with the rank of the view.
+    """
     random = np.random.default_rng(seed)
     chosen = random.permutation(len(views))[:count].tolist()
     skew = seed % 2

@@ -1,5 +1,5 @@
-"""A standing cube compared with its alternative: records are routed to a topic, and a consumer inserts them into
-DuckDB.
+"""The throughput and the storage of a standing cube, compared with an alternative: the daemon routes records to a
+topic, and a consumer inserts them into DuckDB.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _STORED = ("sold_at", *DIMENSIONS, "amount", "price")
 
 @dataclass(frozen=True, slots=True)
 class PairSize:
-    """The size of the measurement: the records of the backlog and of a batch, the rounds, and whether the run is a
-    quick test.
+    """The size of the measurement. ``records`` and ``batch``: the numbers of records of the backlog and of a batch.
+    ``rounds``: the number of rounds. ``quick``: true for a quick test, whose times are not meaningful.
     """
 
     records: int
@@ -92,7 +92,8 @@ def _by_cube(daemon: DaemonProcess, _: Path, kafka: EmbeddedKafka, records: pa.T
         end = time.monotonic()
         check_totals(daemon, _CUBE, records)
         folder_of_cubes = cubes_path(daemon.checkpoint_dir, STREAM).parent
-    # The daemon was stopped, and its log is in the file. A cube without an output has no topic.
+    # Measure the files after the daemon has stopped, because its write-ahead log is then merged into the cube file. The
+    # number of topic bytes is 0, because a cube without an output writes no topic.
     return _figures(records, start_records, end - first, _folder_bytes(folder_of_cubes), 0)
 
 
@@ -169,7 +170,9 @@ def _check_inserted(database: Path, records: pa.Table) -> None:
 
 
 def _insert(connection: Connection, bootstrap_servers: str, topic: str, database: str, expected: int) -> None:
-    """Insert the records of a topic until ``expected`` are in the file, and then report the time."""
+    """Insert the records of a topic into a DuckDB file until the file contains ``expected`` records. Then send the time
+    to the parent process.
+    """
     import io
 
     import duckdb

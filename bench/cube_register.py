@@ -1,5 +1,5 @@
-"""The time to register three more cubes on a running stream: until each is effective, and until it has counted a
-record.
+"""The time to register three cubes on a running stream: until the registration of each is effective, and until the cube
+has counted a record.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ _LOOK_S = 0.02
 class RegisterSize:
     """The size of the measurement of registrations.
 
-    It has the records per second, the seconds of records before the first cube, and the seconds between two cubes. It
-    also has the seconds until a sender is replaced by the next sender, and whether the run is a quick test.
+    ``rate``: the records per second. ``before_s``: the seconds of records before the first registration. ``between_s``:
+    the seconds between two registrations. ``sender_s``: the seconds after which the next sender replaces a sender of
+    records. ``quick``: true for a quick test.
     """
 
     rate: float
@@ -47,8 +48,8 @@ def register(size: RegisterSize) -> dict[str, Any]:
     """Return the elapsed seconds of the registration of each of three cubes.
 
     ``effective_s``: until the answer to the registration, which has the offsets from which the cube counts records.
-    ``counted_s``: until an answer of the cube has a record, including the batch that runs at the time. Raises
-    RuntimeError if no record is counted.
+    ``counted_s``: until an answer of the cube counts a record. This time includes the batch that runs during the
+    registration. Raises RuntimeError if no record is counted.
     """
     results = []
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:

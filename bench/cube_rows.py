@@ -1,4 +1,6 @@
-"""The rows of a benchmark of cubes: each is a measurement with its sizes, and all of them are one result file."""
+"""The rows of a benchmark of cubes. Each row is a separate measurement with a full and a quick size, and the results of
+all rows are written to one file.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ Rows = Mapping[str, tuple[Callable[[Any], Any], Any, Any]]
 def run_rows(
     benchmark: str, table: Rows, rows: Sequence[str], packages: Sequence[str], *, quick: bool, output_dir: Path
 ) -> tuple[Path, dict[str, Any]]:
-    """Measure some rows of a table, or all if none is named. Write the result file, and return it with its content.
+    """Measure the rows ``rows`` of a benchmark's table, or all rows if ``rows`` is empty. Write the result file, and
+    return its path and its content.
 
     A run of some rows writes ``BENCHMARK-NAMES.json``, and does not change the file of a whole run. ``packages``: the
     packages whose versions belong to the result.

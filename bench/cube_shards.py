@@ -1,4 +1,6 @@
-"""The time to split a shard of a large pane and to merge its halves again, and how long batches wait meanwhile."""
+"""The time to split the shard of a large pane into two shards and to merge the two again, and how long batches wait
+meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,16 @@ from workloads.sales import BEGIN_US, DIMENSIONS, NARROW, sales
 
 _PRODUCTS = 500
 _SMALL_RECORDS = 200
-"""The records of a batch that is committed beside a change."""
+"""The number of records of a batch that is committed during a split or a merge."""
 _PANE_US = 60_000_000
 _ONE, _TWO, _EIGHT = Shards(), Shards.of([2, 3]), Shards.of(range(8, 16))
 
 
 @dataclass(frozen=True, slots=True)
 class ShardsSize:
-    """The size of the measurement: the cells of the pane, the batches without a change, and the runs."""
+    """The size of the measurement: the number of cells of the pane, the number of batches committed without a split or
+    merge, and the number of runs.
+    """
 
     cells: int
     batches: int
@@ -39,7 +43,8 @@ QUICK = ShardsSize(500, 3, 1)
 
 
 def shards(size: ShardsSize) -> dict[str, Any]:
-    """Return the seconds of a split and of a merge, and the time that they add to the slowest batch of another thread.
+    """Return the seconds of a split and of a merge, and the seconds that these changes add to the slowest commit of a
+    batch in another thread.
 
     The pane is open, and is one shard before the split and after the merge. The result also has the seconds in which a
     batch closes the pane, and in which a late record joins it, with one shard and with eight. Raise RuntimeError if a
@@ -64,7 +69,7 @@ def shards(size: ShardsSize) -> dict[str, Any]:
 
 
 def _changed(records: pa.Table, batches: int) -> dict[str, Any]:
-    """Return the times of one split and one merge, beside a thread that commits small batches."""
+    """Return the times of a split and of a merge while another thread commits small batches."""
     small = records.slice(0, _SMALL_RECORDS)
     with (
         tempfile.TemporaryDirectory(prefix="asc-bench-") as name,

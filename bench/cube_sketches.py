@@ -36,14 +36,18 @@ _QUESTIONS = (
     ("quantile(temp, 0.5)", "approx_quantile(temp, 0.5)", "quantile_disc(temp, 0.5)"),
     ("s", "approx_count_distinct(station)", "count(DISTINCT station)"),
 )
-"""A question, the approximate function of DuckDB, and the exact one."""
+"""For each question: its measure, the approximate function of DuckDB, and the exact function of DuckDB."""
 _HELD_LEAST = 0.8
-"""The least share of groups whose exact answer is within the bounds: far less than is claimed, as there are few."""
+"""The least share of groups whose exact answer must be within the bounds. The share is far below the probability that
+the sketches claim, because a few groups may deviate by chance.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldSize:
-    """The size of a fold: the records of a batch, the numbers of cells, and the repetitions."""
+    """The size of a fold: the number of records of a batch, the numbers of cells to measure, and the number of
+    repetitions.
+    """
 
     batch: int
     cells: tuple[int, ...]
@@ -52,7 +56,9 @@ class FoldSize:
 
 @dataclass(frozen=True, slots=True)
 class AnswersSize:
-    """The size of answers over past records: the records, the groups, the numbers of panes, and the repetitions."""
+    """The size of answers over past records: the number of records, the number of groups (``cells``), the numbers of
+    panes to measure, and the number of repetitions.
+    """
 
     records: int
     cells: int
@@ -62,7 +68,7 @@ class AnswersSize:
 
 @dataclass(frozen=True, slots=True)
 class ClosedSize:
-    """The size of answers of one cell: its records, and the repetitions."""
+    """The size of answers from one cell: the number of records of the cell, and the number of repetitions."""
 
     records: int
     repetitions: int
@@ -74,7 +80,8 @@ CLOSED_FULL, CLOSED_QUICK = ClosedSize(1_000_000, 2_000), ClosedSize(5_000, 20)
 
 
 def fold(size: FoldSize) -> dict[str, Any]:
-    """Return the times to fold a batch: of the engine, of its sketches alone, of plain calls by cell, and of Spark.
+    """Return the times to fold a batch: by the engine, by the engine's sketches without the rest of the fold, by calls
+    of datasketches for each cell, and by Spark.
 
     Raise RuntimeError if Spark's answers are not within the bounds of the engine's.
     """
@@ -95,8 +102,8 @@ def _folded(size: FoldSize, cells: int, spark: _Spark) -> dict[str, Any]:
 
 
 def answers(size: AnswersSize) -> dict[str, Any]:
-    """Return the times of a quantile and of a distinct count by group: of cubes with some panes, and of DuckDB over all
-    records.
+    """Return the times to answer a quantile and a distinct count by group: from cubes with different numbers of panes,
+    and by DuckDB over all records.
 
     Raise RuntimeError if too few exact answers are within the bounds.
     """
@@ -116,7 +123,7 @@ def answers(size: AnswersSize) -> dict[str, Any]:
 
 
 def _asked(cube: Cube, connection: Any, size: AnswersSize, question: tuple[str, str, str]) -> dict[str, Any]:
-    """Return the times of one question, of the cube and of DuckDB."""
+    """Return the times that the cube and DuckDB take to answer one question."""
 
     def grouped(call: str) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = connection.execute(f"SELECT cell, {call} FROM records GROUP BY cell").fetchall()
@@ -138,7 +145,7 @@ def _asked(cube: Cube, connection: Any, size: AnswersSize, question: tuple[str, 
 
 
 def closed(size: ClosedSize) -> dict[str, Any]:
-    """Return the times of answers from the states of one closed cell, in this process."""
+    """Return the times to answer questions from the stored states of one closed cell, in this process."""
     cube = Cube(_definition(), _DDL)
     cube.fold(_records(size.records, 1, 1))
     layout, states = cube.layout, cube.cells.states
@@ -156,7 +163,7 @@ def closed(size: ClosedSize) -> dict[str, Any]:
 
 
 class _Spark:
-    """The contender Spark: one aggregation by cell on one core, over a batch in memory."""
+    """The contender Spark. It runs one aggregation by cell on one core, over a batch that is cached in memory."""
 
     def __init__(self) -> None:
         from broker.runtime.spark import spark_session
@@ -258,7 +265,9 @@ def _plain(records: pa.Table, cells: int) -> list[bytes]:
 
 
 def _fastest(work: Callable[[], Any], repetitions: int, clock: Callable[[], float] = time.process_time) -> float:
-    """Return the least time of some runs, after one that is not measured: the shorter of processor and elapsed time."""
+    """Return the least time of some runs in seconds, after a run that is not measured. The time of a run is the shorter
+    of its elapsed time and its processor time, which ``clock`` measures.
+    """
     work()
     least = float("inf")
     for _ in range(repetitions):

@@ -1,4 +1,6 @@
-"""Sales as a backlog in Kafka, ordered by time, and queries that route the sales or roll them up."""
+"""Functions that send sales to Kafka as a backlog ordered by time, and make the queries that route the sales or roll
+them up into cubes.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ def write_lines(records: pa.Table, path: Path) -> None:
     import duckdb
 
     with duckdb.connect() as connection:
-        # Else times would be those of the machine's zone.
+        # Remove the time zone of the column. Otherwise DuckDB would write the times in the time zone of the machine.
         connection.register("records", records.set_column(0, "sold_at", records["sold_at"].cast(pa.timestamp("us"))))
         written = "FORMAT json, TIMESTAMPFORMAT '%Y-%m-%dT%H:%M:%S.%fZ'"
         connection.execute(f"COPY records TO '{path}' ({written})")
@@ -58,6 +60,6 @@ def check_totals(daemon: DaemonProcess, cube: SalesCube, records: pa.Table) -> N
         (expected,) = connection.execute(sql).fetchall()
     found = tuple(value for name, value in row.items() if name != "group")
     *exact, turnover = expected
-    # The last one is a sum of doubles.
+    # The last total is a sum of doubles, so it is compared with a tolerance.
     if list(found[:-1]) != exact or abs(found[-1] - turnover) > 1e-9 * abs(turnover):
         raise RuntimeError(f"{cube.id} answers {found}, and DuckDB {expected}")

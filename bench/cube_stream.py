@@ -1,5 +1,5 @@
-"""The throughput of a backlog through a routing daemon: without cubes, with a query that reads the columns of the
-cubes, and with cubes.
+"""The throughput of a backlog through a daemon that routes records. The benchmark measures the daemon without cubes,
+with a query that reads the columns of the cubes, and with cubes.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class StreamSize:
-    """The size of the measurement: the records of the backlog and of a batch, the numbers of cubes, the rounds, and
-    whether the run is a quick test.
+    """The size of the measurement. ``records`` and ``batch``: the numbers of records of the backlog and of a batch.
+    ``cubes``: the numbers of cubes. ``rounds``: the number of rounds. ``quick``: true for a quick test.
     """
 
     records: int
@@ -90,7 +90,9 @@ def stream(size: StreamSize) -> dict[str, Any]:
 
 
 def _drained(daemon: DaemonProcess, lines: Path, load: Load, records: pa.Table) -> float:
-    """Return the records per second with a load, which is registered before the first record arrives."""
+    """Return the records per second of a daemon with the queries of ``load``, which are registered before the first
+    record arrives.
+    """
     cubes = list(sales_cubes(load.cubes)) if load.cubes else []
     reading = [RegisteredQuery("reads", STREAM, _READ, daemon.destinations[0])] if load.reads_columns else []
     daemon.write_queries([*routing_queries(daemon), *reading, *map(cube_query, cubes)])

@@ -1,4 +1,4 @@
-"""Roll-ups of all contenders as tables with one schema, and their comparison."""
+"""Functions that bring the roll-ups of all contenders into tables with the same schema, and compare the tables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def check_equal(name: str, table: pa.Table, other: pa.Table, keys: Sequence[str]
         if not table.column(place).cast(pa.string()).equals(other.column(place).cast(pa.string())):
             raise RuntimeError(f"{name}: the values of {key} differ")
     for place, field in enumerate(SUMS, len(keys)):
-        # Polars returns 0 for the sum of no values, and others NULL. The minimum tells whether there is a value.
+        # Replace NULL by 0 before sums are compared, because Polars returns 0 for the sum of no values and the other
+        # contenders NULL. The minimum, compared unchanged, shows whether there is a value.
         filled = [column.cast(field.type) for column in (table.column(place), other.column(place))]
         if field.name in ("amounts", "turnover"):
             filled = [pc.fill_null(column, 0) for column in filled]

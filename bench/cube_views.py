@@ -18,13 +18,15 @@ from bench.cube_keeper import LATENESS_S, kept_cubes
 from workloads.sales import BEGIN_US, DIMENSIONS, HOUR_US, NARROW, sales
 
 _PANES = 60
-"""The panes of the cube in one pane of a view: views of an hour, above panes of a minute."""
+"""The number of the cube's panes in one pane of a view: the cube has panes of a minute, and the views have panes of an
+hour.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewsSize:
-    """The size of the measurement: the records of an hour, the hours, the records of a batch, the numbers of views, and
-    the runs.
+    """The size of the measurement. ``records``: the number of records of each of ``hours`` hours. ``batch``: the number
+    of records of a batch. ``views``: the numbers of views to measure. ``repetitions``: the number of runs.
     """
 
     records: int
@@ -66,7 +68,9 @@ def views(size: ViewsSize) -> dict[str, Any]:
 
 
 def _chosen(count: int, panes: int) -> list[View]:
-    """Return the ``count`` finest views below the base cuboid."""
+    """Return the ``count`` finest views of the cube apart from the base cuboid. ``panes``: the number of the cube's
+    panes in one pane of a view.
+    """
     cuboids = sorted(product((0, 1), repeat=len(DIMENSIONS)), key=lambda own: (-sum(own), own))
     return [View(cuboid, panes) for cuboid in cuboids[1 : count + 1]]
 
@@ -84,7 +88,7 @@ def _seconds(batches: Sequence[pa.Table], pins: Sequence[View]) -> float:
             kept.commit(kept.partials(batch), batch.num_rows, newest_us)
         end_us = -(-newest_us // HOUR_US) * HOUR_US
         kept.close_panes(end_us + round(LATENESS_S * 1_000_000))
-        # Beside the batches, a daemon fills the views that batches leave behind.
+        # Fill the views that lag behind the batches. A daemon does this in the background.
         kept.keeper.views.fill(600.0)
         taken_s = time.process_time() - start_s
         dimensions = kept.layout().definition.dimensions

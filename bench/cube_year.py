@@ -1,4 +1,6 @@
-"""The time of a cube's answer by month over a year of hours: from a view, from the base cuboid, and by DuckDB."""
+"""The time of a cube's answer by month over a year, with panes of an hour. The benchmark compares answers from a view,
+answers from the base cuboid, and DuckDB.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ _GRAIN_S = 3_600
 
 @dataclass(frozen=True, slots=True)
 class YearSize:
-    """The size of the measurement: the cells of a pane, the months, the raw records of DuckDB, and the runs."""
+    """The size of the measurement: the number of cells of a pane, the number of months, the number of raw records that
+    DuckDB groups, and the number of runs.
+    """
 
     cells: int
     months: int
@@ -105,12 +109,12 @@ def _build(kept: KeptCubes, batch: pa.Table, first: int, end: int) -> None:
 def _contest(
     kept: KeptCubes, asked: Mapping[str, Any], batch: pa.Table, size: YearSize, panes: tuple[int, int]
 ) -> tuple[float, float]:
-    """Return the median seconds of asc and of DuckDB, in turns."""
+    """Return the median seconds that asc and DuckDB take to answer a question. The two run alternately."""
     import duckdb
 
     copies = size.raw_records // batch.num_rows
     hours = np.linspace(*panes, copies, endpoint=False).astype(np.int64)
-    # DuckDB needs a time zone's package for times with a zone.
+    # Remove the time zone, because DuckDB would need an additional package to group times with a zone.
     given = batch.set_column(0, "sold_at", batch["sold_at"].cast(pa.timestamp("us")))
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")

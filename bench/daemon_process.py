@@ -1,4 +1,6 @@
-"""A daemon started by ``asc serve`` as a separate process, with the queries of many subscribers."""
+"""The start and the control of a daemon that runs as a separate process (``asc serve``), with the queries of many
+simulated subscribers.
+"""
 
 from __future__ import annotations
 
@@ -160,14 +162,16 @@ class DaemonProcess:
         return self._client.url
 
     def write_subscribers(self, count: int) -> None:
-        """Write ``count`` queries into the registry while no daemon that uses it runs."""
+        """Write ``count`` queries of subscribers into the registry. Call this only while no daemon that uses the
+        registry runs.
+        """
         self.write_queries(
             RegisteredQuery(query_id, STREAM, where, self.destinations[int(topic)])
             for query_id, where, topic in subscribers(count)
         )
 
     def write_queries(self, queries: Iterable[RegisteredQuery]) -> None:
-        """Write these queries into the registry while no daemon that uses it runs."""
+        """Write queries into the registry. Call this only while no daemon that uses the registry runs."""
         cluster = KafkaCluster(self.bootstrap_servers, KafkaConfig())
         registry = Registry(cluster, self._registry)
         registry.open()
@@ -209,12 +213,14 @@ class DaemonProcess:
         self._client.remove(query_id)
 
     def change(self, number: int) -> None:
-        """Register or replace one of fifty queries that accept almost no record."""
+        """Register or replace query ``number`` modulo fifty. These queries accept almost no record, so their changes
+        add no deliveries.
+        """
         where = f"zone < 40 AND a BETWEEN {number} AND {number + 1} AND dest <> ''"
         self.put(f"changed-{number % _CHANGED}", where, number)
 
     def status(self) -> dict[str, Any]:
-        """Return the daemon's report on its stream."""
+        """Return the status of the stream that the daemon's API reports, as parsed JSON."""
         return {**self._client.plans()[STREAM]}
 
     def reached(self, records: int) -> tuple[float, int]:

@@ -1,8 +1,9 @@
-"""The paper's data sets, with predicate sets in place of those of the paper's Table 1, which is lost.
+"""The paper's data sets D1, D2 and D3, with predicate sets that replace the sets of the paper's Table 1, whose
+parameters are lost.
 
-The parameters are ours, chosen before any measurement: a hundred queries of a few comparisons, each of which admits a
-fifth of an attribute's values on average. So most tuples are accepted by no query, as in a broker. Every result
-contains the realised figures of the sets. The sensitivity table shows other numbers of queries and other widths.
+We chose the parameters before any measurement: a hundred queries of a few comparisons, each of which accepts a fifth of
+an attribute's values on average. So most tuples are accepted by no query, as in a broker. Every result contains the
+realised figures of the sets. The sensitivity table shows other numbers of queries and other widths.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class DataSet:
         return stream, {**asdict(realised(stream.plan)), **asdict(realised_tuples(table))}
 
     def rows_of(self, scale: float) -> int:
-        """Return the given share of the number of rows, but at least 3,000."""
+        """Return the number of rows of a run with the share ``scale`` of the full size. The number is at least
+        3,000.
+        """
         return max(3_000, round(self.rows * scale))
 
 

@@ -93,7 +93,9 @@ def run(*, quick: bool, part: str | None, figure: int | None, data: Path | None,
 
 
 def ratio_row(name: str, size: RatioSize, data: Path | None) -> dict[str, Any]:
-    """Measure a row of part ``ratios``."""
+    """Measure the row ``name`` of part ``ratios``, and return its figures. ``data``: the folder of recorded positions
+    of aircraft; None for simulated positions.
+    """
     return RATIO_ROWS[name](size, data)
 
 
@@ -163,7 +165,7 @@ def _case_lines(name: str, case: Mapping[str, Any]) -> list[str]:
             )
             cells.append("-" if cpu_us is None or size is None else f"{cpu_us:,.1f} / {size / 1e6:,.1f}")
         lines.append(f"| {count:,} | {' | '.join(cells)} |")
-    # incdbscan takes the first group alone.
+    # Show the counts of the first group, because incdbscan runs only this group.
     most = max((own for own in case["results"] if not own["group"]), key=lambda own: int(own["queries"]))
     for what in ("searches", "visits"):
         counted = ", ".join(f"{who} {own:,.0f}" for who, own in most[what].items())

@@ -30,7 +30,7 @@ def claims(cases: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def figures_of(cases: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of the goals of part ``paper``."""
+    """Yield the figures of part ``paper`` that have a goal, each with the name of its goal."""
     if "general" in cases:
         for count, measured in _by_count(cases["general"]["results"]).items():
             yield f"general-{count}", _total(measured, "cpu_us", EXTRA_N_SHARED) / _total(measured, "cpu_us", OWN)
@@ -77,7 +77,9 @@ _READERS = {"general": _general, "scale": _scale}
 
 
 def _sharing(cases: Mapping[str, Any]) -> Iterator[Claim]:
-    """Yield the claims about which cases save most by sharing. Each case counts at its largest number of queries."""
+    """Yield the claims about which cases save most by sharing. Each case is compared at its largest number of
+    queries.
+    """
     names = ("count", "range", "window", "slide", "pattern", "windows")
     saved = {name: _saved([cases[name]["results"][-1]], OWN_LABELS, EXTRA_N_SHARED) for name in names if name in cases}
     one = {name: saved[name] for name in names[:4] if name in saved}

@@ -64,8 +64,8 @@ def variation(clusters: Sequence[int]) -> float:
 
 
 def check_variation(case: str, clusters: Sequence[int]) -> float:
-    """Return the variation of a run. Raise RuntimeError if the variation is too small, because equal labels prove
-    little for similar queries.
+    """Return the variation of a run: the ratio of the largest to the smallest number of clusters. Raise RuntimeError if
+    the variation is too small, because equal labels prove little if all queries find similar clusters.
     """
     found = variation(clusters)
     if found < LEAST_VARIATION:

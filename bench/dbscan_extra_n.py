@@ -54,8 +54,8 @@ class RangeSearch:
 
 
 class PredictedViews:
-    """The predicted views of one query. Each view has the neighbour counts and the cluster memberships of its points.
-    All views share the lists of neighbours.
+    """The predicted views of one query. A predicted view contains, for one future window, the number of neighbours and
+    the cluster of each known point of the window. All views share the lists of neighbours.
     """
 
     def __init__(self, query: BenchQuery) -> None:
@@ -88,8 +88,8 @@ class PredictedViews:
 
 
 class ExtraN:
-    """The contender Extra-N for several queries. With ``is_shared``, all queries share one range search per point, with
-    the largest eps of the queries.
+    """The contender Extra-N for several queries. If ``is_shared`` is true, one range search per point, with the largest
+    eps, serves all queries. If it is false, each query has a separate search.
 
     ``search_s``: the processor time of searches. ``searches`` and ``visits``: the numbers of searches and of neighbours
     visited.

@@ -86,7 +86,9 @@ def _first_open(point: int, least_view: int, slide: int, parents: Array, window:
 
 @compiled
 def _kept(lists: Array, lengths: Array, place: int, least: int) -> None:
-    """Remove the neighbours older than the point ``least`` from the list of the point at index ``place``."""
+    """Remove from the list of the point at index ``place`` the neighbours that are older than point number ``least``,
+    because these have expired.
+    """
     kept = 0
     for k in range(lengths[place]):
         if lists[place, k] >= least:

@@ -1,4 +1,4 @@
-"""The goals of standing DBSCAN queries, which were set before any measurement, and their comparison with measured
+"""The goals of the DBSCAN benchmark, which were set before any measurement, and their comparison with measured
 figures.
 """
 
@@ -18,8 +18,9 @@ _TIMES, _MB, _US = "{:.2f} x", "{:.1f} MB", "{:.1f} us"
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal. ``against``: the rival that the engine is compared with, or the name of the figure. ``value``: the bound
-    of the figure, which is a minimum. With ``is_least`` false, the bound is a maximum.
+    """A goal of a part of the DBSCAN benchmark. ``against``: the rival that the engine is compared with, or the name of
+    the figure. ``value``: the bound of the figure. The bound is a minimum if ``is_least`` is true, and a maximum
+    otherwise.
 
     ``value`` is None if the figure is only reported. ``form``: the format of the figure and of the bound, with the
     unit.
@@ -113,8 +114,8 @@ GOALS: Mapping[str, Goal] = {
     "served-rate": Goal("served", "through Kafka, 1,000 queries", "throughput", 5_000.0, "{:,.0f} records/s"),
     "served-routing": Goal("served", "through Kafka, 1,000 queries", "routing without them", 0.9),
 }
-"""The goals by name, in the order of the table. If a goal says that a figure stays equal, the bound permits 10 % more
-for a cost and 1 % more for a state.
+"""The goals by name, in the order of the table. For a goal that a figure does not grow, the bound permits 10 % more for
+a cost, and 1 % more for the size of a state.
 """
 
 NOT_RUN = "its part was not run"

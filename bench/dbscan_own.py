@@ -1,5 +1,5 @@
-"""The engine's contenders. One runs the operator from messages to records. The others compute only the labels: one for
-all queries together, one for each query separately.
+"""The contenders that run the engine. One runs the whole DBSCAN operator, from feed messages to output records. The
+others compute only labels: one for all queries together, and one for each query separately.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ Take = Callable[[int, int, Labels], None]
 
 POINTS_MAX = 200_000
 WRITER, TRACK, TIME, SELECTION = "5f0b3b9e01c7", "d41c9e0273d1", "3b9e01c75f1d", "a41c9e0273d15b88"
-"""Names in messages, as long as those of a daemon."""
+"""Names in the messages of the benchmark. They are as long as the names that a daemon writes, so the messages have a
+realistic size.
+"""
 
 BEGIN_US, APART_US, FIRST_OFFSET = 1_780_272_000_000_000, 10_000, 5_000_000
 """The time of the first point in microseconds (2026-06-01), the time from point to point, and the offset of the first

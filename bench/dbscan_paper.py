@@ -36,8 +36,9 @@ _INCREMENTAL = 20
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test case of the paper: its figures, the ranges of its queries, and the numbers of queries. If ``counts`` is
-    empty, the numbers are those of the size. ``groups``: true if several groups of queries are drawn.
+    """A test case of the paper. ``figures``: the numbers of the paper's figures. ``ranges``: the ranges from which the
+    parameters of queries are drawn. ``counts``: the numbers of queries; if empty, the numbers in `PaperSize`.
+    ``groups``: true if several groups of queries are drawn.
     """
 
     figures: tuple[int, ...]
@@ -195,7 +196,7 @@ def _incremental(values: Floats, queries: Sequence[BenchQuery], size: PaperSize)
         return {}, 0
     step, share = max(1, round(_STEP * size.share)), size.points / len(values)
     figures: dict[str, list[float]] = {name: [] for name in ("cpu_us", "bytes", "held_bytes", "searches", "visits")}
-    # The first call imports, and warms.
+    # The first call is not measured, because it imports the package and fills caches.
     run_through(Incremental(values, queries[:1]), queries[0].window, step)
     for query in queries[: min(_INCREMENTAL, size.most_queries)]:
         start_s = time.process_time()

@@ -1,4 +1,6 @@
-"""Peers of DBSCAN queries: packages that cluster points, which differ in border points and rounding."""
+"""The peers of the DBSCAN benchmark: Python packages that cluster points. Their results differ from the engine's in
+border points and rounding.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,7 @@ def hdbscan_cuts(points: Floats, min_samples: int, radii: Sequence[float]) -> li
     import hdbscan
 
     with warnings.catch_warnings():
-        # scikit-learn's names of some arguments have changed since.
+        # The package passes arguments whose names are deprecated in scikit-learn, so ignore the warnings.
         warnings.simplefilter("ignore")
         tree = hdbscan.HDBSCAN(
             min_cluster_size=2,

@@ -32,7 +32,8 @@ class PointStream:
 def aircraft(folder: Path | None, count: int) -> PointStream:
     """Return positions of aircraft: recorded positions of the folder, or simulated positions if the folder has none.
 
-    A stream that is too short is repeated. A window shorter than one repetition contains no point twice.
+    If there are fewer than ``count`` positions, the stream repeats them. A window that is shorter than a repetition
+    contains no point twice.
     """
     file = None if folder is None else folder / AIRCRAFT_FILE
     if file is not None and file.is_file():

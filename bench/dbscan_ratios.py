@@ -62,7 +62,7 @@ def many(key: str, size: RatioSize, share: float, eps: tuple[float, float], data
             windows.found.clear()
             spent_s = next(slides(contender, low, slide, 1))
             if not turn:
-                # The first slide warms all of them.
+                # The first slide is not measured, because it fills the caches of all contenders.
                 _warm(stream.values[low : low + slide], queries[0])
                 continue
             seconds["asc"].append(spent_s)
@@ -87,8 +87,8 @@ def _warm(points: Floats, query: BenchQuery) -> None:
 
 
 def _some(queries: Sequence[BenchQuery], count: int) -> dict[int, BenchQuery]:
-    """Return a sample of the queries by index. The sample has every k-th query of the queries sorted by
-    window and eps.
+    """Return a sample of ``count`` queries by their index in ``queries``. Sort the queries by window and eps, and
+    select them at equal distances, so that the sample covers all sizes of windows.
     """
     order = sorted(range(len(queries)), key=lambda place: (queries[place].window, queries[place].eps))
     chosen = [order[len(order) * number // count] for number in range(min(count, len(order)))]
@@ -209,8 +209,8 @@ def single(key: str, size: RatioSize, neighbours: int, data: Path | None) -> dic
 
 
 def _radius(points: Floats, neighbours: int) -> float:
-    """Return the radius within which a point has ``neighbours`` neighbours. The radius is the median over every
-    fiftieth point.
+    """Return the radius within which a typical point has ``neighbours`` neighbours: the median of these radii over
+    every fiftieth point.
     """
     distances = [np.sort(np.hypot(*(points - points[row]).T))[neighbours - 1] for row in range(0, len(points), 50)]
     return float(np.median(distances))

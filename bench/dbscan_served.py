@@ -88,7 +88,7 @@ def served(size: ServedSize, data: Path | None) -> dict[str, Any]:
 
 
 def figures_of(part: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of the goals of part ``served``."""
+    """Yield the figures of part ``served`` that have a goal, each with the name of its goal."""
     if part:
         yield "served-rate", part["rate"]
         yield "served-routing", part["routing_ratio"]
@@ -96,7 +96,7 @@ def figures_of(part: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
 
 @contextmanager
 def _daemon(folder: Path, size: ServedSize, queries: Sequence[BenchQuery]) -> Iterator[DaemonProcess]:
-    """Yield a daemon with its own Kafka, because daemons on one Kafka share the feed of a stream."""
+    """Yield a daemon with a separate Kafka, because daemons on the same Kafka would share the feed of a stream."""
     folder.mkdir()
     with EmbeddedKafka(folder / "kafka") as kafka:
         daemon = configured(folder, kafka, size)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RatioSize:
-    """The size of part ``ratios``. ``share``: the factor by which windows are shortened. ``queries``: the number of
-    queries of a row. ``peer_queries``: the number of queries that a peer runs. ``runs``: the number of timed runs.
-    ``slides``: the number of slides before a late slide.
+    """The size of part ``ratios``. ``share``: the factor, at most 1, by which the lengths of windows are multiplied.
+    ``queries``: the number of queries of a row. ``peer_queries``: the number of queries that a peer runs. ``runs``: the
+    number of timed runs. ``slides``: the number of slides before a late slide.
 
     ``is_quick``: true if the run is a quick test, whose times are not meaningful.
     """
@@ -26,10 +26,11 @@ class RatioSize:
 class PaperSize:
     """The size of the paper's experiments.
 
-    ``points``: the points of a stream. ``incremental_points``: the points for incdbscan. ``groups``: the groups of
-    queries. ``runs``: the timed runs. ``share``: the factor by which windows are shortened. ``counts`` and ``scales``:
-    the numbers of queries of the general case and of the scaling case. ``most_queries``: the largest number of queries
-    that Extra-N runs without extrapolation.
+    ``points``: the number of points of a stream. ``incremental_points``: the number of points that incdbscan processes.
+    ``groups``: the number of groups of queries. ``runs``: the number of timed runs. ``share``: the factor, at most 1,
+    by which the lengths of windows are multiplied. ``counts`` and ``scales``: the numbers of queries of the general
+    case and of the scaling case. ``most_queries``: the largest number of queries that Extra-N runs without
+    extrapolation.
     """
 
     points: int
@@ -51,7 +52,8 @@ QUICK_PAPER = PaperSize(1_000, 600, 1, 1, 0.1, (20, 40, 60), (10, 20), 10, is_qu
 @dataclass(frozen=True, slots=True)
 class ServedSize:
     """The size of part ``served``. ``routed``: the number of routed records. ``records``: the number of records whose
-    windows are timed. ``batch``: the records of a batch. ``share``: the factor by which windows are shortened.
+    windows are timed. ``batch``: the number of records of a batch. ``queries``: the number of DBSCAN queries.
+    ``rounds``: the number of rounds. ``share``: the factor, at most 1, by which the lengths of windows are multiplied.
     """
 
     routed: int

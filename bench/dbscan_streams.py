@@ -1,5 +1,5 @@
-"""Rows of part ``ratios`` of the DBSCAN benchmark: incremental contenders, dense heaps, the sizes of messages and
-state, and late slides.
+"""Rows of part ``ratios`` of the DBSCAN benchmark. They measure incremental contenders, dense heaps of points, the
+sizes of messages and states, and slides late in a stream.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def incremental(key: str, size: RatioSize, window: int, slide: int, data: Path |
         contenders[INCDBSCAN] = Incremental(
             stream.values, [query], lambda _, end, found: numbers.__setitem__(end, found)
         )
-    # incdbscan inserts points only at the end of a window, so the first windows are run as one.
+    # Do not measure the first two windows. Incdbscan inserts points only at the end of a window, so its first step
+    # inserts the points of a whole window.
     for own in contenders.values():
         run_through(own, window + slide, slide)
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
@@ -92,7 +93,7 @@ def dense_heaps(size: RatioSize) -> dict[str, Any]:
 
 def _grown_bytes(points: Floats, asked: list[Setting]) -> int:
     """Compute labels, and return the bytes by which the peak memory of this process exceeds the memory before."""
-    # Reset the peak of the memory.
+    # Writing 5 resets the peak memory (VmHWM) that the kernel reports for this process.
     Path("/proc/self/clear_refs").write_text("5")
     before = _memory_bytes("VmRSS")
     labels(points, asked)
@@ -124,8 +125,8 @@ def sizes(size: RatioSize, data: Path | None) -> dict[str, Any]:
 
 
 def later(size: RatioSize, data: Path | None) -> dict[str, Any]:
-    """Measure the processor time and the bytes of state of a late slide and of an early slide. The stream repeats the
-    same points.
+    """Measure the processor time of a slide and the bytes of the operator's state, early and late in a stream. Their
+    difference shows whether they grow with time. The stream repeats the same points.
 
     The stream repeats after ten slides, so every tenth window has the same points in the same order.
     """

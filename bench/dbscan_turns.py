@@ -1,5 +1,5 @@
-"""Streaming contenders that run alternately: the time and the peak memory of each, and a check that all results are
-equal.
+"""Functions that run streaming contenders alternately, measure the time and the peak memory of each, and check that all
+results are equal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from asc.operators.dbscan.chains import Labels
 
 
 class Streaming(Protocol):
-    """A contender that receives points in order."""
+    """A contender of the DBSCAN benchmark, which receives the points of a stream in order."""
 
     def advance(self, low: int, high: int) -> None:
         """Process the points from ``low`` to before ``high``."""
@@ -28,7 +28,7 @@ Make = Callable[[], Streaming]
 
 
 def run_through(contender: Streaming, points: int, step: int, begin: int = 0) -> None:
-    """Pass the points to a contender, ``step`` points at a time."""
+    """Pass the points from number ``begin`` to before number ``points`` to a contender, ``step`` points at a time."""
     for low in range(begin, points, step):
         contender.advance(low, min(low + step, points))
 

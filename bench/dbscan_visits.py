@@ -22,8 +22,8 @@ def visits_of(points: Floats, settings: Sequence[Setting], neighbours: Neighbour
     """Return the number of neighbours that :func:`asc.operators.dbscan.labels.labelled` visits for the same arguments.
 
     The pairs of a window are visited twice when they are gathered, and again in the list of each point. Then each chain
-    visits neighbours to count them, to unite clusters and to label points. Settings that use cells visit no stored
-    neighbour, and count 0.
+    visits neighbours to count them, to unite clusters and to label points. Settings for which the engine uses cells
+    instead of neighbour lists count 0.
     """
     places = {setting: neighbours.rank(setting.radius) for setting in dict.fromkeys(settings)}
     stored = [(setting, rank) for setting, rank in places.items() if rank is not None and setting.first < len(points)]

@@ -46,8 +46,8 @@ Case = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A kind of queries and a kind of drift. ``queries`` makes queries from a number of queries and a seed. ``drift``
-    makes the drift of a stream from a number of segments and a seed.
+    """A kind of queries together with a kind of drift. ``queries``: a function that draws queries, given their number
+    and a seed. ``drift``: a function that draws the drift of a stream, given the number of segments and a seed.
     """
 
     title: str
@@ -77,9 +77,10 @@ attributes do.
 class Size:
     """The size of the comparison.
 
-    It has the number of seeds and the tuples of a batch by number of queries, the segments of a stream, and the batches
-    of a segment. It also has the measured runs of a batch, the batches between two measurements of the monitor, and the
-    tuples of a sample.
+    ``cases``: by number of queries, the number of seeds and the number of tuples of a batch. ``segments``: the number
+    of segments of a stream. ``batches``: the number of batches of a segment. ``runs``: the number of measured runs of a
+    batch. ``period``: the number of batches between two measurements of the monitor. ``sample``: the number of tuples
+    of a sample.
     """
 
     cases: Mapping[int, tuple[int, int]]
@@ -97,7 +98,8 @@ QUICK = Size({1_000: (2, 2_000)}, 2, 6, 1, 2, 2_000)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``monitor-drifting.json`` and its plot, and return the content of the file."""
     size = QUICK if quick else FULL
-    # A monitor whose first measurement compiles kernels is charged for them.
+    # Compile the kernels in advance. Otherwise their compilation would count as time of the monitor's first
+    # measurement.
     compile_kernels()
     wanted = [
         (name, queries, seed)
@@ -143,7 +145,8 @@ def _case(scenario: Scenario, queries: int, seed: int, size: Size) -> dict[str, 
     plan, rows = compile_plan(workload.standing_queries()), size.cases[queries][1]
     stream = drift.batches(size.batches, rows, domain=workload.domain, seed=seed)
     batches = [batch_of(plan, tuples) for tuples in stream]
-    # From the same distribution as the beginning of the stream, but other tuples, as many as a sample has.
+    # Draw the tuples of the first sample from the distribution at the beginning of the stream, but not from the tuples
+    # of the stream.
     initial = drift.beginning(size.sample, domain=workload.domain, seed=seed)
     first = [batch_of(plan, initial.slice(start, rows)) for start in range(0, size.sample, rows)]
     fixed = fixed_plans(plan, batch_of(plan, initial), drawn_from(batches, size.sample))

@@ -1,5 +1,5 @@
-"""A comparison of methods of ordering the constructs of a plan over a drifting stream. The methods are timed
-alternately, batch by batch.
+"""A comparison of methods of ordering the constructs of a plan, over a stream whose distribution changes slowly. The
+methods are timed alternately, batch by batch.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ Find = Callable[[Block, Sample], Order]
 
 
 def batch_of(plan: Plan, tuples: pa.Table) -> Batch:
-    """Return the columns of a plan's p-attributes in the form that the executor takes."""
+    """Return the values of a plan's p-attributes over ``tuples``, as the list of Arrow columns that the executor
+    takes.
+    """
     return [tuples[attribute.sql] for attribute in plan.p_attributes]
 
 
@@ -132,7 +134,7 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
 
     @property
     def own_s(self) -> float:
-        """The processor time in seconds that the monitor's thread has used so far."""
+        """The seconds of processor time that the thread of the monitor has used so far."""
         return self._monitor.totals.monitor_s
 
     @property

@@ -1,5 +1,5 @@
-"""The cost of events for many objects: operator state in sixteen parts compared with a state per object, in Spark and
-in plain Python.
+"""The cost of events for many objects. The benchmark compares operator state in sixteen parts, as in the broker, with a
+separate state for each object, in Spark and in plain Python.
 """
 
 from __future__ import annotations
@@ -68,9 +68,10 @@ QUICK = Size(400, 2)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``events.json`` into the folder, and return the content of the file.
 
-    Spark processes the same observations in two ways: with a state per part, as in the broker, and with a group and a
-    state per object. The function for one object supports only enter and exit. The observations also go through both
-    functions without Spark. Raises RuntimeError if the two ways output different numbers of events.
+    Spark processes the same observations by two methods. The broker's method has a state for each of the sixteen parts
+    of the feed. The other has a group and a state for each object. The function for one object supports only enter and
+    exit. The observations also go through both functions without Spark. Raises RuntimeError if the two methods output
+    different numbers of events.
     """
     size = QUICK if quick else FULL
     batches = list(_observations(size))
@@ -152,8 +153,8 @@ def _write_feed(folder: Path, batches: list[list[Observation]]) -> None:
 def _streamed(
     spark: SparkSession, folder: Path, method: str, made: Callable[[DataFrame], DataFrame]
 ) -> tuple[float, int]:
-    """Process the feed with Spark. Return the median seconds of a batch, without the first batch, and the number of
-    events.
+    """Process the feed in ``folder`` with Spark. Return the median seconds of a batch, without the first batch, and the
+    number of output events.
     """
     session = spark.newSession()
     for name, value in STATE_OPTIONS.items():
@@ -217,8 +218,8 @@ def object_task(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -
 
 
 def _in_python(batches: list[list[Observation]]) -> list[dict[str, Any]]:
-    """Measure microseconds per record in Python without Spark: with the broker's function, and with a plain dictionary
-    of objects.
+    """Measure the microseconds per record in Python without Spark, for the broker's function and for a function that
+    stores objects in a dictionary.
 
     The time of the broker's function includes decoding the messages, and reading and writing the state. The time of the
     dictionary includes neither, and the dictionary supports only enter and exit.

@@ -1,4 +1,6 @@
-"""Common parts of all experiments: seeds, claims decided by confidence intervals, and result files."""
+"""Functions that all experiments of the paper use: the choice of seeds, the decision of claims by confidence intervals,
+and the writing of result files.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,10 @@ def seeds_in(cases: Iterable[Mapping[str, Any]]) -> list[int]:
 class Claim:
     """A claim of the paper compared with the measured result.
 
-    ``holds``: the claim holds for the means over the seeds. ``certain``: the whole interval has the same result, so
-    that other seeds would hardly change the result. ``seeds``: the number of seeds for which the claim holds.
-    ``evidence``: other measured facts that explain why the claim does not hold.
+    ``claim``: the claim in words. ``paper``: the paper's figure. ``ours``: the measured figure. ``holds``: true if the
+    claim holds for the means over the seeds. ``certain``: true if the claim has the same result in the whole confidence
+    interval, so that other seeds would hardly change the result. ``seeds``: the number of seeds for which the claim
+    holds. ``evidence``: other measured facts that explain why the claim does not hold.
     """
 
     claim: str
@@ -122,7 +125,9 @@ def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence:
 
 
 def _places(lines: Sequence[Line]) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
-    """Return, for each position along the lines, the x values and the y values of all seeds."""
+    """Return, for each position along the lines, two tuples: the x values and the y values of the lines of all seeds at
+    the position.
+    """
     xs, ys = (zip(*series, strict=True) for series in zip(*lines, strict=True))
     return list(zip(xs, ys, strict=True))
 

@@ -1,8 +1,8 @@
 """SEQ_best and SEQ_worst: the fixed orders of lowest and highest cost on a sample (section 7 of the paper).
 
-After a set of constructs, a tuple is alive exactly if some conjunct fails on none of the constructs, in whatever order
-they come. So the cost of an order is the sum, over its proper prefixes, of the tuples alive after the prefix. The best
-and the worst order are the shortest and the longest path through the 2^n subsets.
+A tuple is alive after a set of constructs if some conjunct fails on none of these constructs. This does not depend on
+the order of the constructs. So the cost of an order is the sum, over its proper prefixes, of the number of tuples that
+are alive after the prefix. The best and the worst order are the shortest and the longest path through the 2^n subsets.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ Counts = npt.NDArray[np.int64]
 class FixedSequences:
     """The orders of lowest and highest cost on a sample of ``tuples``.
 
-    ``exact``: true if no order is better or worse on the sample. Otherwise the macro-sequence and its reverse were
-    improved by moving one construct at a time until no move helped. ``least``: the mean number of constructs that a
-    tuple needs if the order is chosen for each tuple; None if the sequences are not exact.
+    ``exact``: true if the two orders are proven to have the lowest and the highest cost on the sample. If false, they
+    were found by local search: the macro-sequence and its reverse were improved by moving one construct at a time until
+    no move helped. ``least``: the mean number of constructs that a tuple needs if the order is chosen for each tuple;
+    None if the sequences are not exact.
     """
 
     best: tuple[int, ...]
@@ -83,8 +84,8 @@ def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least
     """Count the tuples alive after each subset of the constructs, sixty-four tuples at a time. Each bit of ``after[S]``
     represents one tuple, and is 1 if the tuple is alive after the subset S.
 
-    First, for each conjunct, only the largest such subset is marked: all constructs on which the tuple passes the
-    conjunct. Then every subset receives the marks of its supersets.
+    First, for each conjunct, mark only the largest subset after which the tuple is alive: all constructs on which the
+    tuple passes the conjunct. Then copy the marks of each subset to all of its subsets.
     """
     constructs, tuples = regions.shape
     subsets = alive.size
@@ -112,7 +113,7 @@ def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least
                     after[subset] |= after[subset + step]
         dead[:] = np.uint64(0)
         block = 1 << low_bits
-        for first in range(0, subsets, block):  # what follows stays within the cache
+        for first in range(0, subsets, block):  # This part of the arrays fits into the processor's cache.
             for i in range(low_bits):
                 step = 1 << i
                 for base in range(first, first + block, 2 * step):

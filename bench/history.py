@@ -1,4 +1,6 @@
-"""Cubes that last: records with many views, a year by month, ageing, chosen views, shards, and backfills."""
+"""The benchmark of cubes over long times. It measures folds into many views, questions by month over a year, ageing,
+the optimiser's views, the split of shards, and backfills.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ ROWS: Rows = {
 
 
 def run(*, quick: bool, rows: Sequence[str], output_dir: Path) -> dict[str, Any]:
-    """Measure some rows, or all if none is named. Write ``history.json`` into the folder, and the plot ``history`` if
-    the row ``views`` is measured. Return the content of the file.
+    """Measure the rows ``rows``, or all rows if ``rows`` is empty. Write ``history.json`` into the folder, and the plot
+    ``history`` if the row ``views`` is measured. Return the content of the file.
 
     A run of some rows writes ``history-NAMES.json`` instead, and does not change the file of a whole run. Raises
     RuntimeError if a rival has a different answer; then no figure is printed.

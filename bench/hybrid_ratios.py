@@ -56,7 +56,9 @@ Cell = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The position of a cell in the table."""
+    """The position of a cell in the table of ratios. ``data_set``: the name of the data set. ``predicates``: FEW or
+    MANY. ``queries`` and ``attributes``: the numbers of queries and of p-attributes.
+    """
 
     data_set: str
     predicates: str
@@ -156,8 +158,8 @@ def is_above(cell: Cell, kind: str) -> bool:
 
 
 def verdict(cells: Sequence[Cell], kind: str) -> str:
-    """Return the text that says in which cells a kind of sequence certainly costs less than SEQ_best. The text also
-    says in how many cells with the largest number of queries this holds.
+    """Return a text that lists the cells in which a kind of sequence costs less than SEQ_best with 95 % confidence. The
+    text also says in how many cells with the largest number of queries this holds.
     """
     below = [cell for cell in cells if is_below(cell, kind)]
     above = sum(is_above(cell, kind) for cell in cells)

@@ -47,5 +47,5 @@ def idle_daemon(spark: SparkSession, folder: Path, stream: str, schema_file: Pat
 
 def client_of(daemon: Daemon) -> httpx.Client:
     """Return an HTTP client of a daemon's API."""
-    # The proxies of the environment could not reach a loopback address.
+    # Ignore the proxy settings of the environment, because a proxy cannot reach a loopback address.
     return httpx.Client(base_url=daemon.url, timeout=_REQUEST_S, trust_env=False)

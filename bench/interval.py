@@ -17,7 +17,7 @@ class Interval:
     """The mean of some independent values and Student's interval around it. For a single value, both ends equal the
     value.
 
-    Tables, plots and verdicts use no other statistic, so they agree.
+    Tables, plots and verdicts all use this interval, so they cannot contradict each other.
     """
 
     mean: float
@@ -39,7 +39,7 @@ class Interval:
 
     @property
     def half(self) -> float:
-        """The distance from the mean to either end of the interval."""
+        """Half the width of the interval: the distance from the mean to either end."""
         return self.high - self.mean
 
     def __str__(self) -> str:

@@ -34,8 +34,8 @@ created during the warm-up.
 
 _FIRST_S = 1.0
 _FEWEST = 0.9
-"""The least share of the expected deliveries. If fewer arrive, this is no random variation: deliveries are late or
-lost.
+"""The least share of the expected deliveries that must arrive. A smaller share is no random variation: deliveries are
+late or lost.
 """
 
 _LAST_S = 5.0
@@ -49,7 +49,8 @@ class Size:
     ``queries``: the numbers of standing queries. ``rates``: the loads in records per second, each of which lasts
     ``seconds``. ``changed_rate``: the load during which ``changes`` queries are changed. This load runs with the first
     number of queries that is not smaller than ``changes``. ``single_rates``: loads of a few records per second, with
-    the smallest number of queries. ``floor_rates``: the loads for the minimum of a micro-batch.
+    the smallest number of queries. ``floor_rates``: the loads, in records per second, with which the smallest possible
+    Spark job is measured.
     """
 
     queries: tuple[int, ...]
@@ -176,8 +177,8 @@ def _loaded(daemon: DaemonProcess, queries: int, rate: float, seconds: float, ch
 
 
 def _change(daemon: DaemonProcess, changes: int, seconds: float, took: list[float], ended: threading.Event) -> None:
-    """Make ``changes`` changes of queries, spread over ``seconds``. For each change, append the seconds until its
-    answer to ``took``.
+    """Register or replace queries ``changes`` times, spread over ``seconds``. For each change, append the seconds until
+    the API's answer to ``took``.
     """
     begin = time.monotonic()
     for number in range(changes):

@@ -1,5 +1,5 @@
-"""The performance of the executor alone on one thread: tuples per second, bytes per query and build time, compared with
-brute force.
+"""The performance of the executor on one thread, without Spark and Kafka: time per tuple, bytes per query and build
+time, compared with brute force.
 """
 
 from __future__ import annotations

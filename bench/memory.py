@@ -1,4 +1,4 @@
-"""The memory of a process and its descendants."""
+"""The measurement of the memory of a process and its descendants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Cases in which a hybrid-sequence costs more than its macro-sequence, and variants that follow fewer micro-arrows."""
+"""Functions that explain why a hybrid-sequence costs more than its macro-sequence, by the costs of variants that follow
+fewer micro-arrows.
+"""
 
 from __future__ import annotations
 

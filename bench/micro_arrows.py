@@ -1,5 +1,5 @@
-"""Figure 8: the micro ratio xi and the relative cost omega by the standard deviation of the number of ones
-per region.
+"""Figure 8 of the paper: the micro ratio xi and the relative cost omega, by the standard deviation of the number of
+ones per region. The micro ratio is the share of micro-arrows among the arrows followed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ _SHOWN = {
 
 
 def figure_8(name: str, shape: PredicateShape, scale: float, output_dir: Path) -> Result:
-    """Measure D1 with predicate sets of one shape and different concentrations around hot values."""
+    """Measure the micro ratio and the relative cost over data set D1. The predicate sets have the same parameters,
+    except for different concentrations around hot values.
+    """
     wanted = [(concentration, seed) for concentration in CONCENTRATIONS for seed in seeds_of(scale)]
     cases = [
         _case(with_concentration(shape, concentration), seed, scale)
@@ -105,7 +107,9 @@ def _claims(cases: list[dict[str, Any]]) -> list[Claim]:
 
 
 def _lines(cases: list[dict[str, Any]], key: str) -> list[Line]:
-    """Return the figure ``key`` of the cases by their realised deviation, with one line per seed."""
+    """Return a line of the plot for each seed. Its x values are the measured standard deviations of the cases, and its
+    y values are the figures ``key``.
+    """
     own = [[case for case in cases if case["seed"] == seed] for seed in seeds_in(cases)]
     return [([case["realised"]["deviation"] for case in line], [case[key] for case in line]) for line in own]
 

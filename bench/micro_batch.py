@@ -1,5 +1,5 @@
-"""The minimum time of a micro-batch, measured with the smallest Spark jobs that read from Kafka, call Python, and
-write.
+"""The minimum latency of a Spark micro-batch, measured with the smallest jobs that read from Kafka, call Python, and
+write to Kafka.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ it has a cost and no gain. ``on``: the monitor also changes the sequences.
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the rows of a batch, the numbers of predicates, and the rounds. In each round, a
-    batch runs once in every mode.
+    """The size of the measurement. ``rows``: the number of rows of a batch. ``predicates``: the numbers of predicates.
+    ``rounds``: the number of rounds, in each of which a batch runs once in every mode.
 
     ``warm_up``: the number of earlier rounds, which are not counted.
     """
@@ -98,11 +98,12 @@ def cost(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     to read and write topics would only lower the monitor's share.
     """
     size = QUICK if quick else FULL
-    # If the first measurement compiled kernels, the monitor would rest for the rest of the run.
+    # Compile the kernels in advance. If the monitor's first measurement compiled them, the monitor would exceed its
+    # share of a core and pause until the end of the run.
     compile_kernels()
     spark = spark_session(app_name="asc-bench-monitor", driver_memory="6g")
-    # The default settings, except that each batch is a period and each check measures (mu = 0), within max_core_share.
-    # Each mode has only a part of the elapsed time, so its share is divided by the number of modes.
+    # Use the default settings, except that each batch is a period and each check measures (mu = 0), within
+    # max_core_share. The modes alternate, so the share of each mode is divided by the number of modes.
     settings = MonitorConfig(lambda_tuples=size.rows, mu=0.0)
     settings = settings.model_copy(update={"max_core_share": settings.max_core_share / len(MODES)})
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
@@ -154,8 +155,8 @@ def _shown(cost: dict[str, float]) -> str:
 
 
 class _Pipeline:
-    """A pipeline of batches in one mode of the monitor: the running plan, which is shipped after each change, and the
-    monitor.
+    """A pipeline that runs batches in one mode of the monitor. It has a running plan, which is shipped to the workers
+    after each change, and the monitor.
     """
 
     def __init__(self, spark: SparkSession, plan: Plan, mode: str, settings: MonitorConfig, folder: Path) -> None:
@@ -224,7 +225,8 @@ def _compared(
             frame = frames[number % len(frames)]
             if number == 0:
                 before = {mode: pipelines[mode].monitor.totals for mode in MODES}
-            # Each mode follows each other mode about equally often, because a batch affects the time of the next one.
+            # Vary the order of the modes so that each mode follows each other mode about equally often, because a batch
+            # affects the time of the next batch.
             for mode in orders[number // len(frames) % len(orders)]:
                 start_cpu_s = cpu_s()
                 taken = timed(lambda: pipelines[mode].batch(frame))  # noqa: B023

@@ -1,4 +1,6 @@
-"""The cost of near queries with many objects: one tick of a near query, compared with shapely's tree of points."""
+"""The cost of near queries with many objects. The benchmark measures a tick of a near query, and compares its search
+for pairs with shapely's tree of points.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +56,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything, write ``near.json`` into the folder, and return the content of the file.
 
     The objects are over Europe. In each tick, every object is observed once and has moved as far as an aircraft flies.
-    A tick covers the operator's work from messages to outputs in one thread, and reads and writes its state. Raises
-    RuntimeError if the k-d tree and shapely's tree find different pairs.
+    The time of a tick covers the operator's work from messages to outputs in one thread, and the reading and writing of
+    its state. Raises RuntimeError if the k-d tree and shapely's tree find different pairs.
     """
     size = QUICK if quick else FULL
     result = {
@@ -110,7 +112,8 @@ def _measured(count: int, ticks: int) -> dict[str, Any]:
         state = Ticks.of_bytes(content)
         ended = time.perf_counter()
         if tick:
-            # The first tick is not counted, because all near pairs are new in it.
+            # Exclude the first tick, because all near pairs are new in it, so that it has more outputs than later
+            # ticks.
             event_count += len(events)
             for name, seconds in (
                 ("messages_s", read - start_s),
@@ -156,7 +159,8 @@ def _by_str_tree(x: Reals, y: Reals) -> int:
     half = np.sin((high - low) / 2) ** 2
     half += np.cos(low) * np.cos(high) * np.sin(np.radians(x[second] - x[first]) / 2) ** 2
     far_m = 2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(half))
-    # As near to the distance as this, the sum by Python's ``math`` decides.
+    # For pairs whose distance differs from DISTANCE_M by less than a millimetre, the exact distance by Python's
+    # ``math`` decides.
     doubtful = np.flatnonzero(np.abs(far_m - DISTANCE_M) < 1e-3)
     sure = int(np.count_nonzero(far_m[np.abs(far_m - DISTANCE_M) >= 1e-3] <= DISTANCE_M))
     places = ((x[first[i]], y[first[i]], x[second[i]], y[second[i]]) for i in doubtful)

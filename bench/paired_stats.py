@@ -12,7 +12,7 @@ _RESAMPLES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The share of throughput that one alternative loses compared with the other, with the 95 % confidence interval."""
+    """The share of throughput that an alternative loses compared with a base, with its 95 % confidence interval."""
 
     share: float
     low: float
@@ -38,7 +38,7 @@ def loss_of(measured: Sequence[float], base: Sequence[float]) -> Loss:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The ratio of one alternative's time to the other's time, with the 95 % confidence interval."""
+    """The ratio of an alternative's time to the time of a base, with its 95 % confidence interval."""
 
     ratio: float
     low: float

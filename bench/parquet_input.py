@@ -1,4 +1,4 @@
-"""Tuples as a Parquet input of several files, for benchmarks that run Spark."""
+"""A function that writes tuples to several Parquet files, which benchmarks read with Spark."""
 
 from __future__ import annotations
 

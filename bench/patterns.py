@@ -30,8 +30,8 @@ WORKLOAD = "log lines"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the numbers of queries, the number of lines, and the runs of each contender.
-    ``looks``: the largest number of (line, query) pairs in one run of a rival.
+    """The size of the measurement: the numbers of queries, the number of lines, and the number of runs of each
+    contender. ``looks``: the largest number of (line, query) pairs that a rival processes in a run.
     """
 
     queries: tuple[int, ...]
@@ -142,8 +142,8 @@ def _search_each(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], 
 
 @compiled
 def _place(data: Any, begin: int, end: int, texts: Any, first: int, last: int) -> int:  # noqa: PLR0917
-    """Search the bytes from ``begin`` to before ``end`` for the text from ``first`` to before ``last``. Return the end
-    of the first occurrence, or -1 if there is none.
+    """Search ``data`` from byte ``begin`` to before byte ``end`` for the text in ``texts`` from byte ``first`` to
+    before byte ``last``. Return the index after the first occurrence, or -1 if there is none.
     """
     length = last - first
     for start in range(begin, end - length + 1):

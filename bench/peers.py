@@ -1,5 +1,5 @@
-"""The cost of the same predicates over the same file in alternatives to the engine: a database, data frames, Spark, and
-loops.
+"""The cost of evaluating predicates over a file, compared between the engine and alternatives: a database, data frames,
+Spark, and compiled loops.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def saved(path: Path, inches: tuple[float, float], draw: Callable[[Any], None]) 
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    # Neither a date nor random names: the same result gives the same file.
+    # Write no date and no random ids into the files, so that the same result always gives the same file.
     with rc_context({"svg.hashsalt": "asc"}):
         figure = Figure(figsize=inches, layout="constrained")
         draw(figure)
@@ -90,7 +90,7 @@ def plot_peers(result: dict[str, Any], path: Path) -> bool:
 
 
 def plot_spark(result: dict[str, Any], path: Path) -> bool:
-    """Draw three panels of seconds and ratios.
+    """Draw three panels of the comparison of ``broker.match`` with Spark.
 
     The left and the middle panel have seconds over the number of predicates, and over the number of alerts: one line
     per plan, hollow if the plan was stopped. The right panel has the ratio of ``broker.match`` to the bare transport.

@@ -1,4 +1,6 @@
-"""The plots of Figure 9, of the triggers, and of the time of a search."""
+"""The plots of the benchmark of adaptation: Figure 9 of the paper, the comparison of triggers, and the time of a search
+for a sequence.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,7 @@ def _over_time(
             [own.mean for own in found],
             style,
             color=f"C{number}",
-            linewidth=4 - 3 * number / max(1, len(lines) - 1),  # so that lines which coincide are all seen
+            linewidth=4 - 3 * number / max(1, len(lines) - 1),  # Coinciding lines stay visible.
             label=f"{label} ({count:.1f} rearrangements)",
         )
     runs = next(iter(lines.values()))

@@ -1,4 +1,4 @@
-"""The plot of the monitor's gain on drifting streams."""
+"""The plot of the matching time that the monitor saves on streams whose distribution changes slowly."""
 
 from __future__ import annotations
 

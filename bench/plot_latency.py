@@ -13,7 +13,7 @@ def plot_latency(result: dict[str, Any], path: Path) -> bool:
     ready.
 
     Each number of queries has a colour; the dashed line is the smallest job of Spark. A histogram of the latencies
-    after the warm-up is below. Draw nothing if all loads run amid changes.
+    after the warm-up is below. Draw nothing if queries are changed during every load.
     """
     loads = [each for each in result["results"] if not each["changes"]]
     rates = sorted({each["rate"] for each in loads})

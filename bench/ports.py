@@ -21,6 +21,6 @@ def free_port() -> int:
         port: int = server.getsockname()[1]
         with socket.create_connection((_HOST, port)):
             accepted, _ = server.accept()
-            # The side that closes first keeps the port in TIME_WAIT.
+            # Close this side first, because the side that closes first keeps the port in TIME_WAIT.
             accepted.close()
     return port

@@ -33,7 +33,9 @@ _TEXTS = ("dest", "carrier")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the rows of the file, and the number of times that each contender sends them."""
+    """The size of the measurement: the number of rows of the file, and the number of times that each contender sends
+    the file.
+    """
 
     rows: int
     times: int
@@ -150,7 +152,7 @@ def send_ready(bootstrap_servers: str, topic: str, file: Path) -> None:
 
 
 def _send_rows(bootstrap_servers: str, topic: str, file: Path) -> None:
-    """Send rows with a simple loop: read a row, make its record, and send the record."""
+    """Send the rows of a CSV file with a simple Python loop: read a row, encode it as a record, and send the record."""
     from kafka import KafkaProducer
 
     producer: Any = KafkaProducer(bootstrap_servers=bootstrap_servers, acks="all")

@@ -1,4 +1,6 @@
-"""The stream of an experiment: tuples, one block with exact regions, and the regions that each tuple visits."""
+"""The stream of an experiment of the paper: all tuples, a plan with a single block with exact regions, and the regions
+that each tuple visits.
+"""
 
 from __future__ import annotations
 

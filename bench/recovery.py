@@ -41,9 +41,9 @@ _LIMIT_S = 240.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the numbers of standing queries, and the ways to recover. ``times``: the number of
-    kills per way and number of queries. ``rate``: the records per second. ``before_s``: the seconds for which records
-    arrive before a kill.
+    """The size of the measurement. ``queries``: the numbers of standing queries. ``methods``: the methods of recovery,
+    a restart or a standby daemon. ``times``: the number of kills for each method and number of queries. ``rate``: the
+    records per second. ``before_s``: the seconds for which records arrive before a kill.
     """
 
     queries: tuple[int, ...]
@@ -94,7 +94,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 def table(result: dict[str, Any]) -> str:
     """Return the result as lines of text.
 
-    One line per number of queries and way has the median and the maximum of its kills.
+    For each number of queries and each method of recovery, a line has the median and the maximum over the kills.
     """
     heads = ("queries", 9), ("the daemon is killed, and", 25), ("ready", 14), ("delivers", 14), ("caught up", 14)
     lines = ["  ".join(f"{head:>{width}}" for head, width in heads)]

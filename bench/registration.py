@@ -1,5 +1,5 @@
-"""The time that a user waits for a change of the standing queries, with a daemon on an embedded Kafka and an idle
-stream.
+"""The time that a user waits for a change of the standing queries: a query is added, replaced or removed. The daemon
+has an embedded Kafka and a stream without records.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     warm-up. Raises RuntimeError if a change is refused, or is answered before the running plan contains the change.
     """
     size = QUICK if quick else FULL
-    # With the options of the daemon's own session.
+    # Start Spark with the same options as the daemon does.
     spark = spark_session(app_name="asc-bench-registration", options=STREAMING_OPTIONS)
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:
         results, plan = _measured(spark, Path(folder), size)
@@ -118,7 +118,7 @@ def _measured(spark: SparkSession, folder: Path, size: Size) -> tuple[dict[str, 
             if number < size.requests:
                 _one_of_each(changes, number, texts)
             if number < size.commands:
-                # Like a typical user: without a topic, so that the daemon creates the default one.
+                # Add the query without a topic, as a typical user does, so that the daemon creates the default topic.
                 added = ("query", "add", f"added-{number}", "--where", next(texts), "--server", daemon.url)
                 changes.command(ADD, 1, added)
                 changes.command(CHECK, 0, ("query", "check", "--where", next(texts), "--schema", str(schema_file)))
@@ -147,7 +147,9 @@ class _Changes:
         self._queries = 0
 
     def send(self, what: str, more: int, method: str, path: str, content: str = "") -> None:
-        """Time one request that increases the number of queries by ``more``."""
+        """Send a request, and store its time under ``what``. ``more``: the number of queries that the request adds,
+        negative if it removes queries.
+        """
         kind = "application/x-ndjson" if what == BULK else "application/json"
         answer = self._timed(
             what, lambda: self._client.request(method, path, content=content, headers={"Content-Type": kind})
@@ -157,8 +159,8 @@ class _Changes:
         self._planned(what, more, answer.json()["version"])
 
     def command(self, what: str, more: int, arguments: Sequence[str]) -> None:
-        """Time one ``asc`` command, from the start of its process to the end. The command increases the number of
-        queries by ``more``.
+        """Run an ``asc`` command, and store the time from the start to the end of its process under ``what``. ``more``:
+        the number of queries that the command adds, negative if it removes queries.
         """
         line = [sys.executable, "-c", "from cli.main import main; main()", *arguments]
         ended = self._timed(what, lambda: subprocess.run(line, capture_output=True, text=True, check=False))

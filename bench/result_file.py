@@ -1,4 +1,4 @@
-"""The writing of a benchmark's result file."""
+"""A function that writes the result of a benchmark to a JSON file."""
 
 from __future__ import annotations
 

@@ -38,9 +38,10 @@ SMALL_BATCH = 256
 class Size:
     """The size of the measurement.
 
-    ``queries``: the numbers of queries. ``batch``: the tuples of a batch. ``evaluations``: the evaluations (tuples x
-    queries) of a rival. ``repetitions``: the runs of each contender. ``pairs``: the largest number of pairs in a batch.
-    A batch with more pairs is shortened, but not below the small batch.
+    ``queries``: the numbers of queries. ``batch``: the number of tuples of a batch. ``evaluations``: the number of
+    evaluations (tuples x queries) of a rival. ``repetitions``: the number of runs of each contender. ``pairs``: the
+    largest number of (tuple, query) pairs in a batch. A batch with more pairs is shortened, but not below a minimum
+    length.
     """
 
     queries: tuple[int, ...]
@@ -56,11 +57,11 @@ QUICK = Size((300,), 500, 200_000, 1, 1_000_000)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Contest:
-    """A workload of the contest: queries, and the same queries as ranges of codes. Predicate i belongs to query
-    ``owner[i]``. The predicate has the ranges from ``first[i]`` to before ``first[i + 1]``, and holds if the code of
-    its attribute lies in one of these ranges. ``tuples`` is a function that makes a number of tuples, and their codes
-    int32[attributes, rows]. ``dense`` has two arrays int32[attributes, queries], the least and the greatest accepted
-    codes, if each predicate is one range. Otherwise, ``dense`` is None.
+    """A workload that all contenders evaluate: queries, and the same queries as ranges of codes. Predicate i belongs to
+    query ``owner[i]``. The predicate has the ranges from ``first[i]`` to before ``first[i + 1]``, and holds if the code
+    of its attribute lies in one of these ranges. ``tuples`` is a function that makes a number of tuples, and their
+    codes int32[attributes, rows]. ``dense`` has two arrays int32[attributes, queries], the least and the greatest
+    accepted codes, if each predicate is one range. Otherwise, ``dense`` is None.
     """
 
     queries: list[Query]

@@ -1,4 +1,4 @@
-"""The time of the monitor's search for a sequence: seconds on one core by number of queries."""
+"""The time of the monitor's search for a sequence of constructs, in seconds on one core, by number of queries."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ LIMIT_S = 1.0
 def search(scale: float, output_dir: Path) -> Result:
     """Measure the seconds to find a macro-, a hybrid- and a refined hybrid-sequence from a sample.
 
-    The time of a hybrid-sequence includes the time of its macro-sequence. The tuples are uniform (D1). For uniform
-    tuples the search is slowest, because few tuples are dropped early.
+    The time of a hybrid-sequence includes the time of its macro-sequence. The tuples are uniform (D1). The search is
+    slowest for uniform tuples, because the first constructs drop few of them.
     """
     tuples = max(500, round(TUPLES * scale))
     wanted = [(queries, seed) for queries in QUERIES for seed in seeds_of(scale)]

@@ -31,7 +31,8 @@ def joined(shapes: npt.NDArray[Any], places: npt.NDArray[np.float64]) -> Callabl
     """Return a function that counts, on one thread, the pairs of a position (longitude, latitude) and a fence that
     contains the position.
 
-    The fences are converted to its geometries in advance. SedonaDB builds a new index in every query.
+    The fences are converted to SedonaDB's geometries before the function is called. SedonaDB builds a new index for
+    every call.
     """
     with warnings.catch_warnings():
         # SedonaDB warns if PROJ and GDAL are missing, which this benchmark does not use.

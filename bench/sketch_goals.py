@@ -1,4 +1,4 @@
-"""The goals of sketches in cubes, each with the measured figure."""
+"""The goals of the benchmark of sketches in cubes, each compared with the measured figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Sketches in cubes: the fold, answers over past records, and answers of one closed cell, beside rivals."""
+"""The benchmark of sketches in cubes. It compares folding records, answers over past records, and answers from one
+closed cell with other systems.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ ROWS: Rows = {
 
 
 def run(*, quick: bool, rows: Sequence[str], output_dir: Path) -> dict[str, Any]:
-    """Measure some rows, or all if none is named. Write ``sketches.json`` into the folder, and return its content.
+    """Measure the rows ``rows``, or all rows if ``rows`` is empty. Write ``sketches.json`` into the folder, and return
+    its content.
 
     A run of some rows writes ``sketches-NAMES.json`` instead, and does not change the file of a whole run. Raises
     RuntimeError if an answer is not within its bounds; then no figure is printed.

@@ -48,9 +48,9 @@ transport.
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the rows of the input, and the measured runs of each contender. ``predicates``: the
-    numbers of predicates for all contenders. ``many``: the numbers of alerts, with which only ``broker.match`` and the
-    bare transport run.
+    """The size of the measurement: the number of rows of the input, and the number of measured runs of each contender.
+    ``predicates``: the numbers of predicates for all contenders. ``many``: the numbers of alerts. With alerts, only
+    ``broker.match`` and the bare transport run, which transfers rows to Python without matching.
     """
 
     rows: int
@@ -90,7 +90,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         wide = uniform_tuples(size.rows, domain=max(own.domain for own in alerts.values()))
         frame = parquet_frame(spark, Path(folder, "alerts"), wide)
         many = {count: _compared_many(spark, frame, own, size.repetitions) for count, own in alerts.items()}
-        # Only once, because one run takes seconds.
+        # Measure a single compilation, because it takes seconds.
         compiling_many_s = {count: _compiling_s(frame, own, 1) for count, own in alerts.items()}
     result = {
         "benchmark": "spark",
@@ -148,7 +148,7 @@ def _compiling_text(what: str, compiling_s: dict[str, float]) -> str:
 
 def ratios(results: dict[str, Any]) -> dict[str, Any]:
     """Return two ratios of times at the largest number of predicates. ``match_to_bare``: ``broker.match`` to the bare
-    transport, from paired runs. ``filter_to_match``: Spark's own filter to ``broker.match``, from medians.
+    transport, from paired runs. ``filter_to_match``: plain Spark's filter to ``broker.match``, from medians.
 
     ``over``: true if the filter was stopped, so that its time is a lower bound. A ratio is None if it lacks a time
     because a contender was stopped.
@@ -190,7 +190,7 @@ def _many_ratio_text(found: dict[str, Any]) -> str:
 def _ratios_text(row: dict[str, Any]) -> str:
     to_bare, to_match = row["match_to_bare"], row["filter_to_match"]
     ours = "stopped" if to_bare is None else f"{to_bare:.2f}"
-    # Truncated, not rounded, so that "over" is true.
+    # Truncate the ratio instead of rounding it, so that the ratio is certainly "over" the printed number.
     spark = "stopped" if to_match is None else f"over {int(to_match)}" if row["over"] else f"{to_match:.0f}"
     return f"broker.match / bare transport at {row['predicates']:,}: {ours}; filter(transform) / broker.match: {spark}"
 

@@ -20,8 +20,8 @@ with this number of predicates.
 
 @dataclass(slots=True)
 class Contender:
-    """A contender that does the work in one way. ``frame`` makes its result. ``pairs`` counts the (row, query) pairs of
-    the result; it is None if the contender finds no pairs.
+    """A contender that evaluates the predicates by one method. ``frame``: a function that returns the result as a
+    DataFrame. ``pairs`` counts the (row, query) pairs of the result; it is None if the contender finds no pairs.
 
     ``in_python``: true if the contender runs in Spark's Python workers. Spark ends idle Python workers after a minute,
     so an unmeasured run immediately precedes each measured run.

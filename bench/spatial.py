@@ -48,10 +48,10 @@ _MEETS = Constraint((((1, 0), (1, 1)),))
 class Size:
     """The size of the measurement.
 
-    ``fences``: the numbers of fences. ``positions``: the positions of a batch. ``repetitions``: the runs of each
-    contender. ``star_vertices`` and ``star_positions``: the vertices of the star, and the positions that are matched
-    with the star. ``spark_fences`` and ``spark_rows``: the fences and the records of the measurement with Spark.
-    ``more``: the number of fences added over HTTP; with 0, no daemon is started.
+    ``fences``: the numbers of fences. ``positions``: the number of positions of a batch. ``repetitions``: the number of
+    runs of each contender. ``star_vertices`` and ``star_positions``: the number of vertices of the star, and the number
+    of positions that are matched with the star. ``spark_fences`` and ``spark_rows``: the numbers of fences and of
+    records of the measurement with Spark. ``more``: the number of fences added over HTTP; with 0, no daemon is started.
     """
 
     fences: tuple[int, ...]
@@ -74,8 +74,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     All contenders run alternately on one thread, over the same positions. The positions are in the order of their
     cells, which is also the fastest order for shapely. Shapely's tree and its prepared shapes are made in advance.
     SedonaDB runs if it is installed. Sedona on Spark runs if its jar is named. Raises RuntimeError if the numbers of
-    matches differ from shapely's. The matches of SedonaDB are reported separately, because close to the edges it gives
-    other answers than GEOS.
+    matches differ from shapely's. The number of matches of SedonaDB is only reported, because SedonaDB and GEOS differ
+    for positions close to edges.
     """
     size = QUICK if quick else FULL
     folder = os.environ.get(VARIABLE)

@@ -28,7 +28,8 @@ def one_more(shapes: npt.NDArray[Any], changes: int, *, quick: bool = False) -> 
     """
     texts = shapely.to_wkt(shapes, rounding_precision=-1)
     written = (f"ST_Contains(ST_GeomFromText('{text}'), {_POSITION})" for text in texts)
-    # A predicate has a limit of characters. One shape in a thousand exceeds it, and belongs in a layer.
+    # Omit shapes whose predicate exceeds the limit of characters, about one in a thousand. Users put such shapes in a
+    # layer.
     wheres = [where for where in written if len(where) <= Limits.length_chars]
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         daemon = DaemonProcess(Path(name), kafka, "fences", quick=quick)

@@ -27,8 +27,9 @@ _COMPARED = 256
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the numbers of queries, the tuples of a batch, the runs of each contender, and the
-    largest number of pairs of a batch.
+    """The size of the measurement. ``queries``: the numbers of queries. ``batch``: the number of tuples of a batch.
+    ``repetitions``: the number of runs of each contender. ``pairs``: the largest number of (tuple, query) pairs of a
+    batch.
 
     A batch that would have more pairs has fewer tuples.
     """
@@ -67,8 +68,9 @@ def measured(name: str, queries: int, size: Size) -> dict[str, Any]:
     """Measure the plan of a workload with ``queries`` queries, and two plans that each have every second query.
 
     The figures of each plan are its bytes, the seconds to compile it, and the microseconds of processor time per tuple.
-    Elapsed times compare two ways to use two threads. By records, each thread evaluates half of the records with the
-    whole plan. By predicates, each thread evaluates all records with one of the two plans.
+    Elapsed times compare two divisions of the work between two threads. In the division by records, each thread
+    evaluates half of the records with the whole plan. In the division by predicates, each thread evaluates all records
+    with one of the two plans.
 
     Raises RuntimeError if the matches of the two parts together differ from those of the whole plan.
     """

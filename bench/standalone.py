@@ -1,5 +1,5 @@
-"""A standalone cluster of Spark on this machine, started from PySpark's own files: a master and workers, each a
-process.
+"""A standalone cluster of Spark on this machine, started from the files of the PySpark package. The master and each
+worker are separate processes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class StandaloneCluster:
 
     @property
     def workers(self) -> tuple[int, ...]:
-        """The numbers of the workers that were not killed."""
+        """The numbers of the started workers that were not killed."""
         return tuple(sorted(self._workers))
 
     def start_worker(self, number: int) -> None:

@@ -97,7 +97,7 @@ def _measured(daemon: DaemonProcess, queries: int, size: Size) -> dict[str, Any]
         before_bytes = _memory_bytes(daemon)
         load_s = _timed(partial(daemon.register, queries))
         plan_bytes = int(daemon.status()["bytes"])
-        # Memory that only the load needed is released before the memory is read.
+        # Read the memory only now, after the daemon has released the memory that only the load needed.
         memory_bytes = _memory_bytes(daemon)
         with background_load(partial(_send, daemon, size.rate)):
             took = [_timed(partial(_change, daemon, number, texts[number])) for number in range(size.changes)]
@@ -145,8 +145,8 @@ def _change(daemon: DaemonProcess, number: int, where: str) -> None:
 
 
 def _lines(daemon: DaemonProcess, number: int) -> Sequence[str]:
-    """Return the lines of bulk change ``number``. The first two bulk changes add queries. Each later bulk change
-    replaces the queries of the last bulk change but one.
+    """Return the queries of bulk change ``number``, as one line of JSON per query. The first two bulk changes add
+    queries. Each later bulk change replaces the queries of bulk change ``number - 2``.
     """
     topic = daemon.destinations[0]
     return [

@@ -90,8 +90,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: records per second of each job, and the parts of the time of a daemon's
-    batches.
+    """Return the result as lines of text: the records per second of each job, and how the time of a daemon's batches
+    divides into phases.
     """
     bare = result[BARE]["records_a_s"]
     lines = [f"a backlog of {result['records']['count']:,} records, 1.5 deliveries each", ""]
@@ -178,8 +178,8 @@ def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, records: int,
 
 
 def _looped(kafka: EmbeddedKafka, queries: int, most: int) -> dict[str, float]:
-    """Measure a consumer that evaluates every predicate on each record, and sends the accepted records. The consumer
-    stops after ``most`` records or after ``_LOOP_S`` seconds.
+    """Measure a consumer in plain Python that evaluates every predicate on each record, and sends the accepted records
+    to their topics. The consumer stops after ``most`` records or after ``_LOOP_S`` seconds.
     """
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 

@@ -1,5 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The paper's rival Ticket Routing: the lottery of eddies (Avnur and Hellerstein 2000)."""
+"""The rival Ticket Routing, with which the paper compares its sequences: the lottery of eddies (Avnur and Hellerstein
+2000).
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def _route(regions: Array, matrix: Array, rows: Array, tickets: Array, seed: np.
             total += max(1, tickets[i])
         left = modules
         while any_left != 0 and left > 0:
-            # SplitMix64: the next number of the sequence that the seed began.
+            # Draw the next pseudo-random number by SplitMix64, whose state began with the seed.
             state += np.uint64(0x9E37_79B9_7F4A_7C15)
             mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
             mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)

@@ -1,4 +1,6 @@
-"""Elapsed times of functions, measured alone or alternately with others."""
+"""Functions that measure the elapsed time of a function, and the median times of several functions that run
+alternately.
+"""
 
 from __future__ import annotations
 

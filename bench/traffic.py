@@ -1,5 +1,5 @@
-"""A sender with a steady rate, and a receiver. Each runs in a separate process, so that neither delays the measured
-system.
+"""A sender of records at a steady rate, and a receiver of deliveries. Each runs in a separate process, so that its work
+does not delay the measured process.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Receiver:
             before = count
 
     def taken(self) -> Received:
-        """Return all deliveries since the last call, and forget them."""
+        """Return all deliveries since the last call, and remove them from the receiver."""
         self._connection.send("take")
         sent, received = self._connection.recv()
         return Received(np.frombuffer(sent), np.frombuffer(received))
@@ -138,10 +138,10 @@ def _send(connection: Connection, bootstrap_servers: str, topic: str, rate: floa
     from kafka import KafkaProducer
 
     producer: Any = KafkaProducer(bootstrap_servers=bootstrap_servers, linger_ms=5)
-    # Each record has the time at which it is due: if the sender is late, the delay counts as latency.
+    # Write into each record the time at which it is due. If the sender is late, the delay then counts as latency.
     due = 0.0
     made = records(now=lambda: due)
-    # The first one waits for Kafka's metadata, and is not measured.
+    # Request the topic's metadata before the first record, so that the first record does not wait for the metadata.
     producer.partitions_for(topic)
     start, begin_s, count = time.monotonic(), time.time(), 0
     while (elapsed := time.monotonic() - start) < seconds:

@@ -30,9 +30,9 @@ _CHECKED = {True: "accepted", False: "refused"}
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Let a daemon check predicates, write ``validation.json`` into the folder, and return the content of the file.
 
-    Each predicate is posted to ``/v1/check``, one after the other, and validated like a registration. The first
-    predicates, while Java's compilers warm up, are reported separately. Raises RuntimeError for an answer that is
-    neither a verdict nor a refusal.
+    The predicates are posted to ``/v1/check`` one after the other. The daemon validates them as it validates a
+    registration. The first predicates, while Java's compilers warm up, are reported separately. Raises RuntimeError for
+    an answer that is neither a verdict nor a refusal.
     """
     spark = spark_session(app_name="asc-bench-validation")
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as folder:

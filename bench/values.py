@@ -1,5 +1,5 @@
-"""The time of queries that each compare a column with one value. It is measured with posting lists by value and with
-bitmaps, and the result says which layout the compiler chooses.
+"""The time to match queries that each compare a column with one value. The benchmark compares two layouts, posting
+lists by value and bitmaps, and reports which layout the compiler chooses.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of the measurement: the numbers of queries, the records of a batch, and the runs of each layout. From
-    ``plainest_from`` queries on, only the cases run in which one query accepts each value, and some query accepts the
-    value of every record.
+    """The size of the measurement: the numbers of queries, the number of records of a batch, and the number of runs of
+    each layout. With ``plainest_from`` or more queries, only some cases run: those in which one query accepts each
+    value, and each record has a value that some query accepts.
     """
 
     queries: tuple[int, ...]
