@@ -1,9 +1,9 @@
 """A simulation of aircraft over the Alps, reproducible from a seed. Aircraft fly on great circles between places of
 Natural Earth, with climbs, descents and gaps in their reports.
 
-It contains no recorded flight. The flights are plausible: cruising level and speed depend on the length of the leg, and
-climbs and descents are as steep as those of airliners. Each aircraft reports every ten seconds, and a receiver
-sometimes loses an aircraft for some minutes.
+The simulation contains no recorded flight. Its flights resemble real ones: cruising level and speed depend on the
+length of the leg, and climbs and descents are as steep as those of airliners. Each aircraft reports every ten seconds,
+and a receiver sometimes loses an aircraft for some minutes.
 """
 
 from __future__ import annotations
@@ -168,7 +168,8 @@ def _heard(rng: np.random.Generator, number: int, plane: Aircraft, duration_s: f
     left_s = flight_s - flown_s
     share = np.clip(np.minimum(flown_s, left_s) / climb_s, 0, 1)
     speed = _SLOW_KT + (plane.cruise_kt - _SLOW_KT) * share
-    # The distance is the sum of the speeds; the speed rises evenly in the climb, and falls evenly in the descent.
+    # Compute the distance as the integral of the speed. The speed rises linearly during the climb, and falls linearly
+    # during the descent.
     at = np.interp(flown_s, *_distance_shares(plane, flight_s, climb_s))
     x, y, track = _along(plane, at)
     west, south, east, north = REGION

@@ -1,4 +1,5 @@
-"""Ten integer columns of Census-Income (D3), packaged with the project.
+"""Ten integer columns of the data set Census-Income, packaged with the project. Benchmarks call this data set D3, as
+the paper does.
 
 The paper used a million tuples of "US Census 1999" from the UCI archive, which are not available to us. They are
 replaced by Census-Income (KDD), the surveys of 1994 and 1995 from the same archive (see ``data/README.md``). The

@@ -25,8 +25,8 @@ Truth = bool | None
 
 @dataclass(frozen=True)
 class Asks:
-    """A predicate in two forms: SQL, and a function that evaluates the predicate for one row. The function uses
-    shapely's scalar functions and three-valued logic.
+    """A predicate in two forms: the SQL text ``sql``, and a function ``of`` that evaluates the predicate for a row. The
+    function uses shapely's scalar functions and three-valued logic.
     """
 
     sql: str

@@ -210,7 +210,8 @@ def _asked(rng: np.random.Generator, columns: Sequence[CodedColumn], counts: Int
     """Return the column numbers that the predicates constrain, query by query: ``counts[i]`` different columns for
     query i. ``of_query``: the row number of the tuple around which each query is drawn.
     """
-    # Rare values tell more, so predicates ask for them more often.
+    # Compute the information content of each value, because predicates constrain rare values more often than frequent
+    # ones.
     bits = [np.log2(len(column.codes) / np.maximum(1, column.counts())) for column in columns]
     chances = [np.minimum(own, _MOST_BITS) ** 2 for own in bits]
     found = [np.empty(0, dtype=np.int64)]
@@ -224,11 +225,12 @@ def _asked(rng: np.random.Generator, columns: Sequence[CodedColumn], counts: Int
 def _listed(
     rng: np.random.Generator, others: Values, which: Integers, codes: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """Return three arrays: the predicate, the lower and the upper code of each range, sorted and distinct. Each range
-    contains one code. A predicate has the code of its query's tuple, and a list also has codes of other tuples.
+    """Return three arrays with one entry for each range, sorted and distinct: the index of the predicate, the lower
+    code and the upper code. Each range contains one code. A predicate has the code of its query's tuple, and a list
+    also has codes of other tuples.
     """
     wanted = np.where(rng.random(len(which)) < _LIST_SHARE, rng.integers(_LISTED[0], _LISTED[1] + 1, len(which)), 1)
-    # NULL is no member of a list.
+    # Draw no other values for a tuple with NULL, because its predicate is IS NULL and not a list.
     more = np.repeat(np.arange(len(which)), np.where(codes == NULL_CODE, 0, wanted - 1))
     drawn = others[rng.integers(0, len(others), len(more))].astype(np.int64)
     more, drawn = more[drawn != NULL_CODE], drawn[drawn != NULL_CODE]

@@ -1,5 +1,5 @@
-"""Random predicates that mostly compare a column with one of very many values, for columns of each type, and rows that
-have some of these values.
+"""Random predicates that mostly compare a column with a constant drawn from very many values, for columns of each type.
+The module also draws rows that contain some of these values.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Drawn:
         self.values = values
 
     def predicate(self) -> str:
-        """Return a predicate. Most predicates are equalities and lists of values, alone or with a condition on ``alt``.
-        About one in five has a conjunct without an equality or a list of values.
+        """Return a predicate as SQL. Most predicates are equalities or lists of values, alone or with a condition on
+        the column ``alt``. About one in five has a conjunct without an equality or a list of values.
         """
         first, second, third = (self.equality() for _ in range(3))
         least = int(self.random.integers(0, 100))

@@ -1,5 +1,5 @@
-"""Streams whose distribution changes slowly. From segment to segment, the set of skewed attributes changes, and so does
-the tail to which each attribute is skewed.
+"""Streams whose distribution of values changes slowly. A stream consists of segments. From segment to segment, the set
+of skewed attributes changes, and so does the tail (low or high) to which each attribute is skewed.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def wandering(segments: int, *, attributes: int = 20, seed: int = 1) -> Drift:
 def turning(
     segments: int, *, measures: Sequence[int], places: Sequence[int], attributes: int = 20, seed: int = 1
 ) -> Drift:
-    """Return a drift in which the attributes ``measures`` alternate, from segment to segment, between no skew and half
-    of their values in the high tail.
+    """Return a drift in which the attributes ``measures`` alternate from segment to segment. In one segment they are
+    not skewed. In the next segment, half of their values are in the high tail.
 
     While half of the measures' values are high, nearly all values of the attributes ``places`` are in the low tail. So
     the constructs that exclude the alerts of :func:`workloads.placed_alerts.placed_alerts` alternate between measures

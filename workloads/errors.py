@@ -6,8 +6,12 @@ from asc.errors import AscError
 
 
 class WorkloadError(AscError):
-    """An error about missing or invalid data, or about impossible parameters of a generator."""
+    """The error for data that is missing or invalid, or for parameters with which a generator cannot draw a
+    workload.
+    """
 
 
 class MissingDataError(WorkloadError):
-    """An error about recorded tuples that are neither packaged nor in the folder of recorded data."""
+    """The error for recorded tuples that are neither packaged with the project nor present in the folder of recorded
+    data.
+    """

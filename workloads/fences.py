@@ -70,7 +70,7 @@ def fences(count: int, data_dir: Path | None, seed: int = _SEED) -> Fences:
     centre = (bounds[:, :2] + bounds[:, 2:]) / 2
     moved = (vertices - centre[owner]) * (width / extent)[owner, None] + middle[owner]
     shapes = shapely.set_coordinates(outlines[drawn].copy(), moved)
-    # Scaling rounds the vertices, so the edges of a few shapes cross.
+    # Omit invalid polygons: scaling rounds the vertices, so that the edges of a few shapes cross.
     return Fences(shapes[shapely.is_valid(shapes)], positions, recorded)
 
 

@@ -19,10 +19,11 @@ _CONSONANTS, _VOWELS = "bcdfghjklmnprstvwz", "aeiou"
 
 @dataclass(frozen=True, slots=True)
 class LineQuery:
-    """A query for lines that contain a fragment. If ``fragments`` has two fragments, the lines contain both, the second
-    anywhere after the first.
+    """A query that accepts log lines with a text fragment. If ``fragments`` has two fragments, a line must contain
+    both, the second anywhere after the first.
 
-    If ``not_in`` is set, the lines do not contain this word. The level of the lines is from ``low`` to ``high``.
+    If ``not_in`` is not None, a line must not contain this word. The level of a line must be from ``low`` to ``high``,
+    both inclusive.
     """
 
     fragments: tuple[str, ...]

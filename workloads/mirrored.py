@@ -1,10 +1,10 @@
 """A stream whose best construct order reverses over time while the share of unmatched tuples stays constant.
 
 The predicates are symmetric: every query has a mirror image, with attribute n - 1 - i in place of attribute i. So
-tuples and mirrored tuples (columns in reverse order) match equally many queries. But the first half of the attributes
-is drawn from the whole domain, so its constructs drop many tuples. The second half is drawn from the first quarter of
-the domain, so its constructs drop few tuples. For mirrored tuples, the second half drops many tuples, and the first
-half drops few.
+tuples and mirrored tuples (columns in reverse order) match equally many queries. The values of the first half of the
+attributes are drawn from the whole domain, so the constructs of these attributes drop many tuples. The values of the
+second half are drawn from the first quarter of the domain, so their constructs drop few tuples. For mirrored tuples,
+the second half drops many tuples, and the first half drops few.
 """
 
 from __future__ import annotations

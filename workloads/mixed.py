@@ -47,8 +47,8 @@ Draw = Callable[[np.random.Generator, int], Integers]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
-    """An attribute of the tuples. ``values``: its values by code; None for a number, which is its own code. ``draw``: a
-    function that draws codes from the distribution of the attribute.
+    """An attribute of the tuples. ``values``: the value of each code; None for a number attribute, whose codes are the
+    numbers themselves. ``draw``: a function that draws codes from the distribution of the attribute.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Attribute:
     draw: Draw
 
     def key(self, code: int) -> Key:
-        """Return the value of a code in the form that a constraint contains."""
+        """Return the value of a code as a key, the form in which constraints contain constants."""
         if self.values is None:
             return code
         value = self.values[code]
@@ -180,7 +180,7 @@ def _texts(count: int) -> tuple[str, ...]:
 
 
 def _zipf(count: int, seed: int) -> Draw:
-    # Popular values are at random places of the sorted values.
+    # Assign the ranks of popularity to the sorted values at random, so that popular values are not neighbours.
     places = np.random.default_rng(seed).permutation(count)
     chances = 1 / np.arange(1, count + 1)
     bounds = np.cumsum(chances / chances.sum())
@@ -221,7 +221,7 @@ def different_places(rng: np.random.Generator, counts: Integers, weights: npt.ND
     """Draw ``counts[i]`` different indices into the weights for query i, and return the indices query by query.
     ``weights`` has one row for all queries, or one row per query.
     """
-    # The places of the greatest numbers are a weighted random sample without replacement.
+    # The indices of the greatest of these random numbers are a weighted random sample without replacement.
     places = weights.shape[-1]
     order = np.argsort(-(np.log(weights) + rng.gumbel(size=(len(counts), places))), axis=1)
     return order[np.arange(places) < counts[:, None]]

@@ -22,7 +22,7 @@ _EUROPE = (-10.0, 35.0, 30.0, 62.0)
 
 
 class Place(NamedTuple):
-    """A destination: its name, and its position in degrees."""
+    """A place between which aircraft fly: its name, and its position in degrees."""
 
     name: str
     longitude: float

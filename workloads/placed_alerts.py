@@ -1,4 +1,6 @@
-"""Alerts on rare values of a measure at certain places. Only a few attributes are measures or places."""
+"""Queries that act as alerts on rare values of a measure at certain places. Only a few attributes are measures or
+places.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ def placed_alerts(
     attributes that are neither measures nor places.
 
     The queries resemble those of :func:`workloads.synthetic.alerts_workload`, but most of their predicates are on few
-    attributes, as with real standing queries. So four constructs can exclude all queries. The data determines which
-    four constructs do so. While high values are rare, these are the measures. While high values occur only at other
-    places, these are the places.
+    attributes, as with real standing queries. So four constructs can exclude all queries, and the data determines which
+    four do so. While high values of the measures are rare, the constructs of the measures exclude all queries. While
+    high values occur only at other places, the constructs of the places exclude all queries.
     """
     others = np.arange(len(MEASURES) + len(PLACES), attributes)
     if not 1 <= ranges[0] <= ranges[1] <= 1 + len(others):

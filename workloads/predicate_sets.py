@@ -1,6 +1,8 @@
-"""Sets of conjunctive predicates with given parameters, and the realised figures of a compiled set.
+"""Sets of conjunctive predicates with given parameters, and figures such as ones per region, measured on a compiled
+set.
 
-The parameters are the number of queries, p-attributes, predicates per query, width and concentration.
+The parameters are the numbers of queries, of p-attributes and of predicates per query, the width of predicates, and
+their concentration around hot values.
 """
 
 from __future__ import annotations
@@ -90,7 +92,7 @@ def evenly(attributes: int, domain: int) -> list[Integers]:
 
 @dataclass(frozen=True, slots=True)
 class Realised:
-    """The realised figures of a compiled predicate set.
+    """Figures that are measured on a compiled predicate set.
 
     ``ones``: the mean number of ones in the query-result bitmaps of the regions of a construct (Table 1 of the paper).
     ``deviation``: the standard deviation of this number. Both are averaged over the constructs. Every region that

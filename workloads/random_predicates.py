@@ -1,7 +1,7 @@
 """Random predicates over the schema of the random tuples, used to compare the fast path with Spark.
 
-They contain every form of comparison, with literals from the pools from which the tuples are drawn, and a list of known
-traps. Everything is reproducible from a seed.
+The predicates have every form of comparison, and their literals are drawn from the same pools as the tuples. A list of
+hand-written predicates covers known traps. The same seed gives the same predicates.
 """
 
 from __future__ import annotations

@@ -167,8 +167,8 @@ _ARROW_TYPES: dict[str, pa.DataType] = {
 
 
 def random_tuples(seed: int, rows: int, null_share: float = 0.15) -> pa.Table:
-    """Return a table of ``rows`` random tuples over :data:`ALL_TYPES_DDL`. Columns, structs and fields of structs are
-    NULL with the chance ``null_share``.
+    """Return a table of ``rows`` random tuples with the columns of :data:`ALL_TYPES_DDL`. Each value, struct and field
+    of a struct is NULL with the probability ``null_share``.
     """
     rng = random.Random(seed)
 

@@ -1,4 +1,4 @@
-"""Recorded tuples of three kinds: flights, network connections (KDD Cup 1999) and the census.
+"""Functions that load three data sets of recorded tuples: flights, network connections (KDD Cup 1999) and the census.
 
 The project packages a sample of the flights and ten columns of the census. The whole tables, and the connections, are
 read from a folder. The user names the folder with ``--data DIR`` of ``asc bench scale``, or with the variable

@@ -72,8 +72,8 @@ def sales(count: int, values: Sequence[int], *, seed: int = 1, begin_us: int = B
 
 
 def sales_cubes(count: int, *, seed: int = 1) -> Iterator[SalesCube]:
-    """Yield cubes of three to five dimensions, whose predicates accept from 5 to 100 % of the sales. The first cube
-    accepts all sales.
+    """Yield cubes with three to five dimensions. The predicate of each cube accepts from 5 to 100 % of the sales, and
+    the first cube accepts all sales.
 
     The predicates have the same result in Spark, DuckDB and Polars. Raises WorkloadError if ``count`` is less than one.
 

@@ -1,4 +1,6 @@
-"""Streams that are composed of tables of tuples, and measured figures of a table."""
+"""Streams that are composed of tables of tuples, and figures of a table, such as the skew and the correlation of its
+attributes.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Standing queries of many subscribers, and matching records. The number of deliveries is independent of the number of
-queries.
+"""Generated standing queries of many subscribers, and records that they accept. The number of deliveries per record is
+independent of the number of queries.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
     """Yield the query of each of ``count`` subscribers: its id, its predicate, and the number of its destination topic
     as text.
 
-    The queries of a topic divide the records of the topic among them. So a record is accepted, and delivered, as often
-    with ten queries as with a million. Raises WorkloadError if ``count`` is less than the number of topics, or so large
-    that some query would accept no value.
+    The queries of a topic accept disjoint sets of records. So a record is accepted, and delivered, as often with ten
+    queries as with a million. Raises WorkloadError if ``count`` is less than the number of topics, or so large that
+    some query would accept no value.
 
     >>> next(subscribers(10))
     ('q0000000', "zone < 40 AND a BETWEEN 0 AND 374999 AND dest <> ''", '0')

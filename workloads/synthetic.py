@@ -118,8 +118,8 @@ def hem_workload(
     width: float = 0.4,
     seed: int = 1,
 ) -> Workload:
-    """Draw queries. A query has ``predicates`` closed intervals on different attributes, each ``width`` x ``domain``
-    wide.
+    """Draw the queries of the HEM papers. A query has ``predicates`` closed intervals on different attributes, each
+    ``width`` x ``domain`` wide.
     """
     rng = np.random.default_rng(seed)
     owner = np.repeat(np.arange(queries), predicates)
@@ -138,8 +138,8 @@ def alerts_workload(
     width: float = 0.3,
     seed: int = 1,
 ) -> Workload:
-    """Draw alerts on rare values. A query accepts about the highest 1 % of one attribute, and has from ``ranges[0]`` to
-    ``ranges[1]`` closed intervals on other attributes.
+    """Draw queries that act as alerts on rare values. A query accepts about the highest 1 % of an attribute, and has
+    from ``ranges[0]`` to ``ranges[1]`` closed intervals on other attributes.
 
     The intervals are ``width`` x ``domain`` wide.
     """
@@ -185,11 +185,12 @@ def non_uniform_tuples(
     """Draw tuples of skewed and correlated ints: the data set D2. The attributes are log-normal, and the attributes of
     a group are correlated.
 
-    An attribute is ``median * exp(spread * z)``, cut off at the domain's end. Each attribute has its own median (2 % to
-    30 % of the domain) and its own spread (0.4 to 1.0). Every second attribute is mirrored: its values are counted down
-    from the domain's end. The ``z`` are standard normal. The ``z`` of ``group`` neighbouring attributes have the given
-    ``correlation``; the correlation of the values is a little weaker. The distribution of the attributes depends only
-    on the seed. ``start``: the number of rows drawn before. Another start gives other tuples of the same distribution.
+    An attribute is ``median * exp(spread * z)``, cut off at the domain's end. Each attribute has a different median (2
+    % to 30 % of the domain) and a different spread (0.4 to 1.0). Every second attribute is mirrored: its values are
+    counted down from the domain's end. The ``z`` are standard normal. The ``z`` of ``group`` neighbouring attributes
+    have the given ``correlation``; the correlation of the values is a little weaker. The distribution of the attributes
+    depends only on the seed. ``start``: the number of rows drawn before. Another start gives other tuples of the same
+    distribution.
     """
     shape = np.random.default_rng(seed)
     medians, spreads = shape.uniform(0.02, 0.3, attributes) * domain, shape.uniform(0.4, 1.0, attributes)
