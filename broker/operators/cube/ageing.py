@@ -1,4 +1,6 @@
-"""Ageing of a cube's panes: bands of older panes replace finer ones, and the oldest panes are deleted."""
+"""Ageing of a cube's panes: coarser cells of a band replace the cells of older panes, and the oldest panes are deleted.
+A band is an entry of ``keep``: a view, and the age up to which the cube keeps panes of this view.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _NOTHING: Sequence[NewPiece] = ()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aged:
-    """A cube after one step of ageing, and the piece to be written. ``gone``: the pieces that are not kept any more."""
+    """The result of one step of ageing. ``after``: the state of the cube after the step. ``added``: the pieces to be
+    written. ``gone``: the pieces that the cube no longer keeps.
+    """
 
     after: CubeState
     added: Sequence[NewPiece]
@@ -27,11 +31,12 @@ class Aged:
 
 
 def aged(state: CubeState, bands: Sequence[Band], open_from: int | None, folder: ViewFolder) -> Aged | None:
-    """Return a cube after the next step of ageing. Return None if nothing has to be done.
+    """Return a cube after the next step of ageing. Return None if no pane has to move to a band or to be deleted.
 
-    ``bands``: the bands of the definition, finest first. ``open_from``: the first open pane. A step moves one pane of a
-    band, or deletes the panes that are older than the last band. The caller writes it in one transaction, so that each
-    pane is in exactly one band at any time. Raise DamagedPieceError if a piece is damaged.
+    ``bands``: the bands of the definition, finest first. ``open_from``: the first open pane. None if no pane is closed.
+    A step moves the cells of one pane of a band into that band, or deletes the panes that are older than the last band.
+    The caller writes the step in one transaction, so that each pane is in exactly one band at any time. Raise
+    DamagedPieceError if a piece is damaged.
 
     Cost: a step reads the finer pieces of one pane, and merges them.
     """
@@ -56,11 +61,13 @@ def aged(state: CubeState, bands: Sequence[Band], open_from: int | None, folder:
 
 
 def _limits(state: CubeState, bands: Sequence[Band], open_from: int, needed_from: int) -> list[int]:
-    """Return for each kept view, finest first, the pane of the cube before which its panes go on or are deleted.
+    """Return for the base view and each band, finest first, a pane of the cube. Panes of the view before this pane move
+    to the next band, or are deleted if there is no next band.
 
-    A limit is a multiple of the panes of the next band, so that only whole panes go on. Base panes stay for a window
-    more, because late records change written windows, and as long as windows still need them (``needed_from``). A
-    stored band that the definition does not name any more goes on with the band before it.
+    A limit is a multiple of the length of the next band's panes, so that only whole panes move. Base panes are kept for
+    the length of one window longer, because late records change written windows. Base panes are also kept while windows
+    still need them: from the pane ``needed_from`` on. The panes of a stored band that the definition no longer names
+    move at the age of the preceding band.
     """
     grain_s = state.grain_us // 1_000_000
     ages = {band.view: band.age_s // grain_s for band in bands}
@@ -73,14 +80,16 @@ def _limits(state: CubeState, bands: Sequence[Band], open_from: int, needed_from
         if place == 0 and state.windows is not None:
             limit -= state.windows.output.sliding.window
         step = views[place if is_last else place + 1].panes
-        # No pane is deleted before it has gone on.
+        # A pane is deleted only after its cells have moved to the next band.
         latest = min(latest, limit // step * step)
         limits.append(latest // step * step)
     return limits
 
 
 def _finer(state: CubeState, place: int) -> Region:
-    """Return the pieces from which the band at an index is computed: the band before it, or the base pieces."""
+    """Return the pieces from which the band at the index ``place`` is computed: those of the preceding, finer band, or
+    the base pieces for the first band.
+    """
     if place == 0:
         return Region(View.base(state.definition.dimensions), state.panes.closed)
     band = state.bands[place - 1]
@@ -88,7 +97,9 @@ def _finer(state: CubeState, place: int) -> Region:
 
 
 def _without_oldest(state: CubeState, limit: int) -> Aged:
-    """Return a cube without the panes before ``limit``."""
+    """Return a cube without the panes before the pane ``limit``, in the base pieces, in the late records that are
+    stored separately, and in bands.
+    """
     gone = [piece for band in state.bands for piece in band.panes.before(limit // band.view.panes)]
     gone += [*state.panes.before(limit), *state.apart.before(limit)]
     after = replace(
@@ -102,9 +113,9 @@ def _without_oldest(state: CubeState, limit: int) -> Aged:
 
 
 def _moved(state: CubeState, place: int, finer: Region, limit: int, folder: ViewFolder) -> Aged:
-    """Return a cube after the oldest pane has gone on to the band at an index, with all pieces of that pane.
+    """Return a cube after all pieces of the oldest pane have moved from ``finer`` to the band at the index ``place``.
 
-    If there are no pieces before ``limit``, only the end of the band moves.
+    If ``finer`` has no pieces before the pane ``limit``, only the end of the band increases.
     """
     layout, band = state.layout, state.bands[place]
     assert layout is not None
@@ -130,8 +141,8 @@ def _moved(state: CubeState, place: int, finer: Region, limit: int, folder: View
 
 
 def _with_derived_views(after: CubeState, added: Sequence[NewPiece], gone: list[StoredPiece]) -> Aged:
-    """Return a step with the views that can still be computed from what is kept. Panes of views that are finer than
-    what is kept are deleted with it.
+    """Return a step of ageing that also deletes the panes of stored views that can no longer be computed from kept
+    pieces. An answer so does not depend on whether a view is stored.
     """
     views = []
     for view in after.views:
@@ -143,10 +154,12 @@ def _with_derived_views(after: CubeState, added: Sequence[NewPiece], gone: list[
 
 
 def with_bands(stored: Sequence[StoredView], wanted: Sequence[Band]) -> list[StoredView | View]:
-    """Return the bands of a cube for a definition, finest first: stored ones, and views for which one is to be added.
+    """Return the bands of a cube for a definition, finest first. A StoredView is a band that the cube already has. A
+    View is a band that the caller has to add.
 
-    ``wanted``: the bands of the definition after the first, which fit the stored ones. Stored bands with panes stay,
-    also if the definition does not name them any more: their panes go on to the next band.
+    ``wanted``: the bands of the definition except the first, which is the base view; each is finer or coarser than each
+    stored band. A stored band with panes is kept although the definition no longer names it, until its panes move to
+    the next band.
     """
     views = [band.view for band in wanted]
     kept = [own for own in stored if own.view in views or own.panes.count]

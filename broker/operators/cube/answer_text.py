@@ -1,4 +1,6 @@
-"""The JSON text of an answer, built in parts of a bounded size and limited in length."""
+"""The JSON text of an answer to a question. The text is encoded in parts of a bounded size, and its length is
+limited.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +22,24 @@ and drill-down, each with the whole WHERE.
 """
 
 _VALUES_AT_ONCE, _CHARS_AT_ONCE = 1_000, 1 << 16
-"""The most values of one part of an answer, and the most characters of their texts. A character takes at most six bytes
-in JSON.
+"""The most values that are encoded as one part of an answer, and the most characters of these values. A character takes
+at most six bytes in JSON.
 """
 
 _PLAIN_CHARS = 24
-"""The number of characters that a value other than a text counts for."""
+"""The estimated characters of a value that is no text, such as a number, in JSON."""
 
 _PART_BYTES = 64
-"""The bytes of memory that a part takes besides its text."""
+"""The bytes of memory that the bytes object of a part takes in addition to its text."""
 
 
 def answer_text(answer: Mapping[str, Any], reserve: Reserve) -> bytes:
     """Return an answer as JSON in UTF-8.
 
     Raise CubeError if the rows have more than ANSWER_BYTES_MAX bytes, or the other fields more than BESIDE_BYTES_MAX.
-    ``reserve`` is called with the bytes that are held, and may raise. A text may be six times as long in JSON, so only
-    one part of a bounded size is made before each call.
+    ``reserve`` is called with the bytes of memory of each part, and raises an error if the answers in progress need too
+    many. A text may be six times as long in JSON, so the bytes are known only after the encoding. Therefore only one
+    part of a bounded size is encoded before each call.
     """
     shorter = "name fewer cuboids or measures, or shorten where"
     beside = f"gives roll_up and drill_down of over {BESIDE_BYTES_MAX >> 20} MiB: {shorter}"
@@ -71,7 +74,7 @@ def _bounded(texts: Iterator[bytes], most_bytes: int, refusal: CubeError, reserv
     size_bytes = 0
     for text in texts:
         size_bytes += len(text)
-        # Twice the length: for the parts, and for the joined text.
+        # Twice the length, because the parts and the joined text are in memory at the same time.
         reserve(2 * len(text) + _PART_BYTES)
         if size_bytes > most_bytes:
             raise refusal
@@ -121,7 +124,10 @@ def _list_texts(values: Sequence[object]) -> Iterator[bytes]:
 
 
 def _several_texts(values: Sequence[object], chars: int, *, is_first: bool) -> Iterator[bytes]:
-    """Yield successive values of a list. ``chars``: their characters; one value alone may have more than a part."""
+    """Yield the JSON of successive values of a list, without brackets. ``chars``: the characters of all these values. A
+    single value may have more than _CHARS_AT_ONCE, and is then divided. ``is_first``: whether the values begin the
+    list, so that no comma precedes them.
+    """
     if not is_first:
         yield b","
     if chars <= _CHARS_AT_ONCE:
@@ -131,7 +137,9 @@ def _several_texts(values: Sequence[object], chars: int, *, is_first: bool) -> I
 
 
 def _chars(value: object) -> int:
-    """Return the characters of a value that make its JSON long: those of its texts and names."""
+    """Return the approximate length of a value's JSON: the characters of all texts and names of fields in the value,
+    and _PLAIN_CHARS for each other value.
+    """
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):

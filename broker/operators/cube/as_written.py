@@ -1,4 +1,4 @@
-"""Refusals of questions in the names that the question has."""
+"""Refusals of questions, with the names that the question itself contains."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from asc.operators.cube.question import Question
 
 
 def refusal_as_written(error: CubeError, question: Question, seen: LookedUp) -> CubeError:
-    """Return the refusal of a question for a dimension that is not kept, with the field and the name that need it.
+    """Return a refusal that names the field and the name of the question that need a dimension, if older panes do not
+    keep this dimension.
 
-    ``by`` may name a finer level, or an attribute of a look-up, and WHERE may compare the dimension. Other errors stay
-    unchanged. ``seen``: the cube with the attributes that the question names.
+    The error ``error`` names the missing dimension itself. But ``by`` may contain only a finer level or an attribute of
+    a look-up, or WHERE or ``within`` may read the dimension. Other errors are returned unchanged. ``seen``: the cube
+    with the attributes that the question names.
     """
     dimensions = seen.definition.dimensions
     if error.subject != "by" or error.value not in dimensions.names:

@@ -1,4 +1,4 @@
-"""Request bodies of questions to a cube of the keeper: the question, and its interval resolved against the state of a
+"""Request bodies of questions to a cube of the keeper: the question, and its interval of panes in the snapshot of one
 commit.
 """
 
@@ -30,10 +30,11 @@ _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{8}))?", re.ASCII
 class Asked:
     """A checked request body of a question to a cube.
 
-    ``is_live``: whether it also asks for the open panes. ``is_late``: whether it also asks for late records that stay
-    apart. ``digest``: a hash of the cube and of all that the body asks except the limit; a cursor contains it.
-    ``open_panes``: the number of open panes in the interval; the answer includes them only if it is live.
-    ``answer_from``: the stored view that the body names as the only one to read; None if the nearest ones are read.
+    ``is_live``: whether the answer includes the open panes. ``is_late``: whether the answer includes late records that
+    the cube stores separately. ``digest``: a hash of the cube and of all fields of the body except the limit; a cursor
+    contains the hash, so that a cursor of another question is refused. ``open_panes``: the number of open panes in the
+    interval; the answer includes them only with ``is_live``. ``answer_from``: the stored view that the body names as
+    the only one to read; None if the question reads the nearest views.
     """
 
     question: Question
@@ -57,10 +58,11 @@ class Asked:
         remedy.
 
         ``commit``: the number of the snapshot's commit. ``open_from``: the first open pane; None if no pane is closed.
-        Unless the question is live, its interval ends at ``open_from`` at the latest, after the last whole interval of
-        its grain. If no pane is closed, it ends where it begins. The interval of ``last_s`` ends at ``open_from`` too;
-        in a live question, it ends after the interval of the newest open pane. ``seen``: the cube with the
-        attributes of look-ups that the body names. A cursor is valid for the tables of these look-ups alone.
+        The interval of a question that is not live ends at ``open_from`` at the latest, after the last whole interval
+        of the question's grain. If no pane is closed, this interval is empty. The interval of ``last_s`` ends at
+        ``open_from`` too; in a live question, the interval ends after the newest open pane, rounded up to the
+        question's grain. ``seen``: the cube with the attributes of look-ups that the body names. A cursor is valid only
+        for the same versions of the tables of these look-ups.
         """
         live = _flag(body, "live", "for the open panes too")
         late = _flag(body, "late", "for late records that stay apart too")
@@ -83,7 +85,9 @@ class Asked:
 
 
 def stored_view_of(plain: object, state: CubeState) -> View:
-    """Return the stored view that a body names. Raise CubeError if the cube has no such view."""
+    """Return the stored view that the field ``answer_from`` names. ``plain``: the value of the field. Raise CubeError
+    if the cube has not stored such a view.
+    """
     dimensions, grain_s = state.definition.dimensions, state.grain_us // 1_000_000
     remedy = 'give a stored view as an object, as {"by": ["carrier"], "grain_s": 86400}'
     if not isinstance(plain, Mapping) or not plain.keys() <= {"by", "grain_s"}:
@@ -120,8 +124,9 @@ def _flag(body: Mapping[str, Any], name: str, what: str) -> bool:
 
 
 def _open_panes(state: CubeState, question: Question, *, has_end: bool) -> int:
-    """Return the number of open panes in the interval and the hours of a question. ``has_end``: false if the question
-    has ``last_s``, because its interval would end later if it were live.
+    """Return the number of open panes in the interval and the hours of a question. ``has_end``: whether the end of the
+    interval excludes open panes. It is False with ``last_s``, because a live question with ``last_s`` ends after all
+    open panes.
     """
     first, end = question.first, question.end if has_end else None
     panes = [pane for pane in state.panes.open if (first is None or first <= pane) and (end is None or pane < end)]
@@ -131,18 +136,21 @@ def _open_panes(state: CubeState, question: Question, *, has_end: bool) -> int:
 
 
 def _time_zone(state: CubeState) -> str:
-    """Return the time zone of a cube's days. A cube whose layout is None is not asked."""
+    """Return the time zone of a cube's days. The result for a cube whose layout is None is not used, because such a
+    cube answers no question.
+    """
     return "UTC" if state.layout is None else state.layout.time_zone
 
 
 def _kept_panes(state: CubeState) -> list[int]:
-    """Return the lengths of older panes that are kept, in panes of the cube. A question may have each as its grain."""
+    """Return the lengths of the panes of bands, in panes of the cube. A question may have each length as its grain."""
     return [band.view.panes for band in state.bands]
 
 
 def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, is_live: bool) -> dict[str, str]:
-    """Return the interval of the last ``last_s`` seconds, as the fields ``from`` and ``to``. If the question has days
-    of a time zone, a day of ``last_s`` is one of these.
+    """Return the interval of the last ``last_s`` seconds, as the fields ``from`` and ``to``. If the grain of the
+    question is a day of a time zone, each 86,400 seconds of ``last_s`` mean one such day, which may have 23 or 25
+    hours.
     """
     last_s = body["last_s"]
     calendar = Calendar.of(body.get("grain"), state.definition, _time_zone(state))
@@ -173,7 +181,9 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, i
 
 
 def _digest(state: CubeState, question: Question, live: bool, late: bool, lookups: str) -> str:
-    """Return a hash that distinguishes a question to a cube from others, as eight hexadecimal digits."""
+    """Return a hash of a question and its cube, as eight hexadecimal digits. ``lookups``: the identity of the look-ups'
+    tables; empty if the question names no look-up.
+    """
     asked: tuple[object, ...] = (state.id.query, state.id.generation, live, late, replace(question, limit=1, body=None))
     if lookups:
         asked = (*asked, lookups)
@@ -181,7 +191,9 @@ def _digest(state: CubeState, question: Question, live: bool, late: bool, lookup
 
 
 def _skip(cursor: object, commit: int, digest: str, lookups: str) -> int:
-    """Return the number of rows that a cursor skips."""
+    """Return the number of rows that a cursor skips; 0 if ``cursor`` is None. Raise CubeError if the cursor belongs to
+    another commit, question or table of a look-up (``lookups``).
+    """
     if cursor is None:
         return 0
     match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None

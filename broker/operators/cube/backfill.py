@@ -1,4 +1,4 @@
-"""The backfill of the cubes of a stream: the next offsets to be read, and the progress."""
+"""The backfill of the cubes of a stream: the choice of the next offsets to be read, and the progress."""
 
 from __future__ import annotations
 
@@ -25,20 +25,23 @@ Wanted = Mapping[CubeId, FoldDestination]
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """The reason why a backfill failed, and the registration of the query whose cube it was for."""
+    """The reason why the backfill of a cube failed. ``since``: the registration of the cube's query; a new registration
+    tries the backfill again.
+    """
 
     since: int
     reason: str
 
 
 class CubeBackfill:
-    """The choice of the offsets that the cubes of a stream read next, and the cubes whose backfill failed.
+    """The component that chooses the offsets that the cubes of a stream read next, and stores which backfills failed.
 
     The coverage of a cube is the progress of its backfill, so no other progress is stored. Only the thread of the
-    stream's backfill calls it, except for :meth:`problem` and :meth:`forget`.
+    stream's backfill calls the methods. Other threads may call :meth:`problem` and :meth:`forget`.
 
-    A cube whose records are in too many panes reads fewer offsets at once. It reads before the other cubes, so that
-    each cube reads its newest offsets first, and later offsets are still read once for all cubes.
+    A cube whose records are in too many panes for one transaction reads fewer offsets in one batch. Such a cube chooses
+    the offsets before the other cubes, so that each cube reads its newest offsets first. Offsets that several cubes
+    lack are read once for all of them.
     """
 
     def __init__(self) -> None:
@@ -46,7 +49,9 @@ class CubeBackfill:
         self._most: dict[CubeId, int] = {}
 
     def wanted(self, keeper: Keeper, planned: Iterable[tuple[CubeId, FoldDestination]]) -> Wanted:
-        """Return the cubes of planned queries that are to be backfilled, and can be."""
+        """Return the cubes of planned queries that are to be backfilled, without cubes that are parked, that cannot be
+        read, or whose backfill has failed.
+        """
         cubes = keeper.snapshot.cubes
         return {
             cube: query
@@ -59,9 +64,11 @@ class CubeBackfill:
         }
 
     def next(self, keeper: Keeper, wanted: Wanted, source: SourceOffsets) -> BackfillBatch | None:
-        """Return the next offsets to be read, and the cubes that lack all of them. Return None if there are none.
+        """Return the next offsets to be read, and the cubes that lack all of these offsets. Return None if no cube
+        lacks offsets.
 
-        A requested backfill that is complete is recorded as done. Cost: proportional to the intervals of the cubes'
+        If a requested backfill is complete, the keeper records that it is no longer requested. ``source``: the offsets
+        of the topic, and those from which live batches read. Cost: proportional to the intervals of the cubes'
         coverage.
         """
         seam = seam_of(source)
@@ -73,7 +80,8 @@ class CubeBackfill:
         for cube in sorted(wanted, key=lambda each: (self._most_of(each), keeper.snapshot.cube(each).number)):
             state = keeper.snapshot.cube(cube)
             if not state.batch and not source.is_settled:
-                # The running batch may have a plan without this cube. It is not known yet where its live batches begin.
+                # The plan of the running batch may not contain this new cube. So the offset at which the cube's live
+                # batches begin is not yet known.
                 continue
             if own := lacking(state.coverage, seam):
                 lacked[cube] = own
@@ -92,8 +100,8 @@ class CubeBackfill:
         return BackfillBatch(source, intervals, _queries(cubes, wanted))
 
     def halve(self, cube: CubeId, batch: BackfillBatch, panes: int) -> None:
-        """Let a cube read at most half as many offsets at once as a batch, because its records are in ``panes`` panes,
-        which are too many.
+        """Limit the next backfill batches of a cube to half the offsets of ``batch``, because the records of ``batch``
+        are in ``panes`` panes, which are too many for one transaction.
         """
         offsets = sum(end - first for first, end in batch.intervals.values())
         self._most[cube] = max(1, offsets // 2)
@@ -101,15 +109,17 @@ class CubeBackfill:
         LOG.info(text, cube.query, offsets, panes, self._most[cube])
 
     def fail(self, cube: CubeId, since: int, reason: str) -> None:
-        """Record that a cube cannot be backfilled, until its query is registered anew. Its live batches continue."""
+        """Record that a cube cannot be backfilled, until its query is registered anew. The live batches of the cube
+        continue. ``since``: the registration of the query.
+        """
         self._failed[cube] = _Failure(since, reason)
 
     def forget(self, cube: CubeId) -> None:
-        """Forget that a cube could not be backfilled, so that it is tried again."""
+        """Forget that the backfill of a cube failed, so that the next call of :meth:`next` tries it again."""
         self._failed.pop(cube, None)
 
     def problem(self, state: CubeState) -> str | None:
-        """Return the reason why a cube could not be backfilled. Return None if there is none."""
+        """Return the reason why the backfill of a cube failed. Return None if it did not fail."""
         return self._failed[state.id].reason if self._has_failed(state.id, state.since) else None
 
     def _has_failed(self, cube: CubeId, since: int) -> bool:
@@ -126,14 +136,16 @@ def is_wanted(state: CubeState, query: FoldDestination) -> bool:
 
 
 def seam_of(source: SourceOffsets) -> Seam:
-    """Return the offsets between which a backfill reads."""
+    """Return the first and the last offsets between which a backfill reads each partition of a source topic."""
     return Seam(source.topic_id, source.ends, source.begins)
 
 
 def progress_of(
     snapshot: Snapshot, state: CubeState, source: SourceOffsets, *, is_wanted: bool, problem: str | None
 ) -> dict[str, Any]:
-    """Return the progress of a cube's backfill as the API shows it. ``problem``: why it does not continue."""
+    """Return the progress of a cube's backfill as the API shows it. ``is_wanted``: whether the cube is to be
+    backfilled. ``problem``: the reason why the backfill does not continue; None if it continues.
+    """
     seam = seam_of(source)
     gaps = list(snapshot.all_gaps(state))
     offsets, left = [], 0
@@ -163,8 +175,10 @@ def progress_of(
 
 
 def _whole_from_us(state: CubeState, ends_us: Collection[int | None]) -> int | None:
-    """Return the time after all gaps, or the begin of the first pane if there is no gap. Return None if a gap has no
-    end, or if there is no pane. It is not before the first pane that is kept. ``ends_us``: the ends of the gaps.
+    """Return the time from which on the cube has all records, in microseconds since the epoch. It is the end of the
+    last gap, or the begin of the first pane if there is no gap. The time is never before the first pane that is kept.
+    Return None if a gap has no known end, or if there is no pane. ``ends_us``: the ends of the gaps; None for an
+    unknown end.
     """
     known = [end_us for end_us in ends_us if end_us is not None]
     if len(known) < len(ends_us):

@@ -1,5 +1,5 @@
-"""Backfill of a cube: the offsets that it lacks, and its state after some of them are folded. Computed before anything
-is written.
+"""Backfill of a cube: the offsets that the cube lacks, and the state of the cube after some of these offsets are
+folded. The state is computed before the transaction writes anything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from broker.operators.cube.gaps import NO_BATCH, Gap, bounded
 from broker.operators.cube.partial import Partial
 
 BATCH_RECORDS = 200_000
-"""The number of offsets of one backfill batch, of all partitions together."""
+"""The approximate number of offsets of one backfill batch, of all partitions together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class Seam:
     """The offsets between which a backfill reads a topic, by partition.
 
     ``ends``: the offsets from which on live batches read. ``begins``: the first offsets that Kafka still has.
-    ``newest``: the newest time of the records of the backfill batch, by partition; it moves no mark.
+    ``newest``: the newest time of the records of the backfill batch, by partition, in microseconds since the epoch.
+    These times do not change the watermark.
     """
 
     topic_id: str
@@ -40,7 +41,7 @@ class Seam:
         return {(self.topic_id, each): (0, end) for each, end in self.ends.items()}
 
     def begin(self, place: Place) -> int:
-        """Return the first offset of a partition that Kafka still has, as far as known."""
+        """Return the first offset of a partition that Kafka still has. Return 0 if it is not known."""
         return self.begins.get(place[1], 0)
 
 
@@ -51,15 +52,17 @@ def lacking(coverage: Coverage, seam: Seam) -> dict[Place, Intervals]:
 
 
 def has_unreported(state: CubeState, seam: Seam) -> bool:
-    """Return whether a cube lacks offsets that Kafka has no more, and that no gap reports as such."""
+    """Return whether a cube lacks offsets that Kafka has already deleted, and that no gap reports yet."""
     return bool(state.seen().uncovered(_expired(state.coverage, seam)))
 
 
 def newest_part(lacked: Mapping[Place, Intervals], most: int = BATCH_RECORDS) -> dict[Place, Interval]:
-    """Return the next offsets to be read: at most about ``most``, the last ones of each partition that lacks some.
+    """Return the next offsets to be read: about ``most`` offsets in total, from the end of the last lacked interval of
+    each partition.
 
-    The newest history is read first. So the coverage of a partition grows downwards from the live records, and a gap
-    before the first batch has one end. Each partition gets its share of ``most``, and at least one offset.
+    The newest records are read first. So the coverage of a partition grows from the live records towards older offsets,
+    and one end describes the gap of records that are still missing. Each partition gets a part of ``most`` in
+    proportion to its lacked offsets, and at least one offset.
 
     >>> newest_part({("t", 0): ((0, 90),), ("t", 1): ((0, 4), (8, 10))}, 20)
     {('t', 0): (71, 90), ('t', 1): (9, 10)}
@@ -84,9 +87,10 @@ def backfilled_state(
 ) -> CubeState:
     """Return the state of a cube after a backfill batch, with new offsets, counters and gaps, but without its pieces.
 
-    The cube had none of the batch's records. Gaps whose offsets are all folded are removed. Once a partition has all
-    offsets that Kafka still has, a gap reports the earlier ones, which have expired. ``batch_time``: the clock of the
-    last live batch, before and after.
+    Before the batch, the cube had none of the batch's records. Gaps whose offsets are all folded are removed. After a
+    partition has all offsets that Kafka still has, a gap reports the earlier offsets, whose records have expired.
+    ``batch_time``: the clock of the last live batch, which a backfill does not change. ``gap_numbers``: the numbers for
+    new gaps.
     """
     state = _begun(state, seam, batch_time, gap_numbers)
     coverage = state.coverage.with_all({place: [own] for place, own in batch.places.items()})
@@ -102,15 +106,16 @@ def backfilled_state(
 
 
 def _begun(state: CubeState, seam: Seam, batch_time: BatchTime, gap_numbers: Iterator[int]) -> CubeState:
-    """Return the state of a cube that knows all offsets before the seam: as covered, or as reported by a gap.
+    """Return the state of a cube in which each offset before the seam is either covered or reported by a gap.
 
-    This is the state after an empty live batch at the seam. The next live batch begins there, and so finds nothing
-    between that a gap would have to report.
+    This is the state after an empty live batch at the seam. The next live batch begins at the seam, so that it adds no
+    gap for offsets that the backfill will read.
     """
     ends = {place: end for place, (_, end) in seam.places.items()}
     if state.batch and all(state.end(place) >= end for place, end in ends.items()):
         return state
-    # A partition that the cube has read further than the seam begins where the cube ends.
+    # If the cube has read a partition further than the seam, the empty batch is at the last offset that the cube has
+    # read.
     own = {place[1]: max(end, state.end(place)) for place, end in ends.items()}
     empty = BatchInterval(seam.topic_id, own, own)
     assert state.layout is not None
@@ -119,7 +124,9 @@ def _begun(state: CubeState, seam: Seam, batch_time: BatchTime, gap_numbers: Ite
 
 
 def _expired(coverage: Coverage, seam: Seam) -> dict[Place, Interval]:
-    """Return the offsets that Kafka has no more, of each partition whose other offsets before the seam are folded."""
+    """Return the offsets that Kafka has already deleted, for each partition of which the cube has folded all offsets
+    that Kafka still has before the seam.
+    """
     lacked = lacking(coverage, seam)
     return {place: (0, min(seam.begin(place), end)) for place, (_, end) in seam.places.items() if place not in lacked}
 
@@ -127,7 +134,9 @@ def _expired(coverage: Coverage, seam: Seam) -> dict[Place, Interval]:
 def _with_expired(
     state: CubeState, batch: BatchInterval, seam: Seam, batch_time: BatchTime, gap_numbers: Iterator[int]
 ) -> CubeState:
-    """Return a state with a gap for each finished partition whose first offsets have expired, and are not reported."""
+    """Return a state with a gap for the expired offsets of each partition whose backfill is complete, if no gap reports
+    these offsets yet.
+    """
     expired = state.seen().uncovered(_expired(state.coverage, seam))
     gaps = [
         Gap(None, _expired_to_us(state, place, batch, seam, batch_time), reason, next(gap_numbers), offsets=offsets)
@@ -145,9 +154,11 @@ def expired_reason(partition: int, end: int) -> str:
 def _expired_to_us(
     state: CubeState, place: Place, batch: BatchInterval, seam: Seam, batch_time: BatchTime
 ) -> int | None:
-    """Return the end of the gap of a partition's expired records. Return None while it is not known.
+    """Return the end of the gap of a partition's expired records, in microseconds since the epoch. Return None while
+    the end is not known.
 
-    As with the gap before a first batch, it is the newest time of the records that follow, plus the lateness.
+    The end is the newest time of the records that follow the expired offsets, plus the lateness. The end of the gap
+    before the first batch of a cube follows the same rule.
     """
     interval, newest_us = batch.places.get(place), seam.newest.get(place[1])
     if newest_us is None or interval is None or interval[0] != seam.begin(place):
@@ -163,7 +174,7 @@ def _is_folded(gap: Gap, state: CubeState) -> bool:
     if not gap.offsets:
         return False
     intervals = [((topic, partition), (first, end)) for topic, partition, first, end in gap.offsets]
-    # Coverage that was joined may contain missed offsets, so both are asked.
+    # Coverage whose nearest intervals were joined may contain missed offsets. So check the missed offsets as well.
     return not any(
         state.missed.meets({place: own}) or state.coverage.uncovered({place: own}) for place, own in intervals
     )

@@ -1,4 +1,6 @@
-"""The fit of a definition's bands with the bands that a cube has stored: panes of one must go on to another."""
+"""The check whether the bands of a changed definition fit the bands that a cube has stored. Two bands fit if one of
+them can be computed from the other, so that panes can move from the finer to the coarser band.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ from broker.operators.cube.stored_view import StoredView
 
 
 def unfit(state: CubeState, bands: Sequence[Band]) -> tuple[Band, StoredView] | None:
-    """Return the first of the wanted bands that a stored one has no order with, and the finest such stored band.
+    """Return the first wanted band that does not fit a stored band, and the finest stored band that it does not fit.
 
-    Neither can be computed from the other, so that no pane of the cube can age. Return None if all bands fit. Stored
-    bands without panes do not count, as they are removed.
+    Neither of the two can be computed from the other, so that no pane of the cube can age. Return None if all bands
+    fit. Stored bands without panes are ignored, because the cube removes them.
     """
     for band in bands:
         for stored in state.bands:
@@ -27,7 +29,9 @@ def unfit(state: CubeState, bands: Sequence[Band]) -> tuple[Band, StoredView] | 
 
 
 def check_fit(state: CubeState, bands: Sequence[Band]) -> None:
-    """Raise CubeError if wanted bands do not fit the stored ones. The error names bands that fit."""
+    """Raise CubeError if the wanted bands ``bands`` do not fit the stored bands. The remedy of the error names bands
+    that fit, if there are any.
+    """
     found = unfit(state, bands)
     if found is None:
         return
@@ -59,8 +63,8 @@ def _stored_text(state: CubeState, stored: StoredView) -> str:
 
 
 def _fitting(state: CubeState, bands: Sequence[Band]) -> list[str] | None:
-    """Return wanted bands with stored ones in place of those that do not fit, as texts. Return None if a definition
-    cannot have them.
+    """Return the wanted bands as texts, with a stored band in place of each wanted band that does not fit. Return None
+    if these bands are no valid ``keep`` of the definition.
     """
     age_s_by_view: dict[View, int] = {}
     for band in bands:

@@ -1,4 +1,4 @@
-"""The event time of batches, for the cubes of one time expression."""
+"""The progress of event time from batch to batch, for all cubes with the same time expression."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from broker.operators.cube.coverage import BatchInterval, Place
 PartitionState = Literal["read", "silent", "waits", "untimed"]
 """The state of a partition in a batch.
 
-``read``: the batch has records of the partition with a time. ``silent``: it has no record, and there is none.
-``waits``: it has no record, although unread records exist, or may exist because Kafka did not report its end.
-``untimed``: its records have no usable time.
+``read``: the batch has records of the partition with a time. ``silent``: the batch has no record of the partition, and
+the partition has no unread records. ``waits``: the batch has no record of the partition, although unread records exist,
+or may exist because Kafka did not report the partition's end. ``untimed``: the batch has records of the partition, and
+none of them has a usable time.
 """
 
 
@@ -24,9 +25,9 @@ class Clock:
     """The progress of event time after a batch, for the cubes of one time expression. ``ends``: by topic and partition,
     the offset after the last batch that contributed a time.
 
-    All cubes of one time expression share the clock, whichever of them read the batch. A topic id identifies a topic: a
-    topic that is deleted and created again has another id. ``states``: the state of each partition in the last batch;
-    empty before the first batch of a daemon.
+    All cubes of one time expression share the clock, also if only some of them fold the batch. A partition is
+    identified by the id of its topic, because a topic that is deleted and created again has another id. ``states``: the
+    state of each partition in the last batch; empty before the first batch of a daemon.
     """
 
     progress: EventTimeProgress = field(default_factory=EventTimeProgress)
@@ -34,8 +35,9 @@ class Clock:
     states: Mapping[int, PartitionState] = field(default_factory=lambda: MappingProxyType({}))
 
     def after(self, batch: BatchInterval, newest: Mapping[int, int], waiting: Collection[int] = ()) -> Clock:
-        """Return the clock after a batch with the newest times of its partitions. Offsets that were already read do not
-        change the clock.
+        """Return the clock after a batch. ``newest``: the newest time of the batch's records by partition, in
+        microseconds since the epoch. ``waiting``: the partitions in the state ``waits``. Offsets that an earlier batch
+        already read do not change the clock.
         """
         topic, places = batch.topic_id, batch.places
         newest_by_partition = {
@@ -65,7 +67,9 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class BatchTime:
-    """The event time of a batch: the clocks before and after the batch. ``commit``: the number of the batch."""
+    """The event time of a batch: the clocks before and after the batch. ``commit``: the number of the batch's commit.
+    ``lateness_us``: the allowed lateness in microseconds.
+    """
 
     commit: int
     lateness_us: int
@@ -74,7 +78,9 @@ class BatchTime:
 
     @property
     def watermark_us(self) -> int | None:
-        """Return the watermark after the batch. Return None if no record has had a time yet."""
+        """Return the watermark after the batch, in microseconds since the epoch. Return None if no record has had a
+        time yet.
+        """
         mark_us = self.after.progress.mark_us
         return None if mark_us is None else mark_us - self.lateness_us
 
@@ -98,8 +104,8 @@ def _state(
 
 
 def first_open(mark_us: int | None, lateness_us: int, grain_us: int) -> int | None:
-    """Return the number of the first pane that is not final: its exclusive end is after the watermark. Return None if
-    there is no mark.
+    """Return the number of the first open pane: the first one whose exclusive end is after the watermark. Return None
+    if there is no mark. All times are in microseconds.
 
     >>> first_open(70, 10, 60), first_open(69, 10, 60), first_open(None, 10, 60)
     (1, 0, None)

@@ -1,4 +1,6 @@
-"""The edges of bins at the registration of a cube: those of the registered cube, or those that a sample decides."""
+"""The edges of bins at the registration of a cube. They come from the registered cube that the new one replaces, or
+from a sample of records.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from broker.operators.cube.definition import StandingCube, refusal_of
 def calibrated(definition: StandingCube, former: StandingCube | None, sampler: Sampler) -> StandingCube:
     """Return a definition whose bins all have edges.
 
-    ``former``: the registered cube over the same records, whose edges equal bins keep; None if there is none. Raise
-    QueryError if there is no sample, or if the definition names levels that the bins do not have.
+    ``former``: the registered cube over the same records; bins that this cube also has keep their edges. It is None if
+    there is no such cube. ``sampler``: reads the sample for the other bins. Raise QueryError if there is no sample, or
+    if the definition names levels that the bins do not have.
     """
     if not unsampled(definition.cube):
         return definition

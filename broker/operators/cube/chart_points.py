@@ -15,11 +15,12 @@ from broker.operators.cube.region import kept_regions
 def chart_points(
     state: CubeState, question: Question, most: int, open_from: int | None, forced: View | None
 ) -> Points | None:
-    """Return the points of a chart over the interval of a question. Return None if the interval has no bounds, as if no
-    pane is stored.
+    """Return the points of a chart over the interval of a question. Return None if the interval is empty, or has no
+    first or last pane.
 
     ``most``: the most points. ``open_from``: the first open pane; None if all panes are open. ``forced``: the view that
-    the question forces. No point divides a pane of this view, or of a band in the interval.
+    ``answer_from`` names, or None. Each point consists of whole panes of this view and of the bands in the interval,
+    because a pane of a view cannot be divided.
     """
     first, end = question.first, question.end
     if first is None or end is None or first >= end:

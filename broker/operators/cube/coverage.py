@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 INTERVALS_MAX = 256
-"""The most intervals that are stored of a partition. If there are more, the nearest intervals are joined, and then also
-contain the offsets between them.
+"""The most intervals that are stored for a partition. If there are more, the nearest intervals are joined. A joined
+interval also contains the offsets between the intervals, which count as covered.
 """
 
 Interval = tuple[int, int]
 """A range of offsets: the first offset, and the offset after the last."""
 
 Intervals = tuple[Interval, ...]
-"""Disjoint intervals, ascending, that do not touch. An interval without offsets marks the offset at which coverage
-begins.
+"""Disjoint, ascending intervals; a gap of at least one offset separates each two. An empty interval marks the offset at
+which coverage begins.
 """
 
 Place = tuple[str, int]
@@ -26,11 +26,11 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class BatchInterval:
-    """The records of a batch: the id of their topic, and by partition the first offset and the offset after the last
-    record.
+    """The offsets of a batch's records: the id of the topic, and by partition the first offset (``first``) and the
+    offset after the last record (``end``).
 
-    Both offsets are equal if the batch has no record of the partition. The number of the batch is not used as an
-    identity, because it starts again with the folder of a stream.
+    Both offsets are equal if the batch has no record of the partition. The number of a batch does not identify its
+    records, because the numbers restart at 0 with a new folder of the stream.
     """
 
     topic_id: str
@@ -71,8 +71,8 @@ class Coverage:
 
     @property
     def begins_at_zero(self) -> bool:
-        """Return whether there is a partition, and in each partition all offsets from 0 to the last covered one are
-        covered.
+        """Return whether the coverage of each partition is one interval from offset 0 on. Return False if no partition
+        has coverage.
         """
         return bool(self.intervals) and all(len(own) == 1 and own[0][0] == 0 for own in self.intervals.values())
 
@@ -119,8 +119,8 @@ class Coverage:
 
 
 def _nearest(intervals: Intervals, most: int) -> Intervals:
-    """Return the intervals, of which the nearest are joined until ``most`` are left. Of equal distances, the first are
-    joined. ``intervals``: disjoint and ascending.
+    """Join the intervals with the smallest distances until ``most`` intervals are left, and return these. Of equal
+    distances, the first are joined. ``intervals``: disjoint and ascending.
     """
     between = sorted(range(1, len(intervals)), key=lambda place: intervals[place][0] - intervals[place - 1][1])
     joined = set(between[: len(intervals) - most])

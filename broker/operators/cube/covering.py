@@ -1,4 +1,6 @@
-"""Covering of a question's interval with the stored views of a cube: the nearest materialised ancestor of each part."""
+"""Choice of the stored views that answer a question. Each part of the question's interval is read from the nearest
+materialised ancestor: of the views that can answer the part, the one with the fewest cells.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,22 @@ from broker.operators.cube.kept_check import KeptCheck
 from broker.operators.cube.region import Region, kept_regions
 
 _VIEWS_MAX, _VIEWS_OF_MANY = 8, 2
-"""The most views that are compared for each segment of an interval, if the segments are few and if they are many."""
+"""The most views that are compared for each segment of an interval: of at most _FEW_SEGMENTS segments, and of more."""
 _FEW_SEGMENTS = 100
 _SAMPLED_SEGMENTS = 9
-"""The number of segments by which views are compared with each other."""
+"""The most segments in which the cells of views are counted, to select the views that are compared."""
 
 Segment = tuple[int, int]
-"""Panes of the cube, from the first to before the second, that one view may cover with panes of any length."""
+"""An interval of panes of the cube: the first pane, and the pane after the last. Views with panes of any length may
+cover it.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Portion:
-    """Panes of a view that answer a part of an interval. ``first``, ``end``: numbers of the view's own panes."""
+    """Panes of a view that answer a part of a question's interval. ``first``, ``end``: numbers of the view's panes,
+    without ``end``. ``source``: the view with its pieces.
+    """
 
     source: Region
     first: int
@@ -41,13 +47,13 @@ def portions_of(
     *,
     step: int | None = None,
 ) -> list[Portion]:
-    """Return the portions that answer the closed panes of a question's interval, ascending.
+    """Return the portions that answer the closed panes of a question's interval, in ascending order of panes.
 
-    ``wanted``: the cuboid that has all dimensions of the question. ``open_from``: the first open pane; None if all are
-    open. ``forced``: the only view that may answer, beside the pieces of bands and of the base cuboid at its ends; None
-    if the nearest views answer. ``step``: the panes of intervals that no pane of a view may cross, beside those of the
-    question. Raise CubeError if a part of the interval is not kept, or not as finely as the question
-    needs.
+    ``wanted``: the cuboid with exactly the levels that the question needs. ``open_from``: the first open pane; None if
+    all panes are open. ``forced``: the only stored view that may answer; bands and the base cuboid answer the parts
+    that this view lacks. It is None if the nearest views answer. ``step``: a number of panes of the cube; each pane of
+    a view must lie within one interval of this length. None means the length of the question's intervals. Raise
+    CubeError if a part of the interval is deleted, or is kept in coarser cells than the question needs.
     """
     end = open_from if question.end is None or open_from is None else min(question.end, open_from)
     kept = kept_regions(state, open_from)
@@ -73,10 +79,12 @@ def portions_of(
             except CubeError:
                 if forced is not None:
                     raise
-                # The only copy of the panes answers any question.
+                # The question has too many segments to choose views. The kept region can answer alone, because it has
+                # all panes.
                 portions.append(_whole(region, own_first, own_end))
                 continue
-            # A coarser view would answer with more cells that only touch the scope, unless the question names it.
+            # In a coarser view, more cells would only touch the scope. So exclude views that are coarser than the kept
+            # pieces, except a view that the question names.
             is_exact = question.within is not None and forced is None
             levels = question.within.exact(wanted, region.view.cuboid) if is_exact and question.within else wanted
             portions += covered(region, views, levels, segments, question.panes if step is None else step)
@@ -84,7 +92,9 @@ def portions_of(
 
 
 def interval_of(portions: Sequence[Portion]) -> tuple[int, int]:
-    """Return the panes of the cube in which successive portions have pieces: from the first to before the last."""
+    """Return the panes of the cube in which successive portions have pieces: the first pane, and the pane after the
+    last.
+    """
     first, last = portions[0], portions[-1]
     begin = next((found for own in portions if (found := _first_pane(own)) is not None), first.first)
     return max(begin, first.first * first.source.view.panes), last.end * last.source.view.panes
@@ -101,7 +111,9 @@ def _whole(region: Region, first: int, end: int) -> Portion:
 
 
 def _first(kept: Sequence[Region], question: Question) -> int | None:
-    """Return the first pane of a question, which is that of the oldest piece if the question has no beginning."""
+    """Return the first pane of a question. If the question has no ``from``, return the pane of the oldest piece,
+    rounded to the question's intervals. Return None if there are no pieces.
+    """
     if question.first is not None:
         return question.first
     firsts = (region.closed.first for region in kept)
@@ -109,20 +121,20 @@ def _first(kept: Sequence[Region], question: Question) -> int | None:
     if oldest is None:
         return None
     first, least = question.floor(oldest), kept[0].first
-    # An interval of which a part is deleted would have too few records.
+    # Skip an interval of which a part is deleted, because its row would lack records.
     return first if least is None or first >= least else question.ceil(first + 1)
 
 
 def covered(
     base: Region, views: Sequence[Region], wanted: Levels, segments: Sequence[Segment], step: int | None = None
 ) -> list[Portion]:
-    """Return portions that cover the segments, ascending, from the nearest materialised ancestors.
+    """Return portions of the nearest materialised ancestors that cover the segments, in ascending order.
 
-    ``wanted``: the cuboid that has all dimensions of the question. ``step``: the panes of each row's interval; None if
-    all panes are combined. A view whose panes do not divide it is not used. The nearest ancestor is the
-    view with the fewest cells in the segment (StreamingCube, algorithm 1), where the base pieces fill in what the view
-    lacks at both ends. Of equal ones, the coarsest is taken. Of many views, a few are compared. Cost: some searches
-    for each segment and compared view.
+    ``wanted``: the cuboid with exactly the levels that the question needs. ``step``: the panes of each row's interval;
+    None if one row combines all panes. A view is not used if the length of its panes does not divide ``step``. The
+    nearest ancestor is the view with the fewest cells to read for the segment (StreamingCube, algorithm 1). These
+    include base cells at both ends, where the view has no whole pane. Of views with equal numbers of cells, the
+    coarsest is chosen. Only a few views are compared. Cost: some searches for each segment and compared view.
     """
     finer = [own for own in views if _answers(own.view, wanted, step)]
     compared = _compared(base, finer, segments)
@@ -138,7 +150,9 @@ def covered(
 
 
 def by_source(portions: Sequence[Portion]) -> list[tuple[Region, list[Segment]]]:
-    """Return the views that portions read, in the order of their first portions, each with the portions' panes."""
+    """Return each view that portions read, with the first pane and the pane after the last of each portion. The views
+    are in the order of their first portions.
+    """
     found: dict[int, tuple[Region, list[Segment]]] = {}
     for own in portions:
         found.setdefault(id(own.source), (own.source, []))[1].append((own.first, own.end))
@@ -148,9 +162,10 @@ def by_source(portions: Sequence[Portion]) -> list[tuple[Region, list[Segment]]]
 def _compared(base: Region, views: Sequence[Region], segments: Sequence[Segment]) -> list[Region]:
     """Return the views that are compared for each segment: at most _VIEWS_MAX, or _VIEWS_OF_MANY of many segments.
 
-    They are those with the fewest cells in some segments, in which the base pieces fill in the ends. Of many segments,
-    the second view is the best beside the first, because it answers the ends of the first. Cost: some searches for
-    each view and each of _SAMPLED_SEGMENTS.
+    The result contains the views with the fewest cells to read in the sampled segments, including the base cells at
+    both ends. For many segments, the second view is the one with the fewest cells to read together with the first view.
+    It may answer the ends of segments, where the first view has no whole pane. Cost: some searches for each view and
+    each of _SAMPLED_SEGMENTS.
     """
     longest = max((end - first for first, end in segments), default=0)
     fitting = [own for own in views if own.view.panes <= longest]
@@ -168,9 +183,9 @@ def _compared(base: Region, views: Sequence[Region], segments: Sequence[Segment]
 
 
 def _sampled(segments: Sequence[Segment]) -> Sequence[Segment]:
-    """Return at most _SAMPLED_SEGMENTS segments that are spread over all.
+    """Return at most _SAMPLED_SEGMENTS segments that are spread over all segments.
 
-    The distances between them differ, so that they are not all of the same hours of a day.
+    The distances between the returned segments differ, so that not all of them cover the same hours of a day.
     """
     count = len(segments)
     if count <= _SAMPLED_SEGMENTS:
@@ -185,8 +200,8 @@ def _answers(view: View, wanted: Levels, step: int | None) -> bool:
 
 
 def _cost(base: Region, source: Region, others: Sequence[Region], first: int, end: int) -> int:
-    """Return the cells that are read for an interval if one view answers it, and the base or one of the others answers
-    each of its ends.
+    """Return the number of cells that are read for an interval if ``source`` answers its whole panes, and the base
+    pieces or one of the views ``others`` answer both ends.
     """
     inner_first, inner_end = source.whole_panes(first, end)
     if inner_first >= inner_end:
@@ -207,7 +222,9 @@ def _coarseness(source: Region) -> tuple[int, int, View]:
 
 
 def _nearest(base: Region, views: Sequence[Region], first: int, end: int) -> list[Portion]:
-    """Return the portions of one segment. The edges of a view with long panes come from the nearest of the others."""
+    """Return the portions of one segment. The view with the fewest cells to read answers its whole panes in the
+    segment. The nearest of the other views, or the base pieces, answer both ends.
+    """
     if first >= end:
         return []
     least, best = base.cells(first, end), None

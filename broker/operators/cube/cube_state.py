@@ -1,4 +1,4 @@
-"""States of cubes: all that is known of a cube after a commit, except the bytes of its pieces."""
+"""States of cubes: the data about a cube after a commit, without the cells of its pieces."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from broker.operators.cube.stored_view import StoredView
 from broker.operators.cube.window_state import KeptChange, WindowState
 
 COUNTERS = ("counted", "late", "apart", "expired", "time", "future_timestamp", "too_large")
-"""The names of the counters of accepted records, by outcome. A ``late`` record has joined a closed pane, and is also
-``counted``. An ``apart`` record is late, and is stored separately. An ``expired`` record is of a pane that was deleted
-for its age.
+"""The names of the counters of accepted records, by outcome. A ``late`` record was added to a closed pane, and is also
+``counted``. An ``apart`` record is late, and is stored separately. An ``expired`` record belongs to a pane that was
+deleted for its age. The last three names are reasons for which records are excluded.
 """
 
 BACKFILLED = "backfilled"
@@ -37,7 +37,9 @@ RESTORED = "the stream has read further than the file of cubes, as after the res
 
 @dataclass(frozen=True, slots=True, order=True)
 class CubeId:
-    """The identity of a cube: its query, and the hash of all that its pieces depend on."""
+    """The identity of a cube: the id of its query (``query``), and the hash of the parameters on which its pieces
+    depend (``generation``).
+    """
 
     query: str
     generation: str
@@ -48,21 +50,22 @@ class CubeState:
     """A cube after a commit.
 
     ``number``: the number of its row in the store. ``layout``: None if the records of the stream now have other types
-    than the pieces, or another time zone. ``missed``: the offsets whose records are missing, as a gap reports.
-    ``since``: the registration of its query, see :class:`FoldDestination`. ``version``: the version of the plan with
-    which the cube began.
+    than the pieces, or another time zone. ``missed``: the offsets whose records are missing in the cube; gaps report
+    them. ``since``: the registration of its query, see :class:`FoldDestination`. ``version``: the version of the plan
+    with which the cube began.
 
-    ``watermark_us``: the watermark after its last batch. If the cube stops here, it misses records from this time on.
-    It is None if other cubes have read further, because their watermark holds then. ``batch``: the commit of its last
-    batch. ``parked``: the reason why the cube is parked; None if it is not. ``stopped``: the reason why it was parked,
-    or that it is paused, until its next batch. ``windows``: the progress of its windows; None if it writes none.
-    ``apart``: the pieces of late records that join no pane. ``is_wanted``: whether a backfill was requested, and is not
-    complete. ``views``: the views of its lattice that are materialised beside the base cuboid. ``bands``: the bands of
-    older panes, finest first, each with its pieces; the base pieces of these panes are deleted. ``kept_from``: the
-    first pane that is not deleted for its age; None if none is. ``shards``: those into which new pieces of large panes
-    are divided. Older pieces may have others.
+    ``watermark_us``: the watermark after its last batch. If the cube stops after this batch, it misses records from
+    this time on. It is None if other cubes have read further, because the shared watermark then is not that of this
+    cube's last batch. ``batch``: the commit of its last batch. ``parked``: the reason why the cube is parked; None if
+    it is not. ``stopped``: the reason why the cube misses records until its next batch, such as a former park or a
+    pause. ``windows``: the progress of its windows; None if it writes none. ``apart``: the pieces of late records that
+    are stored separately. ``is_wanted``: whether a backfill was requested, and is not complete. ``views``: the views of
+    its lattice that are materialised beside the base cuboid. ``bands``: the bands of older panes, finest first, each
+    with its pieces; the base pieces of these panes are deleted. ``kept_from``: the first pane that is not deleted for
+    its age; None if none is. ``shards``: the shards into which new pieces of large panes are divided. Older pieces may
+    be divided into other shards.
 
-    Invariant: its pieces are the fold of the accepted records with a time at the offsets of ``coverage``.
+    Invariant: the pieces contain exactly the accepted records that have a time and whose offsets are in ``coverage``.
     """
 
     id: CubeId
@@ -102,12 +105,12 @@ class CubeState:
 
     @property
     def cells(self) -> int:
-        """Return the number of cells in all pieces."""
+        """Return the number of cells in the pieces of the base cuboid and of bands, without views."""
         return self.panes.cells + self.apart.cells + sum(band.panes.cells for band in self.bands)
 
     @property
     def size_bytes(self) -> int:
-        """Return the bytes of the pieces, those of views among them, and of the data that windows keep for late
+        """Return the bytes of all pieces, including those of views, and of the former cells that windows keep for late
         records.
         """
         bands = sum(band.panes.size_bytes for band in self.bands)
@@ -115,7 +118,7 @@ class CubeState:
 
     @property
     def window_bytes(self) -> int:
-        """Return the bytes of the data that windows keep for late records."""
+        """Return the bytes of the former cells that windows keep for late records."""
         return 0 if self.windows is None else self.windows.size_bytes
 
     @property
@@ -135,17 +138,22 @@ class CubeState:
 
     @property
     def base_from(self) -> int | None:
-        """Return the first pane that the base pieces keep. Return None if no pane has gone on to a band."""
+        """Return the first pane that the base pieces keep. Return None if no pane has moved to a band or was deleted
+        for its age.
+        """
         return _latest(self.bands[0].end if self.bands else None, self.kept_from)
 
     def bounds(self) -> tuple[int | None, ...]:
-        """Return the first kept pane of the base pieces, and of separate late records. After them, return the number
-        and the first kept pane of each band and view.
+        """Return a tuple that changes whenever panes become unnecessary. It contains the first kept pane of the base
+        pieces and the first kept pane of separate late records. Then follow the number and the first kept pane of each
+        band and view.
         """
         return self.base_from, self.kept_from, *chain.from_iterable((view.number, pane) for view, pane in self.firsts())
 
     def firsts(self) -> Iterator[tuple[StoredView, int | None]]:
-        """Yield each band and view with the first pane of it that is kept, None if there is no bound."""
+        """Yield each band and view with the number of its first kept pane. The number is None if all of its panes are
+        kept.
+        """
         coarser = [*(band.end for band in self.bands[1:]), None]
         for band, end in zip(self.bands, coarser, strict=False):
             first = _latest(end, self.kept_from)
@@ -155,8 +163,8 @@ class CubeState:
             yield view, None if first is None else -(-first // view.view.panes)
 
     def without_unkept(self) -> CubeState:
-        """Return the state without pieces that bands of older panes have replaced, or that are deleted for their age.
-        Their rows may still be in the store.
+        """Return the state without pieces whose panes have moved to a band, or were deleted for their age. The rows of
+        these pieces may still be in the store.
         """
         if self.base_from is None:
             return self
@@ -168,14 +176,16 @@ class CubeState:
         return replace(
             self,
             panes=self.panes.kept_from(self.base_from),
-            # These records join no band.
+            # Late records that are stored separately are never moved to a band.
             apart=self.apart if self.kept_from is None else self.apart.kept_from(self.kept_from),
             views=tuple(kept.get(view.number, view) for view in self.views),
             bands=tuple(kept.get(band.number, band) for band in self.bands),
         )
 
     def derived_from(self, view: View) -> int | None:
-        """Return the first pane for which a view can be computed from what is kept. Return None if there is none."""
+        """Return the first pane of the cube for which a view can be computed from kept pieces. Return None if the view
+        can be computed for all panes.
+        """
         coarser = [band.end for band in self.bands if not band.view.is_finer(view) and band.end is not None]
         return max((*coarser, *([] if self.kept_from is None else [self.kept_from])), default=None)
 
@@ -184,12 +194,14 @@ class CubeState:
         return next((view for view in self.views if view.has(piece)), None)
 
     def without_pieces_of(self, *views: StoredView) -> CubeState:
-        """Return the state with some views empty. They are filled again from the base pieces."""
+        """Return the state without the pieces of some views. Later the views are filled again from the base pieces."""
         numbers = {view.number for view in views}
         return replace(self, views=tuple(view.emptied() if view.number in numbers else view for view in self.views))
 
     def pieces(self) -> Iterator[StoredPiece]:
-        """Yield all pieces except those of views: of the base cuboid, and of bands."""
+        """Yield the pieces of the base cuboid, of separate late records, and of bands. Pieces of views are not
+        included.
+        """
         yield from self.panes.pieces()
         yield from self.apart.pieces()
         for band in self.bands:
@@ -202,7 +214,7 @@ class CubeState:
 
     @property
     def accounting(self) -> str:
-        """Return a line that accounts for the records that the query accepted."""
+        """Return a line with the number of accepted records, and the numbers by outcome of which it is the sum."""
         own = {name: self.counters.get(name, 0) for name in COUNTERS}
         late, counted = own.pop("late"), own.pop("counted")
         excluded = "".join(f" + {count:,} {name}" for name, count in own.items())
@@ -221,8 +233,8 @@ class CubeState:
         return max(self.coverage.end(place) or 0, self.missed.end(place) or 0)
 
     def reaches(self, ends: Mapping[Place, int]) -> bool:
-        """Return whether the cube has seen each partition up to the partition's offset in ``ends``. Partitions of
-        topics of which the cube has seen nothing are ignored.
+        """Return whether the cube has folded, or reported by a gap, each partition up to the partition's offset in
+        ``ends``. Partitions of topics of which the cube has neither are ignored.
         """
         topics = {topic for own in (self.coverage, self.missed) for topic, _ in own.intervals}
         return all(self.end(place) >= end for place, end in ends.items() if place[0] in topics)
@@ -236,7 +248,7 @@ class CubeState:
         """
         if not self.batch:
             yield Gap(None, None, NO_BATCH)
-        # A gap from before the first batch is over if the cube has read those records since.
+        # The gap before the first batch is omitted after a backfill has read the records of this time.
         yield from (gap for gap in self.gaps if gap.reason != NO_BATCH or not self.seen().begins_at_zero)
         is_stopped = self.parked is not None or self.stopped is not None
         if is_stopped or 0 < self.batch < last_batch or not self.reaches(ends):
@@ -259,14 +271,15 @@ class CubeState:
         panes, apart = self.panes.with_damage(damaged), self.apart.with_damage(damaged)
         bands = tuple(replace(band, panes=band.panes.with_damage(damaged)) if lengths else band for band in self.bands)
         after = replace(self, panes=panes, apart=apart, bands=bands, gaps=bounded(gaps), parked=reason)
-        # The views have the cells of these pieces, and answers must not depend on the view that is read.
+        # The views still contain the cells of the damaged pieces. Empty the views, because answers must not depend on
+        # the view that is read.
         return after.without_pieces_of(*self.views)
 
     def with_damaged_change(
         self, gone: KeptChange, raised: Mapping[Unit, int], gap_numbers: Iterator[int]
     ) -> CubeState:
-        """Return the state after the former cells of a change were found damaged: the cube is parked, the change is
-        removed, and its panes become gaps.
+        """Return the state after the former cells of a change of windows were found damaged. The cube is parked, the
+        change is removed, and its panes become gaps. ``gone``: the change.
 
         ``raised``: as in :meth:`WindowState.without_change`.
         """
@@ -279,5 +292,5 @@ class CubeState:
 
 
 def _latest(one: int | None, other: int | None) -> int | None:
-    """Return the later one of two panes, of which None means none."""
+    """Return the later of two panes. None means that there is no pane; return None if both are None."""
     return max((pane for pane in (one, other) if pane is not None), default=None)

@@ -1,7 +1,7 @@
-"""The file of a stream's cubes: its path, and its copy by a leader that took the stream over.
+"""The file of a stream's cubes: its path, and the copy that a new leader makes of the former leader's file.
 
-The former leader has the database and its log open, wherever they are renamed to. So each leader writes to a
-separate file: the name contains the number of takeovers, as the name of the folder does
+A former leader keeps its database and log open, and renaming the files does not prevent its writes. So each leader
+writes to a separate file. The name of the file contains the number of takeovers, like the name of the stream's folder
 (:mod:`broker.plans.stream_folder`).
 """
 
@@ -36,7 +36,8 @@ def cubes_path(checkpoint_dir: Path, stream: str) -> Path:
     """Return the path of the file of a stream's cubes. The file is not in the stream's folder, which may be removed
     separately.
 
-    A daemon asks once, when it starts to serve. A daemon that is replaced then keeps the path of its own file.
+    A daemon calls this once, when it starts to serve. So a daemon that is replaced later continues to write to its own
+    file.
     """
     folder = stream_folder(checkpoint_dir / CUBES, stream)
     number = takeovers_of(folder)
@@ -44,7 +45,7 @@ def cubes_path(checkpoint_dir: Path, stream: str) -> Path:
 
 
 def has_cubes(path: Path) -> bool:
-    """Return whether the file of cubes exists, or the file of a former leader that it is to be copied from. Raise
+    """Return whether the file of cubes exists, or the file of a former leader from which it can be copied. Raise
     OSError.
     """
     return path.exists() or _former(path) is not None
@@ -55,12 +56,13 @@ def copy_former(path: Path) -> None:
     file, or none to copy.
 
     The former leader may still have its file open: it may be suspended within a write, resume at any time, and never
-    release its lock. It cannot write to the copy. A transaction that it commits after the copy is lost, and needed by
-    nobody: its batch is bound, not done, and replayed by this leader.
+    release its lock. It cannot write to the copy. A transaction that the former leader commits after the copy is lost.
+    No records are lost with it, because the batch of the transaction is bound but not completed, so that this leader
+    replays it.
 
     A crash at any point leaves either no file at ``path``, or a complete and durable copy. Raise CubeStoreError if the
-    file cannot be copied; then the call can be repeated. Cost: the file is read, written and synced once, and needs its
-    space twice until the former file is deleted.
+    file cannot be copied; then the call can be repeated. Cost: the file is read, written and synced once. Both files
+    occupy the disk until the former file is deleted.
     """
     try:
         if path.parent.is_file():
@@ -79,7 +81,7 @@ def copy_former(path: Path) -> None:
 def _copy(former: Path, path: Path) -> None:
     new = path.with_name(f"{path.name}.new")
     if shutil.disk_usage(path.parent).free < former.stat().st_size:
-        # Checked in advance: the copy is tried each second, and each attempt would fill the disk.
+        # Check the space before the copy. Otherwise each attempt, once a second, would fill the disk.
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     try:
         for _ in range(_TRIES):
@@ -101,17 +103,18 @@ def _is_copied(former: Path, new: Path) -> bool:
     """Copy a database and its log. Return whether the copy is consistent, although another process may write.
 
     Invariant of SQLite in WAL mode: a transaction is appended to the log, with checksums, and synced. Only then its
-    pages are copied into the database. The log is started anew, with another salt in its first bytes, only after all of
-    its pages are synced in the database. So at any time, database and log together contain all transactions. Each page
-    that is being written in the database is also in the log, from which a reader takes it.
+    pages are copied into the database. SQLite restarts the log, with another salt in its first bytes, only after all
+    pages of the log are synced in the database. So at any time, database and log together contain all transactions.
+    Each page that is being written in the database is also in the log, from which a reader takes it.
 
-    The log is copied before the database, and compared after it. If it is the same, it was neither appended to nor
-    started anew in between, and each page that was written meanwhile is in the copied log. Otherwise the copied
-    database may have pages of transactions that the copied log lacks. An incomplete transaction at the end of the log
-    has no valid checksum and commit mark, and SQLite ignores it.
+    The log is copied before the database, and compared after it. If the log is unchanged, SQLite has neither appended
+    to it nor restarted it during the copy. Then each page that was written in the meantime is in the copied log.
+    Otherwise the copied database may have pages of transactions that the copied log lacks. An incomplete transaction at
+    the end of the log has no valid checksum and commit mark, and SQLite ignores it.
 
-    Nobody creates or deletes the log meanwhile, as these need its path, which the takeover has changed. Each step opens
-    the files anew, because a network file system shows the current bytes only then.
+    No process creates or deletes the log during the copy, because this needs the path of the log, which the takeover
+    has changed. Each step opens the files again, because a network file system shows the current bytes only to a newly
+    opened file.
     """
     _copy_synced(_log_of(former), _log_of(new))
     _copy_synced(former, new)

@@ -19,10 +19,11 @@ from broker.operators.cube.store import Store
 
 
 class CurrentSnapshot:
-    """The snapshot ``now`` of the cubes of a store, after the last transaction. Only the holder of a lock changes it.
+    """The holder of the current snapshot of the cubes of a store. ``now``: the snapshot after the last transaction.
+    Only the thread that holds the keeper's lock replaces the snapshot.
 
-    Invariant: a change begins with the content of the store. If a transaction fails, nobody knows whether it was
-    written, so the next change reads the store again.
+    Invariant: each change begins with a snapshot that equals the content of the store. After a failed transaction it is
+    unknown whether the transaction was written, so the next change reads the store again.
     """
 
     def __init__(self, store: Store, saved: SavedCubes, lateness_us: int, reader: PieceReader) -> None:
@@ -48,8 +49,9 @@ class CurrentSnapshot:
 
     @contextmanager
     def writing(self, commit: int, batch: int, marks: Mapping[str, int] = MappingProxyType({})) -> Iterator[None]:
-        """Write all that is executed within the context, with the numbers of the last commits, in one transaction.
-        Raise CubeStoreError if the write fails.
+        """Execute the writes of the context and the write of the following values in one transaction. ``commit``: the
+        number of the last commit. ``batch``: the commit of the stream's last batch. ``marks``: the mark by time
+        expression, in microseconds since the epoch. Raise CubeStoreError if the write fails.
         """
         try:
             with self._store.transaction():
@@ -63,10 +65,10 @@ class CurrentSnapshot:
     def replacing(
         self, before: Snapshot, *states: CubeState, added: Iterable[NewPiece] = ()
     ) -> Iterator[dict[CubeId, CubeState]]:
-        """Write states of cubes that change without a batch, in one transaction with what the context writes. Then
-        replace the snapshot ``before``. ``added``: the new pieces of the only state.
+        """Write states of cubes that change without a batch, in one transaction with the writes of the context. Then
+        replace the snapshot ``before``. ``added``: the new pieces, if ``states`` contains exactly one state.
 
-        Yield the states by cube. The context may add states that it can only make within the transaction.
+        Yield the states by cube. The context may add states that it can compute only within the transaction.
         """
         changed = {own.id: own for own in states}
         with self.writing(before.commit + 1, before.batch):
@@ -90,8 +92,9 @@ class CurrentSnapshot:
         self.now = found
 
     def note_restored(self, read_to: Mapping[Place, int]) -> None:
-        """Let each cube that ends before the stream's last batch report the time after its end as a gap. Nothing is
-        stored, and the cube's next batch ends the gap.
+        """Compare the cubes with the offsets ``read_to`` up to which the stream has committed batches. Each cube that
+        has read less reports a gap from its watermark on. This gap is only in memory, and the cube's next batch ends
+        it.
         """
         before = self.now
         behind = restored(before.cubes, before.batch, read_to)
@@ -99,7 +102,9 @@ class CurrentSnapshot:
             self.swap(before.commit, before.batch, before.marks, {**before.cubes, **behind})
 
     def _loaded(self, former: Mapping[CubeId, CubeState] = MappingProxyType({})) -> Snapshot:
-        """Return the snapshot of the store. ``former``: the cubes before the store is read again."""
+        """Return the snapshot of the store. ``former``: the cubes in memory before the store is read again; empty at a
+        start.
+        """
         cubes, marks = self._saved.cubes(), self._saved.marks()
         cubes |= restored_again(cubes, former)
         own = self._saved.numbers(), marks, self._lateness_us, cubes

@@ -1,4 +1,4 @@
-"""Definitions of standing cubes: the checked parameters of the operator ``cube``."""
+"""Definitions of standing cubes: the validated parameters of the operator ``cube``."""
 
 from __future__ import annotations
 
@@ -40,17 +40,18 @@ LATES: tuple[Late, ...] = ("merge", "apart")
 Begin = Literal["now", "earliest"]
 BEGINS: tuple[Begin, ...] = ("now", "earliest")
 STANDING_FIELDS = (*OUTPUT_FIELDS, "late", "from", "materialise", "keep", "cuboids", "cells")
-"""The fields that only standing cubes have, not cubes over files."""
+"""The fields that standing cubes have and cubes over files do not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandingCube:
     """The parameters of a standing cube. ``output``: the windows that it writes; None if it writes no windows.
 
-    ``late``: whether records of closed panes join these panes or stay apart. ``begin``, the field ``from``: whether the
-    cube counts the records from its registration on, or all that the topic still has. ``pins``: the
-    views that are materialised in any case. ``bands``: what is kept of older panes; without bands, everything is kept.
-    ``budget``: the most views, and the most cells of them, that the optimiser may store.
+    ``late``: whether records of closed panes are added to these panes (``merge``) or are stored separately (``apart``).
+    ``begin``, the field ``from``: whether the cube counts the records from its registration on, or all that the topic
+    still has. ``pins``: the views that are always materialised. ``bands``: the views that are kept of older panes, by
+    age; if it is empty, all panes are kept unchanged. ``budget``: the most views, and the most cells of them, that the
+    optimiser may store.
     """
 
     name: ClassVar[str] = OP
@@ -112,7 +113,8 @@ class StandingCube:
 def bands_with(plain: object, definition: CubeDefinition, output: Output | None, late: Late) -> tuple[Band, ...]:
     """Return the bands of a cube (``keep``). Raise CubeError if they are refused.
 
-    Late records that stay apart are kept by the cube's own panes, so that such a cube has one band at most.
+    Late records that are stored separately (``late`` is ``apart``) do not move to coarser panes, so that such a cube
+    has at most one band.
     """
     bands = bands_of(plain, definition, output)
     if len(bands) > 1 and late == "apart":
@@ -122,7 +124,8 @@ def bands_with(plain: object, definition: CubeDefinition, output: Output | None,
 
 
 def late_of(plain: Mapping[str, Any]) -> Late:
-    """Return the treatment of late records (``late``) in a cube's JSON object. Raise CubeError if the value is unknown.
+    """Return the value of ``late`` in a cube's JSON object, by default ``merge``. Raise CubeError if the value is
+    unknown.
 
     >>> late_of({}), late_of({"late": "apart"})
     ('merge', 'apart')
@@ -135,7 +138,7 @@ def late_of(plain: Mapping[str, Any]) -> Late:
 
 
 def begin_of(plain: Mapping[str, Any]) -> Begin:
-    """Return the records with which a cube begins (``from``) in its JSON object. Raise CubeError if the value is
+    """Return the value of ``from`` in a cube's JSON object, by default ``now``. Raise CubeError if the value is
     unknown.
 
     >>> begin_of({}), begin_of({"from": "earliest"})
@@ -149,6 +152,6 @@ def begin_of(plain: Mapping[str, Any]) -> Begin:
 
 
 def refusal_of(error: CubeError) -> QueryError:
-    """Return the error for a refused cube as a QueryError."""
+    """Return the CubeError of a refused definition as a QueryError about a field of the operator."""
     value = None if error.value is None else shown(error.value)
     return QueryError(f"operator.{error.subject}", value, error.remedy)

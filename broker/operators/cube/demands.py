@@ -1,5 +1,5 @@
-"""The demand for the views of a keeper's cubes: questions are counted in memory, and the counts are stored now and
-then.
+"""The demand for the views of a keeper's cubes. Questions are counted in memory, and the counts are stored once a
+minute.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from broker.operators.cube.store import Store
 LOG = logging.getLogger("asc.cubes")
 
 PENDING_MAX = 1_024
-"""The most views of all cubes that are counted between two additions to the demand. Questions for further views are
-not counted.
+"""The most views, of all cubes together, whose questions are counted in memory before the counts are added to the
+demand. Questions for further views are not counted.
 """
 SAVED_S = 60.0
-"""The seconds between two times at which the demand is stored."""
+"""The seconds between two writes of the demand to the store."""
 
 
 class Demands:
     """The demand for the views of each cube of a keeper. Thread-safe.
 
     A question only adds to a small table in memory. The upkeep adds this table to the demand of each cube, and stores
-    it once a minute. So a crash forgets the questions of the last minute, and no answer depends on them.
+    it once a minute. So a crash loses the counts of the last minute, which change no answer.
     """
 
     def __init__(self, store: Store, now_s: Callable[[], float] = time.time) -> None:
@@ -64,10 +64,13 @@ class Demands:
         return found
 
     def count(self, state: CubeState, cuboid: Levels, question: Question, interval: tuple[int, int]) -> None:
-        """Count a question. ``cuboid``: the cuboid with all its dimensions. ``interval``: the closed panes in it.
+        """Add a question to the counts of the views that would answer it well. ``cuboid``: the cuboid with exactly the
+        levels that the question needs. ``interval``: the first closed pane of the question's interval, and the pane
+        after the last.
 
-        A question of too many days or hours is not counted, because only the kept pieces answer it. Cost: that of
-        :meth:`Question.segments` and of :func:`demanded_views`. Only changes of a small table exclude each other.
+        A question with too many segments of days or hours is not counted, because it is answered without views. Cost:
+        that of :meth:`Question.segments` and of :func:`demanded_views`. The lock is held only while a small table is
+        changed.
         """
         try:
             segments = question.segments(*interval)
@@ -89,8 +92,9 @@ class Demands:
             return self._demand(state).at(self._now_s())
 
     def save(self, states: Iterable[CubeState]) -> None:
-        """Store the demand of cubes, if the last call that did so is a minute ago. ``states``: all cubes; others are
-        forgotten. Raise CubeStoreError; then the call of a minute later stores it.
+        """Store the demand of cubes if the last write is at least a minute ago. ``states``: all cubes of the keeper;
+        the demand of other cubes is forgotten. Raise CubeStoreError if the write fails; the call a minute later then
+        repeats it.
         """
         now_s = self._now_s()
         if 0 <= now_s - self._saved_s < SAVED_S:
@@ -119,7 +123,7 @@ class Demands:
             self._changed.clear()
 
     def _add(self, states: dict[int, CubeState]) -> None:
-        """Add the counted questions about some cubes to their demand."""
+        """Move the counts of questions about some cubes from the table in memory to the demand of these cubes."""
         with self._lock:
             mine = {key: own for key, own in self._pending.items() if key[0] in states}
             self._pending = {key: own for key, own in self._pending.items() if key not in mine}

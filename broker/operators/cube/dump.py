@@ -1,5 +1,5 @@
-"""Dumps: copies of the file of cubes. One copy is made at a time, while commits continue. No copy remains after its
-use.
+"""Dumps: copies of the file of cubes. One copy exists at a time, commits continue during the copy, and the copy is
+deleted after it was read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Dump:
         self._file.seek(0)
 
     def read(self, most_bytes: int) -> bytes:
-        """Return the next bytes. Return no bytes at the end."""
+        """Return the next bytes of the copy, at most ``most_bytes``. Return empty bytes at the end."""
         return b"" if self._file is None else self._file.read(most_bytes)
 
     def close(self) -> None:
@@ -46,8 +46,8 @@ class Dump:
 
 
 class Dumps:
-    """The copies of a store. Invariant: at most one copy exists at a time. A copy ends when it is closed or no longer
-    referenced.
+    """The copies of a store. Invariant: at most one copy exists at a time. A copy no longer counts after it is closed,
+    or if no object refers to it.
     """
 
     def __init__(self, store: Store) -> None:
@@ -87,6 +87,7 @@ class Dumps:
         dump.close()
 
     def _delete(self) -> None:
-        # A daemon that is killed during a copy leaves a part of it. The next daemon that opens the file deletes it.
+        # A daemon that is killed during a copy leaves an incomplete copy. The next daemon that opens the file deletes
+        # that copy.
         with suppress(OSError):
             self._path.unlink(missing_ok=True)

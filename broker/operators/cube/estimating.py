@@ -17,16 +17,16 @@ from broker.operators.fold_destination import FoldDestination
 from broker.operators.fold_sample import FoldEstimate, FoldSample
 
 MEASURED_PANES_MAX = 1_000
-"""The most panes whose stored size is measured. Measuring 10,000 panes takes seconds, in which the daemon does little
-else.
+"""The most panes whose stored size is measured. To measure 10,000 panes takes seconds, and slows all other work of the
+daemon.
 """
 
 
 def estimated(destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
-    """Return the estimated size of a query's cube. The records of the sample are folded as workers fold records.
+    """Return the estimated size of a query's cube. The records of the sample are folded by the same code as in workers.
 
-    If no record is counted, the figures are null, with the reason. The same holds if ``sample`` is a text, which is the
-    reason why there is no sample.
+    If no record is counted, the figures are null, and the estimate contains the reason. If there is no sample,
+    ``sample`` is a text with the reason, and the figures are null as well.
     """
     fold = CubeFold()
     layout = fold.prepare(destination.definition)

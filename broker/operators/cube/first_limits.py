@@ -1,4 +1,6 @@
-"""Limits of the windows that one commit writes for the first time, in contrast to revisions."""
+"""Limits on the windows that one commit writes for the first time. Revisions, which repeat windows because of late
+records, have other limits.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ FIRST_CELLS_MAX = 20_000_000
 class FirstLimits:
     """The limits on the work that one commit does for windows that it writes for the first time.
 
-    Each window is written whole within one commit. So the last window of a commit may exceed a limit.
+    A window is never divided between commits. So the last window of a commit may exceed a limit.
     """
 
     rows: int = FIRST_ROWS_MAX
@@ -24,7 +26,8 @@ class FirstLimits:
     cells: int = FIRST_CELLS_MAX
 
     def are_reached(self, rows: int, windows: int, cells: int) -> bool:
-        """Return whether the remaining windows must wait for the next commits.
+        """Return whether a commit that has written these numbers of rows, windows and cells must leave the remaining
+        windows to the next commits.
 
         >>> FirstLimits(rows=5).are_reached(4, 1, 1), FirstLimits(rows=5).are_reached(5, 1, 1)
         (False, True)

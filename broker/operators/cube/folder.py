@@ -1,4 +1,6 @@
-"""The folder of cubes, which commits the cells that workers folded from a batch to the keeper of the stream's cubes."""
+"""The folder of cubes: the component that commits the cells of a batch, which workers have folded from records, to the
+keeper of the stream's cubes.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ _WAITED_S = 2.0
 """The seconds for which a change of the queries waits for a running commit."""
 
 _REFUSED_S = 5.0
-"""The seconds after a failure to open the file during which lists of cubes do not try to open it again."""
+"""After the file could not be opened, the seconds during which lists of cubes do not try to open the file again."""
 
 _PURGED_S = 0.5
 """The longest time that one call of :meth:`CubeFolder.tidy` spends on deleted cubes."""
@@ -57,12 +59,12 @@ _FILLED_S = 0.5
 """The longest time that one call of :meth:`CubeFolder.tidy` spends on ageing, and on filling views."""
 
 _PAUSE_S = 0.004
-"""The pause between two transactions of a backfill batch. Without it, the backfill takes the lock again before a
-waiting live batch does.
+"""The pause between two transactions of a backfill batch. During the pause, a waiting live batch takes the lock, which
+the backfill would otherwise take again first.
 """
 
 _NOT_REGISTERED = "are not those that are registered"
-"""The effect of a change of the queries that fails."""
+"""The part of a warning that describes the effect of a failed change of the queries."""
 
 _PREPARED_MAX = 256
 """The most layouts of cubes that are cached."""
@@ -70,7 +72,10 @@ _PREPARED_MAX = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Standing:
-    """The registered queries, as the last call of :meth:`Folder.set_registered` passed them."""
+    """The arguments of the last call of :meth:`Folder.set_registered`. ``registered``: by query, its registration, or
+    None if the registration cannot be read. ``planned``: the queries of the running plan. ``version``: the version of
+    that plan. ``unserved``: by query, the reason why a registered query is not served.
+    """
 
     registered: Mapping[str, int | None]
     planned: Mapping[str, FoldDestination]
@@ -93,9 +98,10 @@ class CubeFolder:
     It opens the keeper when a plan has cubes, or when their file exists.
 
     Invariant: the cubes of a committed batch are stored in the generation of the batch's plan. The cells of a cube are
-    dropped if its query was removed, or replaced by another generation, in the meantime. A cube that the keeper has
-    parked is reported by the next commit of a batch with this cube. If a later plan contains the cube again, because
-    its query was registered anew, the cube continues. The gap of a cube whose query is not served has the reason.
+    discarded if, in the meantime, its query was removed or replaced by another generation. If the keeper has parked a
+    cube, the next commit of a batch with this cube returns the reason. If a later plan contains the cube again, because
+    its query was registered anew, the cube continues. If a query is not served, the gap of its cube contains the
+    reason.
     """
 
     def __init__(self, stream: FoldContext) -> None:
@@ -132,8 +138,8 @@ class CubeFolder:
 
     @property
     def keeper(self) -> Keeper:
-        """Return the keeper, after opening it. Raise CubeStoreError if its file cannot be opened, and KafkaError if
-        Kafka does not answer for the source topic.
+        """Return the keeper; open it first if it is not open. Raise CubeStoreError if the file of cubes cannot be
+        opened, and KafkaError if Kafka does not report the offsets of the source topic.
         """
         with self._lock:
             return self._opened()
@@ -159,10 +165,10 @@ class CubeFolder:
         return self._keeper
 
     def _readable(self, *, is_brief: bool) -> Keeper | None:
-        """Return the keeper, after opening it. Return None if it cannot be opened.
+        """Return the keeper; open it first if it is not open. Return None if it cannot be opened.
 
-        A list (``is_brief``) calls this for each of its cubes, and opening waits for a file that another process has
-        locked, and for Kafka. So after a failure a list does not try again for a moment.
+        With ``is_brief``, do not try to open the keeper for _REFUSED_S seconds after a failure. A list of cubes calls
+        this method for each cube, and each attempt may wait for a locked file or for Kafka.
         """
         with self._lock:
             if is_brief and self._keeper is None and time.monotonic() < self._refused_until_s:
@@ -174,7 +180,9 @@ class CubeFolder:
 
     @property
     def held(self) -> int | None:
-        """Return the number of cells in all pieces. Return None before the keeper is open."""
+        """Return the number of cells in all pieces of all cubes, without views. Return None before the keeper is
+        open.
+        """
         keeper = self._keeper
         if keeper is None:
             return None
@@ -191,7 +199,9 @@ class CubeFolder:
 
     @property
     def outputs(self) -> Mapping[str, int]:
-        """Return the number of rows of windows that were written since the daemon started, by the type of the row."""
+        """Return the number of rows of windows that were written since the daemon started, by the type of the
+        output.
+        """
         return self._outputs.copy()
 
     def set_registered(
@@ -205,15 +215,15 @@ class CubeFolder:
         each parked cube whose query is planned now, and was registered but not planned at the previous change.
         """
         self._standing = _Standing(registered, planned, version, unserved)
-        # An error is only logged: the registration continues, and the next commit raises the same error.
+        # An error is only logged, so that the registration succeeds. The next commit raises the same error.
         self._upkeep.run(_NOT_REGISTERED, self._tidy)
 
     def tidy(self) -> None:
         """Repeat the changes of cubes that failed in :meth:`set_registered`. Delete some data of deleted cubes, let
-        panes age, and fill views from closed panes. Store the demand for views, choose them anew, and check the load of
-        shards, if that is due.
+        panes age, and fill views from closed panes. Store the demand for views, choose the materialised views anew, and
+        check the load of shards, if that is due.
 
-        If one of these fails, the others continue, and the log has a line.
+        If one of these steps fails, the others continue, and a line is logged.
         """
         run = self._upkeep.run
         run(_NOT_REGISTERED, self._tidy)
@@ -244,7 +254,8 @@ class CubeFolder:
             if standing.planned or self._has_file():
                 kept = self.keeper.snapshot.cubes.values()
                 self.keeper.remove(*{own.id.query for own in kept if not standing.has(own.id.query, own.since)})
-                # The park was reported before, maybe by a former daemon. The next plan with such a cube resumes it.
+                # The reason of such a parked cube was reported before, perhaps by a former daemon. The next plan that
+                # contains the cube resumes it.
                 omitted = {own.id for own in kept if own.parked is not None and standing.omits(own.id.query)}
                 self._parked |= omitted
                 planned = [query for query in standing.planned.values() if standing.has(query.id, query.since)]
@@ -260,14 +271,15 @@ class CubeFolder:
             self._changing.release()
 
     def write_left(self) -> Mapping[str, str]:
-        """Write a part of the windows that the last batch left unwritten, if no batch came since the last call.
+        """Write a part of the windows that the last batch left unwritten, if no batch was committed since the last
+        call.
 
         Return the planned cubes whose windows cannot be written, with the reasons. Raise KafkaError and CubeStoreError.
         """
         if not self._changing.acquire(blocking=False):
             return {}
         try:
-            # In a busy stream, the next batch writes the rest.
+            # In a busy stream, the next batch writes the remaining windows.
             keeper, standing, is_busy = self._keeper, self._standing, self._batches != self._left_after
             self._left_after = self._batches
             if keeper is None or standing is None or is_busy:
@@ -308,7 +320,7 @@ class CubeFolder:
         """Return the state of a cube. Return None if the file cannot be read, or does not yet contain the cube.
 
         With ``is_brief`` the state has only the fields that a list shows. Otherwise it also has the accounting line,
-        gaps, offsets, the progress of each partition, and the cause that holds the watermark back.
+        gaps, offsets, the progress of each partition, and the reason why the watermark does not advance.
         """
         keeper = self._readable(is_brief=is_brief)
         if keeper is None:
@@ -324,8 +336,9 @@ class CubeFolder:
         return {**snapshot.status(cube), **shards, "ageing_problem": keeper.bands.problem(cube)}
 
     def refusal(self, query_id: str, where: str, definition: StandingCube, since: int) -> QueryError | None:
-        """Return the error if the older panes of a cube fit no order with the bands of a changed definition, so that no
-        pane would age. Return None if they fit, if the cells are deleted by the change, or if no file is open.
+        """Return an error if the stored bands of a cube do not fit the bands of a changed definition, so that no pane
+        would age. Return None if they fit, if the change deletes the cells of the cube, or if the keeper is not open.
+        ``since``: the registration of the query before the change.
         """
         keeper = self._keeper
         cube = CubeId(query_id, definition.cube.generation(self._stream.name, where))
@@ -339,9 +352,10 @@ class CubeFolder:
         return None
 
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
-        """Commit a batch, and write the windows that are due. Return the cubes that do not continue, with the reasons.
+        """Commit a batch, and write the windows that are due. Return the ids of queries whose cubes do not continue,
+        with the reasons.
 
-        Raise KafkaError if windows cannot be written; then the batch runs again, and nothing is counted twice.
+        Raise KafkaError if windows cannot be written. The batch is then replayed, and no record is counted twice.
         """
         with self._changing:
             return self._commit(batch)
@@ -358,7 +372,7 @@ class CubeFolder:
             for name, query in batch.queries.items()
             if name not in batch.failed and (standing is None or standing.has(name, query.since))
         ]
-        # A batch whose plan is older than the park resumes no cube.
+        # A batch that was planned before a query was parked does not resume the query's cube.
         served = [cube for cube in standing_cubes if standing is None or not standing.omits(cube.query)]
         self._resume(self._parked.intersection(served))
         # Rows that the previous commit did not write are computed from that commit.
@@ -381,13 +395,14 @@ class CubeFolder:
             partials[cube] = _partial(layout, batch, name, is_apart=is_apart)
         interval = BatchInterval(batch.topic_id, batch.first, batch.end)
         done = keeper.commit(interval, partials, newest, batch.waiting)
-        # Counted before windows are written: if that fails, the repeated batch is covered, and counts nothing.
+        # Count before windows are written. If the windows cannot be written, the replayed batch is already covered, and
+        # is not counted again.
         for cube in done.folded:
             if cube.query in batch.partials:
                 self.totals.add(batch.partials[cube.query].counts)
         self._parked = (self._parked - partials.keys()) | done.parked.keys()
         if standing is not None:
-            # The batch may have a plan from before a pause, so pause the cubes again.
+            # The batch may have been planned before a query was paused, so mark the cubes of paused queries again.
             self._pause(standing)
         refused.update(writer.write([cube for cube in standing_cubes if cube in partials]))
         self._parked |= {cube for cube in partials if cube.query in refused}
@@ -408,13 +423,13 @@ class CubeFolder:
         return self._backfill.next(keeper, self._wanted(keeper), source)
 
     def commit_backfill(self, batch: BackfillBatch, folded: FoldBatch) -> Mapping[str, str]:
-        """Commit a backfill batch, and write the revisions of windows that are due. Return the cubes that are parked,
-        with the reasons.
+        """Commit a backfill batch, and write the revisions of windows that are due. Return the ids of queries whose
+        cubes are parked, with the reasons.
 
         A cube whose query was removed, replaced or paused meanwhile is skipped. A cube that the workers could not fold
-        is not parked: only its backfill ends. Cubes with too many panes for one transaction are committed one after
-        the other, and live batches between them. A cube that has too many panes alone is skipped, and reads fewer
-        offsets next time. Raise KafkaError and CubeStoreError.
+        is not parked: only its backfill ends. If the cubes together have too many panes for one transaction, they are
+        committed in several transactions, between which live batches may commit. A cube that has too many panes alone
+        is skipped, and reads fewer offsets next time. Raise KafkaError and CubeStoreError.
         """
         with self._changing:
             wanted = self._wanted(self.keeper)
@@ -437,7 +452,9 @@ class CubeFolder:
     def _commit_portion(
         self, batch: BackfillBatch, folded: FoldBatch, portion: Mapping[CubeId, Partial]
     ) -> Mapping[str, str]:
-        """Commit some cubes of a backfill batch in one transaction. Return those that are parked, with the reasons."""
+        """Commit some cubes of a backfill batch in one transaction. ``portion``: the partials of these cubes. Return
+        the ids of queries whose cubes are parked, with the reasons.
+        """
         with self._changing:
             keeper = self._keeper
             if keeper is None:
@@ -465,12 +482,16 @@ class CubeFolder:
         return self._backfill.wanted(keeper, ((cube_of(query), query) for query in planned))
 
     def request_backfill(self, cube: CubeId) -> None:
-        """Record durably that a cube is to be backfilled. Raise UnknownQueryError if it is not kept."""
+        """Record durably that a cube is to be backfilled. Raise UnknownQueryError if the keeper does not have the
+        cube.
+        """
         self._backfill.forget(cube)
         self.keeper.want_backfill(cube)
 
     def backfill_progress(self, cube: CubeId, definition: StandingCube, source: SourceOffsets) -> dict[str, Any]:
-        """Return the progress of a cube's backfill as the API shows it. Raise UnknownQueryError if it is not kept."""
+        """Return the progress of a cube's backfill as the API shows it. Raise UnknownQueryError if the keeper does not
+        have the cube.
+        """
         snapshot = self.keeper.snapshot
         state = snapshot.cube(cube)
         wanted = state.is_wanted or definition.begin == "earliest"
@@ -485,10 +506,10 @@ class CubeFolder:
         self.keeper.bands.retain(set(map(cube_of, standing.planned.values())))
 
     def _resume(self, cubes: Iterable[CubeId]) -> None:
-        """Let cubes fold again that were reported as parked, and that a later plan contains."""
+        """Resume parked cubes, so that they fold records again. Skip cubes that the keeper does not have."""
         for cube in cubes:
             if cube in self.keeper.snapshot.cubes:
-                # A cube whose pieces do not fit the records stays parked, and the commit reports it.
+                # A cube whose pieces do not fit the types of the records remains parked, and the commit reports this.
                 with suppress(QueryError):
                     self.keeper.resume(cube)
 
@@ -551,7 +572,9 @@ def cube_of(query: FoldDestination) -> CubeId:
 
 
 def _partial(layout: Layout, batch: FoldBatch, name: str, *, is_apart: bool = False) -> Partial:
-    """Return the partial of a cube from a batch. The partial is empty if no record of the batch is accepted."""
+    """Return the partial of a cube: the cells and counts of one batch. The partial is empty if no record of the batch
+    is accepted. ``name``: the id of the cube's query. ``is_apart``: whether late records are stored separately.
+    """
     none = Cells.none(layout)
     if name in batch.failed:
         return Partial(none, {}, failed=batch.failed[name])

@@ -1,5 +1,5 @@
-"""The next state of a cube, without its pieces: offsets, counters and gaps after a batch, computed before anything is
-written.
+"""The offsets, counters and gaps of a cube after a batch, computed before the transaction writes anything. Pieces are
+computed elsewhere.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ def folded_state(
     """Return the state of a cube after a batch, with new offsets, counters and gaps. Before the batch, the cube had
     none of the batch's records.
 
-    Offsets between the last batch and this one are missed, because the cube was paused or parked, or the topic lost the
-    records. Offsets before its first batch are missed as well. After very many pauses, some missed offsets count as
-    folded. A batch with these offsets is then skipped when it is repeated, and the gap that reports them remains.
+    Offsets between the cube's last batch and this batch are recorded as missed, because the cube was paused or parked,
+    or the topic lost the records. Offsets before the cube's first batch are missed as well. After very many pauses,
+    nearby intervals of coverage are joined, and the missed offsets between them count as folded. A replayed batch with
+    these offsets is skipped, and the gap that reports the offsets remains.
     """
     places = batch.places
     missed = _skipped(state, places)
@@ -48,8 +49,8 @@ def folded_state(
 def passed_state(
     state: CubeState, batch: BatchInterval, batch_time: BatchTime, gap_numbers: Iterator[int]
 ) -> CubeState:
-    """Return the state of a cube that already had a part of a batch. The other records of the batch are missed, and a
-    gap reports them.
+    """Return the state of a cube that had already folded a part of a batch. The other records of the batch are recorded
+    as missed, and a gap reports them.
     """
     places, seen = batch.places, state.seen()
     missed = _skipped(state, places)
@@ -57,7 +58,7 @@ def passed_state(
     for place, rest in seen.uncovered(places).items():
         missed[place] = [*missed.get(place, []), *rest]
         is_later = is_later and rest[0][0] >= (seen.end(place) or 0)
-    # The age of records before the folded offsets is unknown.
+    # Missed records before folded offsets may be of any time, so the gap then has no begin.
     gap = Gap(state.watermark_us if is_later else None, None, IN_PART, offsets=offsets_of(missed))
     after = replace(state, missed=state.missed.with_all(missed).bounded())
     ends = {place: own[-1][1] for place, own in missed.items()}
@@ -65,7 +66,7 @@ def passed_state(
 
 
 def offsets_of(intervals: Mapping[Place, Sequence[Interval]]) -> GapOffsets:
-    """Return intervals of offsets as a gap stores them."""
+    """Return intervals of offsets in the form in which a gap stores them: see :data:`GapOffsets`."""
     return tuple((*place, *own) for place, several in sorted(intervals.items()) for own in merged(several))
 
 
@@ -83,8 +84,8 @@ def _begins(coverage: Coverage) -> dict[Place, int]:
 
 
 def _needed(state: CubeState) -> dict[Place, int]:
-    """Return by partition the offset up to which records are missed. The newest time of these records is known once a
-    later record has a time.
+    """Return by partition the offset after the last missed record. A later record of the partition with a time bounds
+    the times of the missed records, so that a gap can end.
     """
     return {**_begins(state.coverage), **{place: own[-1][1] for place, own in state.missed.intervals.items()}}
 
@@ -98,19 +99,20 @@ def _with_gap(
     batch_time: BatchTime,
     gap_numbers: Iterator[int],
 ) -> CubeState:
-    """Return a state after a batch. A new gap is added if offsets are missed, and open gaps get their end if it is
-    known.
+    """Return a state after a batch. Add the new gap if offsets are missed (``ends`` is not empty), and set the ends of
+    open gaps whose ends are known now.
 
-    A gap ends when each of its partitions has had a record since, because each partition has its own newest time. This
-    time is the newest time of the partition in this batch, or in an earlier batch if that is later. ``needed``: the
-    result of :func:`_needed` before the batch. ``ends``: the ends of the offsets that the gap reports.
+    A gap ends when each partition with missed records has had a later record, because each partition has its own newest
+    time. The newest time of a partition comes from this batch, or from an earlier batch if that time is later.
+    ``needed``: the result of :func:`_needed` before the batch. ``ends``: by partition, the end of the offsets that the
+    new gap reports; empty if there are none.
     """
     before, clock = batch_time.before, batch_time.after
     came: list[int] = []
     for place, end in {**needed, **ends}.items():
         time_us, is_new = clock.time_after(place, end), before.time_after(place, end) is None
         if time_us is not None and (is_new or place in ends):
-            # Old records that were sent again do not show how new the missed records are.
+            # The batch may contain only old records that were sent again, so use an earlier newest time if it is later.
             former_us = before.progress.newest.get(place[1])
             came.append(time_us if former_us is None else max(time_us, former_us))
     gaps = [*state.gaps, replace(gap, number=next(gap_numbers))] if ends else list(state.gaps)

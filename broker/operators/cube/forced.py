@@ -1,4 +1,4 @@
-"""Checks of questions that name the stored view to read."""
+"""Checks of questions that name the stored view to read, by the field ``answer_from``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from broker.operators.cube.cube_state import CubeState
 class ForcedView:
     """The stored view that a question names as the only one to read.
 
-    ``wanted``: the cuboid that has all dimensions of the question.
+    ``wanted``: the cuboid with exactly the levels that the question needs.
     """
 
     state: CubeState
@@ -29,7 +29,7 @@ class ForcedView:
 
     def check(self, portions: Sequence[Portion]) -> None:
         """Raise CubeError if the cells of the view cannot be rolled up to the rows of the question. Raise it also if
-        the question reads closed panes, and no portion is of the view.
+        the question reads closed panes, and none of the portions ``portions`` reads the view.
         """
         hierarchies = self.state.definition.dimensions.hierarchies
         levels = zip(hierarchies, self.view.cuboid, self.wanted, strict=True)
@@ -45,7 +45,7 @@ class ForcedView:
             raise self._refused(f"{self._fault(portions)}, or leave answer_from out")
 
     def _fault(self, portions: Sequence[Portion]) -> str:
-        """Return the reason why no pane of the view is read, and a remedy."""
+        """Return the reason why the question reads no pane of the view, and a remedy."""
         question, panes = self.question, self.view.panes
         grain = self._length(panes)
         if question.hours is not None and not question.hours.consist_of(panes):

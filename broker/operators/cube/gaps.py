@@ -1,5 +1,5 @@
-"""Gaps: intervals of event time in which records of a cube may be missing. Adjacent gaps are merged; the number is
-bounded.
+"""Gaps: intervals of event time in which records of a cube may be missing. Adjacent gaps are merged, so that a cube has
+at most GAPS_MAX gaps.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ GapOffsets = tuple[tuple[str, int, int, int], ...]
 """Offsets whose records may be missing: topic id, partition, first offset, and the offset after the last."""
 
 GAPS_MAX = 256
-"""The most gaps that are stored of a cube. If there are more, the nearest gaps are merged."""
+"""The most gaps that are stored for a cube. If there are more, the nearest gaps are merged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """An interval of event time in which records may be missing, and the reason. A bound of None means that there is no
-    bound.
+    """An interval of event time in which records of a cube may be missing, and the reason. ``first_us``, ``end_us``:
+    its bounds in microseconds since the epoch; None means that there is no bound.
 
-    ``number``: the number of its row in the store; 0 if it has no row. ``newest_us``: for a gap without an end so far,
-    the newest time of partitions that have had records since; None if there were none. ``offsets``: the offsets whose
-    records are missing; None if they are not known, or if the records were lost in another way.
+    ``number``: the number of its row in the store; 0 if it has no row. ``newest_us``: if the end of the gap is not
+    known yet, the newest time of the partitions that have had records after the missing ones; None if no partition has.
+    ``offsets``: the offsets whose records are missing; None if the offsets are not known, or if the records were lost
+    by damage.
     """
 
     first_us: int | None
@@ -39,13 +40,15 @@ class Gap:
     offsets: GapOffsets | None = None
 
     def with_newest(self, times_us: Iterable[int]) -> Gap:
-        """Return the gap after more partitions have had records. ``times_us``: the newest times of these partitions."""
+        """Return the gap with an updated ``newest_us``. ``times_us``: the newest times of partitions that have had
+        records after the missing ones.
+        """
         known = [*times_us, *(() if self.newest_us is None else (self.newest_us,))]
         return replace(self, newest_us=max(known, default=None))
 
     def ended(self, lateness_us: int) -> Gap:
-        """Return the gap with its end, which is known when each partition has had a record since. If there is no newest
-        time, return the gap unchanged.
+        """Return the gap with its end. The caller calls this when each partition has had a record after the missing
+        ones. If there is no newest time, return the gap unchanged. ``lateness_us``: the allowed lateness.
         """
         if self.newest_us is None:
             return self
@@ -61,19 +64,19 @@ class Gap:
         return begins_before and ends_after
 
     def plain(self) -> dict[str, str | None]:
-        """Return the gap as answers show it."""
+        """Return the gap in the form of the API, with times as texts."""
         first, end = (None if own is None else bound_text(own) for own in (self.first_us, self.end_us))
         return {"from": first, "to": end, "reason": self.reason}
 
 
 def bounded(gaps: Sequence[Gap], most: int = GAPS_MAX) -> tuple[Gap, ...]:
-    """Return at most ``most`` gaps, ordered by the numbers of their rows. Gaps that overlap or touch, and have equal
-    reasons, become one gap.
+    """Merge gaps until there are at most ``most``, and return them ordered by the numbers of their rows. Gaps that
+    overlap or touch, and have equal reasons, become one gap.
 
     If there are still more than ``most``, the nearest gaps are merged, whatever their reasons. Invariant: the result
-    contains all times of the given gaps, so a gap may grow and never shrinks. Gaps without an end get their ends in the
-    same batch, later than all of their times. The gap before the first batch is never merged, because it disappears
-    when coverage begins at offset 0.
+    contains all times of the gaps ``gaps``; a merged gap may contain more times, and never fewer. Gaps without an end
+    may be merged, because the same later batch gives an end to all of them. The gap before the first batch is never
+    merged, because it is removed when coverage begins at offset 0.
     """
     alone = [own for own in gaps if own.reason == NO_BATCH]
     unended = [own for own in gaps if own.end_us is None and own.reason != NO_BATCH]
@@ -94,7 +97,7 @@ def _by_reason(gaps: Iterable[Gap]) -> list[list[Gap]]:
 
 
 def _touching(gaps: Iterable[Gap]) -> list[Gap]:
-    """Return the gaps, which all have an end. Gaps that overlap or touch are merged."""
+    """Merge gaps that overlap or touch, and return all gaps by their begin. All of them have an end."""
     joined: list[Gap] = []
     for own in sorted(gaps, key=_begin):
         if joined and _distance_us(joined[-1], own) <= 0:
@@ -105,7 +108,9 @@ def _touching(gaps: Iterable[Gap]) -> list[Gap]:
 
 
 def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
-    """Return the gaps, which all have an end. The nearest gaps are merged until ``most`` are left."""
+    """Merge the gaps with the smallest distances until ``most`` gaps are left, and return them. All of them have an
+    end.
+    """
     ordered = sorted(gaps, key=_begin)
     if len(ordered) <= most:
         return ordered
@@ -113,7 +118,7 @@ def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
     for gap in ordered[1:]:
         distances_us.append(_distance_us(latest, gap))
         latest = max(latest, gap, key=_end)
-    # The nearest neighbours are joined, until at most ``most`` gaps remain.
+    # Select as many of the smallest distances as there are gaps too many. The two gaps at each selected distance merge.
     nearest = set(sorted(range(len(distances_us)), key=lambda each: distances_us[each])[: len(ordered) - most])
     joined = [ordered[0]]
     for place, gap in enumerate(ordered[1:]):
@@ -125,7 +130,7 @@ def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
 
 
 def _union(gaps: Sequence[Gap]) -> Gap:
-    """Return the smallest gap that contains some gaps. Either all of the gaps have an end, or none has one."""
+    """Return the smallest gap that contains all gaps ``gaps``. Either all of the gaps have an end, or none has one."""
     firsts_us = [own.first_us for own in gaps if own.first_us is not None]
     ends_us = [own.end_us for own in gaps if own.end_us is not None]
     reasons = {own.reason for own in gaps}
@@ -140,7 +145,7 @@ def _union(gaps: Sequence[Gap]) -> Gap:
 
 
 def _joined_offsets(gaps: Sequence[Gap]) -> GapOffsets | None:
-    """Return the offsets of some gaps together. Return None if those of one gap are not known."""
+    """Return the union of the offsets of some gaps. Return None if the offsets of a gap are not known."""
     intervals: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for gap in gaps:
         if gap.offsets is None:
@@ -160,5 +165,7 @@ def _end(gap: Gap) -> int:
 
 
 def _distance_us(earlier: Gap, later: Gap) -> int:
-    """Return the time between two gaps that have an end. The time is zero or negative if the gaps touch or overlap."""
+    """Return the microseconds from the end of a gap to the begin of a later gap. They are zero or negative if the gaps
+    touch or overlap.
+    """
     return 0 if later.first_us is None else later.first_us - _end(earlier)

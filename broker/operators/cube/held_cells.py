@@ -1,4 +1,4 @@
-"""The cells that a cube and its stored views have, as the optimiser compares them."""
+"""The numbers of cells of a cube and its stored views, which the optimiser compares to choose views."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from broker.operators.cube.region import Region, kept_regions
 
 
 def held_cells(state: CubeState, estimate: ViewEstimate | None) -> StoredCells:
-    """Return the cells that a cube keeps of closed panes, and those of its views.
+    """Return the number of cells that a cube keeps of closed panes, in base pieces and bands, and the number of cells
+    of each view.
 
-    Views that are not filled yet are estimated. Without an estimate, they have the kept cells of their panes.
+    The cells of a view that is not filled yet are estimated. If ``estimate`` is None, such a view counts as many cells
+    as the kept pieces have in the same panes.
     """
     last = max(state.panes.closed, default=None)
     *bands, base = kept_regions(state, None if last is None else last + 1)
@@ -31,7 +33,7 @@ def held_cells(state: CubeState, estimate: ViewEstimate | None) -> StoredCells:
 
 
 def _cells_and_panes(region: Region) -> tuple[int, int]:
-    """Return the cells of a region, and the panes of the cube that it covers from its first piece on."""
+    """Return the number of cells of a region, and the number of panes of the cube from its first piece to its end."""
     first, end = region.begin, region.end
     if first is None or end is None or first >= end:
         return 0, 0

@@ -1,4 +1,6 @@
-"""The keeper of the cubes of a stream, which changes them in one transaction for each batch. Snapshots read them."""
+"""The keeper of the cubes of a stream. It changes the cubes in one transaction for each batch; questions read
+snapshots.
+"""
 
 from __future__ import annotations
 
@@ -48,24 +50,25 @@ from broker.operators.cube.window_state import KeptChange, WindowState
 LOG = logging.getLogger("asc.cubes")
 
 KEPT_BYTES = 256 << 20
-"""The most bytes of cells that stay in memory, for all cubes of a stream together."""
+"""The most bytes of decoded cells that are cached in memory, for all cubes of a stream together."""
 _PURGED_AT_ONCE = 200
 """The most pieces of deleted cubes that one transaction deletes."""
 
 
 class Keeper:
-    """The cubes of a stream, in memory and in a file. One thread at a time changes them; any number of threads read
-    them.
+    """The component that stores the cubes of a stream, in memory and in a file. One thread at a time changes cubes; any
+    number of threads read them.
 
-    Invariant: the pieces of a cube are the fold of exactly the accepted records with a time at the offsets that the
-    cube covers, because one transaction writes both. A repeated batch is recognised by its offsets, never by its
-    number. A caller of ``commit`` may be killed at any point, and may then call it again.
+    Invariant: the pieces of a cube contain exactly the accepted records that have a time and whose offsets the cube
+    covers. One transaction writes both pieces and offsets. A repeated batch is recognised by its offsets, not by its
+    number. If a caller of ``commit`` is killed at any point, it may commit the same batch again, and no record is
+    counted twice.
     """
 
     def __init__(
         self, store: Store, saved: SavedCubes, limits: CubeLimits, lateness_us: int, kept_bytes: int = KEPT_BYTES
     ) -> None:
-        """Read the cubes of a store. ``kept_bytes``: the most bytes of cells that stay in memory."""
+        """Read the cubes of a store. ``kept_bytes``: the most bytes of decoded cells that are cached in memory."""
         self._store = store
         self._saved = saved
         self._limits = limits
@@ -99,9 +102,9 @@ class Keeper:
         """Return the keeper of the cubes in a file. If the file is missing, copy the file of the former leader, or
         create an empty one. Raise CubeStoreError if the file cannot be used.
 
-        ``schema``, ``time_zone`` and ``lateness_s``: those of the stream. ``read_to``: the offsets up to which the
-        stream has committed batches. A cube that ends before these offsets misses records, because the file is a former
-        copy.
+        ``schema``, ``time_zone``: those of the stream's records. ``lateness_s``: the stream's allowed lateness in
+        seconds. ``read_to``: the offsets up to which the stream has committed batches. A cube that ends before these
+        offsets lacks records, because the file was restored from an older copy.
         """
         lateness_us = round(lateness_s * 1_000_000)
         copy_former(path)
@@ -116,7 +119,7 @@ class Keeper:
 
     @property
     def snapshot(self) -> Snapshot:
-        """Return the cubes after the last commit."""
+        """Return the snapshot of all cubes after the last commit."""
         return self._current.now
 
     def commit(
@@ -129,13 +132,15 @@ class Keeper:
     ) -> Committed:
         """Commit a batch in one transaction: pieces, offsets, counters, gaps and marks. Then replace the snapshot.
 
-        ``partials``: one for each cube of the batch's plan, even if the cube accepts none of the records. Cubes that
-        are not in it are paused. ``waiting``: the partitions of which the batch has no record, although unread records
-        exist. Raise CubeStoreError if nothing could be written; then the same call can be repeated.
+        ``partials``: a partial for each cube of the batch's plan, even if the cube accepts none of the records. Other
+        cubes of the keeper miss the batch, and count as paused. ``newest``: the newest times of the batch's records.
+        ``waiting``: the partitions of which the batch has no record, although unread records exist. Raise
+        CubeStoreError if nothing could be written; then the same call can be repeated.
 
-        ``seam``: of a backfill batch, None for a live batch. A backfill moves no mark, except that its
-        first batch makes one where there is none. It changes only the cubes of ``partials`` that have none of its
-        offsets. The caller bounds its panes (:func:`in_portions`), whereas a live batch with too many parks cubes.
+        ``seam``: the offsets between which a backfill reads; None for a live batch. A backfill batch changes no mark,
+        but sets the first mark of a time expression that has none. It changes only those cubes of ``partials`` that
+        have none of the batch's offsets. The caller limits the panes of a backfill batch (:func:`in_portions`). If a
+        live batch has too many panes, the keeper parks cubes.
         """
         with self._lock:
             before = self._current.sure()
@@ -154,7 +159,8 @@ class Keeper:
                 return committed(None, steps.all(), dropped)
             number, cube_steps = before.commit + 1, steps.all()
             live = number if seam is None else before.batch
-            # Added before the deletion: a reader that does not find pieces in the file looks for them here.
+            # Add the replaced cells to the former snapshot before the pieces are deleted. A reader that does not find a
+            # piece in the file then finds its cells in the snapshot.
             before.succeed({each: cells for step in cube_steps for each, cells in step.merged.gone.items()})
             with self._current.writing(number, live, steps.marks):
                 for step in cube_steps:
@@ -182,13 +188,13 @@ class Keeper:
         pins: Collection[View] = (),
     ) -> bool:
         """Create the empty cube of a plan's query, and return True. Return False if the cube already exists, or if the
-        plan is outdated.
+        plan is older than the existing cube.
 
-        ``output``: the windows that the cube writes to ``topic``; if they differ from those of an existing cube, they
-        begin anew. ``pins``: the views that are materialised in any case. ``since``: the registration of the query.
-        Cubes of the query with another ``since`` or another generation are deleted. ``version``: the version of the
-        plan. If a newer plan has already created another generation, nothing changes. Raise CubeError if the definition
-        does not fit the records.
+        ``output``: the windows that the cube writes to ``topic``; if they differ from the windows of an existing cube,
+        the cube starts with new windows. ``pins``: the views that are always materialised. ``since``: the registration
+        of the query. Cubes of the query with another ``since`` or another generation are deleted. ``version``: the
+        version of the plan. If a newer plan has already created another generation, nothing changes. Raise CubeError if
+        the definition does not fit the records.
         """
         with self._lock:
             before = self._current.sure()
@@ -216,7 +222,7 @@ class Keeper:
     def remove(self, *queries: str) -> None:
         """Delete the cubes of queries, with all their stored data. Do nothing for a query without cubes.
 
-        Of a large cube, some data stay in the file until :meth:`purge` deletes them.
+        Some data of a large cube remain in the file until :meth:`purge` deletes them.
         """
         with self._lock:
             before = self._current.sure()
@@ -230,8 +236,8 @@ class Keeper:
             self._current.swap(before.commit + 1, before.batch, before.marks, kept)
 
     def purge(self, limit_s: float) -> None:
-        """Delete the data that deleted cubes still have in the file, for at most ``limit_s``. A concurrent commit waits
-        for at most one step of the deletion.
+        """Delete the data that deleted cubes still have in the file, for at most ``limit_s`` seconds. The deletion has
+        small transactions, so that a concurrent commit waits for at most one of them.
         """
         until_s = time.monotonic() + limit_s
         has_more = True
@@ -243,7 +249,7 @@ class Keeper:
         """Mark the cubes of queries as stopped: from its watermark on, a stopped cube misses records until its next
         batch. Cubes that are stopped or parked already do not change.
 
-        ``reasons``: why queries are not served; the other queries are paused.
+        ``reasons``: by query, the reason why it is not served; a query without a reason is paused.
         """
         with self._lock:
             before = self._current.sure()
@@ -258,9 +264,10 @@ class Keeper:
                     pass
 
     def resume(self, cube: CubeId) -> None:
-        """Let a parked cube fold again, without its damaged pieces. Do nothing if it is not parked.
+        """Let a parked cube fold records again, and delete its damaged pieces. Do nothing if the cube is not parked.
 
-        The records that the cube missed become a gap. Raise QueryError if its pieces no longer fit the records.
+        The records that the cube missed become a gap. Raise QueryError if the pieces no longer fit the types of the
+        records.
         """
         with self._lock:
             before = self._current.sure()
@@ -280,7 +287,7 @@ class Keeper:
                 self._saved.delete_pieces(gone)
 
     def want_backfill(self, cube: CubeId, is_wanted: bool = True) -> None:
-        """Record durably that a cube is to be backfilled, or that this is done."""
+        """Record durably whether a backfill of a cube is requested."""
         with self._lock:
             before = self._current.sure()
             state = before.cube(cube)
@@ -289,17 +296,20 @@ class Keeper:
                     pass
 
     def revision(self, cube: CubeId, window: int, place: int) -> int:
-        """Return the number of the last revision of a window. Return 0 if the window was written only once. ``place``:
-        the index of an output cuboid.
+        """Return the number of the last revision of a window. Return 0 if the window was written only once. ``window``:
+        the number of the window. ``place``: the index of an output cuboid.
         """
         return self._saved.windows.revision(self.snapshot.cube(cube).number, window, place)
 
     def former_cells(self, layout: Layout, change: KeptChange) -> FormerCells:
-        """Return the former cells of a change of windows. Raise DamagedFormerCellsError if they are damaged."""
+        """Return the cells that a late change of windows replaced, as they were before the change. Raise
+        DamagedFormerCellsError if they are damaged.
+        """
         return self._saved.windows.former_cells(layout, change)
 
     def note(self, cube: CubeId, windows: WindowState, raised: Mapping[Unit, int]) -> None:
-        """Record which windows of a cube are acknowledged. ``raised``: the new revision numbers, by window and cuboid.
+        """Record which windows of a cube Kafka has acknowledged (``windows``). ``raised``: the new revision numbers, by
+        window and cuboid.
 
         A daemon that is killed before this call writes the same windows again. Raise CubeStoreError if the write fails.
         """
@@ -312,7 +322,8 @@ class Keeper:
             self._current.swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
 
     def park(self, cube: CubeId, reason: str) -> None:
-        """Park a cube. From its watermark on, it misses records. Do nothing if it is parked, or does not exist.
+        """Park a cube, so that it misses records from its watermark on. Do nothing if the cube is already parked, or
+        does not exist.
 
         The caller reports the reason; the stream logs it once.
         """
@@ -345,8 +356,8 @@ class Keeper:
             LOG.warning("cube %s is parked: %s", cube.query, after.parked)
 
     def park_damaged_change(self, cube: CubeId, number: int) -> None:
-        """Park a cube because former cells of its windows are damaged. Delete these cells; the windows continue without
-        them.
+        """Park a cube because former cells of its windows, stored under the change ``number``, are damaged. Delete
+        these cells; the windows continue without them.
         """
         with self._lock:
             before = self._current.sure()
@@ -355,7 +366,8 @@ class Keeper:
             gone = None if own is None else next((each for each in own.changes if each.number == number), None)
             if state is None or own is None or gone is None:
                 return
-            # A partly written revision cannot be continued, because its later rows would differ: a new revision begins.
+            # Begin a new revision of a partly written window, because its remaining rows would not fit those already
+            # written.
             unit = own.partly_written(gone)
             raised = {} if unit is None else {unit: self.revision(cube, *unit) + 1}
             after = state.with_damaged_change(gone, raised, self._gaps)
@@ -364,7 +376,9 @@ class Keeper:
             LOG.warning("cube %s is parked: %s", cube.query, after.parked)
 
     def dump(self, cancellation: Cancellation | None = None) -> Dump:
-        """Return a copy of the file, with which another daemon may start. Raise the errors of :meth:`Dumps.make`."""
+        """Return a copy of the file of cubes, from which another daemon can start. Raise the errors of
+        :meth:`Dumps.make`.
+        """
         return self._dumps.make(cancellation or Cancellation())
 
     def close(self) -> None:
@@ -378,9 +392,10 @@ class Keeper:
         return PaneMerger(self._limits, *read, self._pieces, self.shards.threads)
 
     def _mended(self, before: Snapshot, cube: CubeId, definition: CubeDefinition) -> Snapshot:
-        """Write the definition of an existing cube anew if it is damaged in the file, and return the current snapshot.
+        """Write the definition of an existing cube again if it is damaged in the file, and return the current snapshot.
 
-        The generation is a hash of the definition, so that the pieces of the cube are those of this definition.
+        The generation of the cube is a hash of its definition, so the existing pieces fit the definition that is
+        written.
         """
         state = before.cubes[cube]
         if state.definition == definition:
@@ -412,7 +427,9 @@ class Keeper:
         return replace(state, windows=windows)
 
     def _keep(self, merged: Merged, after: CubeState) -> None:
-        """Keep the cells of open panes in memory, because the next batches merge them and live questions read them."""
+        """Cache the new cells of open panes, because the next batches merge these cells and live questions read them.
+        Remove the cells of deleted pieces from the cache.
+        """
         for number in merged.gone:
             self._reader.forget(number)
         for new in merged.added:

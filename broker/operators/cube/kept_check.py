@@ -1,5 +1,5 @@
-"""Checks of questions against what a cube keeps of older panes. A refusal names the nearest interval or grain that can
-be asked.
+"""Checks whether the cells that a cube keeps of older panes can answer a question. A refusal names the nearest interval
+or grain that can be answered.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _DAY_S = 86_400
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptCheck:
-    """The check of one question against the kept regions of a cube, oldest first.
+    """The check whether the kept regions of a cube, oldest first, can answer one question.
 
-    ``wanted``: the cuboid that has all dimensions of the question. The body of a question with ``last_s`` has the
-    interval that follows from it as ``from`` and ``to``.
+    ``wanted``: the cuboid with exactly the levels that the question needs. If a question has ``last_s``, its body also
+    contains the resulting interval as ``from`` and ``to``.
     """
 
     state: CubeState
@@ -33,7 +33,7 @@ class KeptCheck:
     regions: Sequence[Region]
 
     def check_bounds(self) -> None:
-        """Raise CubeError if the question begins before the first pane that is kept, or ends before it."""
+        """Raise CubeError if the question begins or ends before the first pane that is kept."""
         kept, first, end = self.state.kept_from, self.question.first, self._given("to")
         if kept is None:
             return
@@ -48,9 +48,9 @@ class KeptCheck:
             raise CubeError("to", self._text(end), f"is not kept any more: {later}")
 
     def check_part(self, region: Region, interval: tuple[int, int]) -> None:
-        """Raise CubeError if the pieces of a region cannot answer the part of the question's interval in it.
+        """Raise CubeError if the pieces of a region cannot answer the part ``interval`` of the question's interval.
 
-        ``interval``: panes of the cube, within the region.
+        ``interval``: the first pane of the cube in this part, and the pane after the last; both are within the region.
         """
         question, panes = self.question, region.view.panes
         until = interval[1] if region.end is None else region.end
@@ -75,41 +75,50 @@ class KeptCheck:
             raise CubeError("hours", (question.body or {}).get("hours"), detail)
         within = f"is within a pane of {grain}, as they are {before}"
         first, end = interval
-        # The oldest pane of a band may be deleted in part.
+        # The first pane of the region may lie within a pane of its band, if the panes before it are deleted.
         if first % panes and first != region.first:
             nearest = first // panes * panes
             raise self._refused_begin(first, within, nearest if region.first is None else max(nearest, region.first))
         if end % panes:
-            # The nearest interval contains the one that is asked for, so that it is never empty.
+            # Propose a later end, so that the proposed interval contains the interval of the question, and is not
+            # empty.
             remedy = f"{within}: give {self._text(end + -end % panes)}"
             raise CubeError("to", self._text(end), remedy)
 
     def answers(self, region: Region) -> bool:
-        """Return whether the pieces of a region answer the question, if its bounds are bounds of their panes."""
+        """Return whether the pieces of a region can answer the question, provided that the question begins and ends at
+        bounds of the region's panes.
+        """
         question, panes = self.question, region.view.panes
         if self._missing(region) is not None or (question.panes is not None and question.panes % panes):
             return False
         return self._has_hours(panes) and (question.calendar is None or question.calendar.consists_of(panes))
 
     def has_bounds_of(self, panes: int) -> bool:
-        """Return whether the bounds in the question's body, if it has any, are bounds of panes of a length."""
+        """Return whether the fields ``from`` and ``to`` of the question, as far as given, are bounds of panes of the
+        length ``panes``.
+        """
         return not any(bound is not None and bound % panes for bound in (self._given("from"), self._given("to")))
 
     def _missing(self, region: Region) -> str | None:
-        """Return the first level of the question that a region does not keep."""
+        """Return the name of the first level that the question needs and a region does not keep. Return None if there
+        is none.
+        """
         hierarchies = self.state.definition.dimensions.hierarchies
         levels = zip(hierarchies, region.view.cuboid, self.wanted, strict=True)
         return next((names[mine] for names, mine, theirs in levels if theirs > mine), None)
 
     def _has_hours(self, panes: int) -> bool:
-        """Return whether the local hours of the question, if it has any, consist of panes of a length."""
+        """Return whether the local hours of the question consist of whole panes of the length ``panes``. Return True if
+        the question has no hours.
+        """
         return self.question.hours is None or self.question.hours.consist_of(panes)
 
     def _askable_from(self) -> int | None:
-        """Return the first pane from which on the question can be asked. Return None if there is no bound.
+        """Return the first pane with which the question may begin. Return None if the question may begin at any pane.
 
-        It is the begin of the oldest region from which on all regions answer, on the grain of the question. The base
-        pieces answer every question.
+        This pane is the begin of the oldest region such that this region and all later ones can answer the question. It
+        is rounded up to the grain of the question. The base pieces can answer every question.
         """
         first: int | None = None
         for region in reversed(self.regions):
@@ -120,11 +129,14 @@ class KeptCheck:
         return None if first is None else self.question.ceil(first)
 
     def _refused_begin(self, first: int, detail: str, at: int, *, can_be_omitted: bool = False) -> CubeError:
-        """Return the error for a question that begins at ``first``, and would have to begin at ``at``."""
+        """Return the error for a question that begins at the pane ``first``, and has to begin at the pane ``at`` or
+        later. ``detail``: the reason. ``can_be_omitted``: whether the remedy may propose to omit ``from``.
+        """
         last_s = (self.question.body or {}).get("last_s")
         if last_s is None:
             later = " or a later time" if at > first else ""
-            # Without a begin, the question begins with the oldest pane, which may have other panes or fewer levels.
+            # Propose to omit ``from`` only if the question then begins at ``at``. The oldest panes may be longer, or
+            # have fewer levels.
             left_out = ", or leave it out" if can_be_omitted and at == self.question.ceil(self._kept_from) else ""
             return CubeError(
                 "from", self._text(first), f"{detail}: give {self._text(at)}{later}{self._to(at)}{left_out}"
@@ -140,8 +152,8 @@ class KeptCheck:
         return 0 if kept is None else kept
 
     def _ask_later(self, until: int) -> str:
-        """Return the part of a remedy that names the time from which on the question can be asked. ``until``: the time
-        that the error has named.
+        """Return the part of a remedy that names the first time with which the question may begin. ``until``: the pane
+        whose begin the error has already named.
         """
         at = self._askable_from()
         if at is None:
@@ -151,12 +163,14 @@ class KeptCheck:
         return f"ask from {'then' if at == until else self._text(at)} on{self._to(at)}"
 
     def _to(self, at: int) -> str:
-        """Return the part of a remedy that asks for a later end, if the question ends at a pane or before."""
+        """Return the part of a remedy that asks for a later ``to``, if the question ends at the pane ``at`` or
+        before.
+        """
         end = self._given("to")
         return ", with a later to" if end is not None and end <= at else ""
 
     def _last_s(self, at: int) -> int:
-        """Return the ``last_s`` with which the question begins at a pane."""
+        """Return the value of ``last_s`` with which the question begins at the pane ``at``."""
         end = self._given("to")
         assert end is not None
         if self.question.calendar is not None:
@@ -164,13 +178,15 @@ class KeptCheck:
         return self._seconds(end - at)
 
     def _may_step(self, panes: int) -> bool:
-        """Return whether the question could have intervals of a length as its grain."""
+        """Return whether the question could have ``panes`` panes as its grain."""
         last_s = (self.question.body or {}).get("last_s")
         is_on = self.has_bounds_of(panes) if last_s is None else last_s % self._seconds(panes) == 0
         return is_on and self._has_hours(panes)
 
     def _given(self, name: str) -> int | None:
-        """Return a bound of the question's body as a pane. The end of the question may be earlier than this one."""
+        """Return the field ``name`` of the question's body, ``from`` or ``to``, as a pane. Return None if it is not
+        given. The question may end before the pane of ``to``, because open panes are excluded.
+        """
         value = (self.question.body or {}).get(name)
         return None if value is None else instant_of(name, value) // self.state.grain_us
 
@@ -182,6 +198,8 @@ class KeptCheck:
 
 
 def _omission(without: KeptCheck, region: Region) -> str:
-    """Return the part of a remedy that proposes to leave a field out, if a region answers the question without it."""
+    """Return the part of a remedy that proposes to omit a field, if a region can answer the question without this
+    field. ``without``: the check of the question without the field.
+    """
     is_answered = without.answers(region) and without.has_bounds_of(region.view.panes)
     return ", or leave it out" if is_answered else ""

@@ -59,7 +59,9 @@ class CubeKind:
     def read(
         self, definition: StandingCube, analyser: RecordAnalyser, *, patiently: bool = False
     ) -> OperatorExpressions:
-        """Return the checked expressions: the time, the dimensions and the arguments of the measures."""
+        """Return the expressions that the cube reads of a record: the time, the dimensions and the arguments of the
+        measures. Raise QueryError if an expression is refused.
+        """
         from asc.operators.cube.layout import Layout
 
         try:
@@ -73,11 +75,11 @@ class CubeKind:
         return OperatorExpressions(fields, warnings=layout.warnings, columns_ddl=ddl, time_zone=layout.time_zone)
 
     def excess(self, definition: StandingCube, limits: LimitsConfig) -> QueryError | None:
-        """Return None, because no limit applies to the definition of one query alone."""
+        """Return None, because no limit of the configuration applies to the definition of a single query."""
         return None
 
     def daemon_part(self, cluster: KafkaCluster) -> DaemonPart:
-        """Return the look-ups, which all cubes share."""
+        """Return the store of look-ups, which the cubes of all streams share."""
         from broker.operators.cube.lookups import LookupStore
 
         return LookupStore(cluster)
@@ -85,8 +87,8 @@ class CubeKind:
     def destination(
         self, definition: StandingCube, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions
     ) -> FoldDestination:
-        """Return the destination of a query, as plans store it. It contains the generation, the schema of the columns
-        that are read, and the time zone.
+        """Return the destination of a query, as plans store it. It contains the generation of the cube, the schema of
+        the columns that the cube reads, and the time zone of the stream.
         """
         time, *values = (own.read[0] for own in expressions.fields)
         texts = [own.sql for own in definition.expressions()]
@@ -115,13 +117,15 @@ class CubeKind:
         return FoldDestination(OP, query.id, query.topic, time.sql, columns, settings)
 
     def completed(self, definition: StandingCube, former: StandingCube | None, sampler: Sampler) -> StandingCube:
-        """Return a definition whose bins have edges: those of the former definition, or those of a sample."""
+        """Return a definition whose bins have edges. The edges come from the former definition, or from a sample of
+        records.
+        """
         from broker.operators.cube.calibration import calibrated
 
         return calibrated(definition, former, sampler)
 
     def fold(self) -> Fold:
-        """Return the computation of cells."""
+        """Return the computation by which workers fold records into cells."""
         from asc.operators.cube.task_fold import CubeFold
 
         return CubeFold()

@@ -1,4 +1,6 @@
-"""Late cells: the cells that a batch changes in written windows. They are saved as they were before the batch."""
+"""Late cells: the cells that a batch changes in windows that are already written. Their former states are saved,
+because a revision of a window writes only groups that have changed.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,15 @@ from broker.operators.cube.panes import Panes, StoredPiece, sound
 from broker.operators.cube.window_state import KeptChange, WindowState
 
 _TOGETHER_BYTES = 32 << 20
-"""The most bytes of panes that are searched together, unless one pane has more."""
+"""The most bytes of panes whose cells are read and searched together. A single pane may have more."""
 
 LateChanges = Sequence[tuple[KeptChange, bytes]]
-"""Changes of windows that are already written, each with the bytes of its former cells."""
+"""Changes of windows that are already written, each with its former cells as bytes."""
 NO_LATE_CHANGES: LateChanges = ()
 
 
 class LateCells:
-    """The search for the cells that a batch changes in windows already written, for all cubes of a stream.
+    """The component that searches the cells that a batch changes in windows already written, for all cubes of a stream.
 
     Cost: the pieces of the changed panes are read, as for a merge of these pieces.
     """
@@ -46,7 +48,7 @@ class LateCells:
         if bounds is not None:
             first, end = bounds
             if state.base_from is not None:
-                # Windows with panes that are kept more coarsely, or not at all, are not written again.
+                # A window is not written again if some of its panes have moved to a band or were deleted.
                 kept = state.base_from + windows.output.sliding.window
                 first = kept if first is None else max(first, kept)
             late = cells.between(first, end)
@@ -58,7 +60,7 @@ class LateCells:
         return after, [(change, data) for change in after.changes[len(windows.changes) :]]
 
     def _before(self, layout: Layout, late: Cells, panes: Panes) -> Cells:
-        """Return the stored cells with which the late cells will be merged."""
+        """Return the stored cells with which the late cells will be merged: those with the same pane and group."""
         cells, parts, size_bytes = [Cells.none(layout)], [Cells.none(layout)], 0
         for pane in late.different_panes().tolist():
             pieces = sound(panes.pane(pane))

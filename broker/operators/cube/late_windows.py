@@ -1,5 +1,5 @@
-"""Late windows: written windows of a cube that late records changed afterwards, and the former cells of these
-windows.
+"""Late windows: windows of a cube that late records changed after the windows were written, and the former cells of
+these windows.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from broker.operators.cube.window_state import WindowState
 class LateWindows:
     """The windows of a cube that late records have changed. Callers request them in ascending order.
 
-    Cost: for each requested window a search in one change, and one search in each other change that it passes. Former
-    cells are read for the requested windows, and cached until other windows are requested.
+    Cost: for each requested window a search in one change, and a search in each further change whose next window
+    precedes the requested one. Former cells are read for the requested windows, and cached until other windows are
+    requested.
     """
 
     def __init__(self, keeper: Keeper, state: WindowState, layout: Layout) -> None:

@@ -1,4 +1,4 @@
-"""The lattice of a cube as people read it: its stored views, and those that would be worth storing."""
+"""The list of a cube's views for the API: the stored views, and views that may be worth storing."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from broker.operators.cube.held_cells import held_cells
 from broker.operators.cube.lattice_views import answering_cells, most_asked, stored_views
 
 ROWS_SHOWN = 100
-"""The most views that are not stored in a list of a lattice. Stored views are always in the list."""
+"""The most views in the list that are not stored. Stored views are always in the list."""
 _COMPARED = 400
-"""The views of which the cells are estimated for a list."""
+"""The most views, among those that are not stored, whose cells are estimated for the list."""
 
 
 def lattice_rows(
@@ -28,8 +28,8 @@ def lattice_rows(
     open_from: int | None,
     pause: Pause = unpaused,
 ) -> list[dict[str, Any]]:
-    """Return the views of a cube as the API shows them: stored ones, then the most demanded, then those with the fewest
-    cells.
+    """Return the views of a cube as the API shows them: first the stored views, then the others. The others are ordered
+    by questions, most first, and then by cells, fewest first.
 
     ``asked``: the questions for each view in an hour. ``open_from``: the first open pane. ``pause`` is called between
     two estimates.
@@ -39,7 +39,7 @@ def lattice_rows(
     for stored in stored_views(state, open_from):
         is_band = stored.role == "band"
         row = _row(lattice, stored.view, stored.role, stored.cells, stored.size_bytes)
-        # A band has its stored panes, and questions for its view may also read others.
+        # Show no demand for a band, because questions for its view also read panes outside the band.
         rate = 0.0 if is_band else asked.get(stored.view, 0.0)
         until = None if stored.end is None else bound_text(stored.end * state.grain_us)
         rows.append({**row, "is_estimated": False, "asked_an_hour": round(rate, 3), "complete_to": until})
@@ -72,8 +72,8 @@ def _named(lattice: Lattice, view: View) -> dict[str, Any]:
 
 
 def _others(lattice: Lattice, asked: Mapping[View, float]) -> Iterator[View]:
-    """Yield views that are worth a look, without repetition: demanded ones, what answers several of these, and the
-    coarsest cuboids.
+    """Yield views that may be worth storing, without repetition. They are the views with the most questions, views that
+    can answer several of these, and the views of the coarsest cuboids.
     """
     seen: set[View] = set()
     coarsest = (

@@ -1,4 +1,6 @@
-"""The views of a cube that a list of its lattice begins with: those that are stored, and those that are asked for."""
+"""The views at the beginning of the list of a cube's lattice: the stored views, and the views with the most
+questions.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ ROLES: tuple[ListedRole, ...] = ("base", "band", "pinned", "chosen")
 class ListedView:
     """A stored view, with one reason why it is stored. A view that is stored for two reasons is listed twice.
 
-    ``panes``, ``cells``, ``size_bytes``: its size. ``end``: the pane of the cube before which it is complete; None if
-    it is not filled yet. ``source``: the view from which it is always computed; None if cells decide.
+    ``panes``, ``cells``, ``size_bytes``: the numbers of its panes, cells and bytes. ``end``: the pane of the cube
+    before which the view is complete; None if it is not filled yet. ``source``: for a band, the view from which the
+    band is computed; None for other views, which are computed from the ancestor with the fewest cells.
     """
 
     view: View
@@ -36,8 +39,8 @@ class ListedView:
 def stored_views(state: CubeState, open_from: int | None) -> Iterator[ListedView]:
     """Yield the stored views of a cube: the base view, then bands, finest first, then other views.
 
-    ``open_from``: the first open pane, before which the base view is complete. The base view includes late records that
-    stay apart.
+    ``open_from``: the first open pane, before which the base view is complete. The sizes of the base view include late
+    records that are stored separately.
     """
     base, own, apart = View.base(state.definition.dimensions), state.panes, state.apart
     sizes = own.count + apart.count, own.cells + apart.cells, own.size_bytes + apart.size_bytes
@@ -55,10 +58,12 @@ def _sizes(view: StoredView) -> tuple[int, int, int]:
 
 
 def answering_cells(state: CubeState) -> dict[View, float]:
-    """Return the cells of each view from which others are computed: the base view, and the complete views.
+    """Return the number of cells to read from each view from which other views can be computed: the base view, and the
+    filled views.
 
-    The cells of bands are among those of the base view, because only both together have all panes. A view lacks the
-    panes of bands that are not finer than it, so the cells of these bands are read beside it.
+    The number for the base view includes the cells of bands, because only both together have all panes. A view has no
+    panes that were computed from bands that are not finer than the view. So its number includes the cells of these
+    bands.
     """
     complete = {
         own.view: float(own.panes.cells + _older_cells(state, own)) for own in state.views if own.end is not None
@@ -71,5 +76,7 @@ def _older_cells(state: CubeState, view: StoredView) -> int:
 
 
 def most_asked(asked: Mapping[View, float], most: int) -> list[View]:
-    """Return the views that questions ask for the most. ``asked``: the questions for each view in an hour."""
+    """Return the ``most`` views with the most questions. ``asked``: the number of questions in an hour for each
+    view.
+    """
     return nsmallest(most, asked, key=lambda view: (-asked[view], view))

@@ -1,4 +1,6 @@
-"""Looks: the content of a console page about a cube, all of it from one commit."""
+"""Looks: the content of a console page about a cube. A table and a chart come from the same commit, so that they
+agree.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,10 @@ class Wanted:
     """A console page's request for the content of a cube.
 
     ``body``: a question in the form of the API, without ``by``, ``measures`` and ``cursor``. ``skip``: the number of
-    rows before the first one shown, whichever commit they were counted in. ``down``, ``across``: the dimensions of rows
-    and of columns. ``measure``: the measure, or function of a state, that the chart draws and that the cells of a table
-    with columns show; by default the first declared one. ``columns_skip``, ``columns_most``: the range of the columns
-    shown. ``points_most``: the most points of the chart.
+    rows before the first row shown, also if the page before was of another commit. ``down``, ``across``: the dimensions
+    of rows and of columns. ``measure``: the measure, or question function, that the chart draws and that the cells of a
+    table with columns show; None means the first declared measure. ``columns_skip``, ``columns_most``: the range of the
+    columns shown. ``points_most``: the most points of the chart.
     """
 
     body: Mapping[str, Any]
@@ -46,7 +48,9 @@ class Wanted:
         return Axes.of(self.down, self.across, definition.dimensions)
 
     def question(self, definition: CubeDefinition) -> dict[str, Any]:
-        """Return the complete request body, which the API and the command line also accept."""
+        """Return the complete request body of the page's question, in the form that the API and the command line also
+        accept.
+        """
         own = {"by": self.axes(definition).sets(definition.dimensions), **self.body}
         drawn = self.drawn(definition)
         if self.across:
@@ -55,8 +59,8 @@ class Wanted:
         return {**own, "measures": [*names, drawn.text]} if drawn.function else own
 
     def drawn(self, definition: CubeDefinition) -> AskedMeasure:
-        """Return the measure that the chart draws. Raise CubeError if it is not declared, and no function of a
-        declared state.
+        """Return the measure that the chart draws. Raise CubeError if it is neither a declared measure nor a question
+        function of a declared state.
         """
         return asked_measure(definition.measures[0].name if self.measure is None else self.measure, definition)
 
@@ -69,9 +73,9 @@ class Wanted:
 class Look:
     """A pivot and a chart of a cube, from one commit.
 
-    ``series``: the chart; None if the measure is not numeric, or if there are no cells. ``interval``, ``answered_by``:
-    the fields of an answer with these names. ``facts``: the watermark, the gaps, the completeness and the commit of the
-    answer. ``cursor``: the cursor for the rows after the last row shown.
+    ``pivot``: the table. ``series``: the chart; None if the measure is not numeric, or if there are no cells.
+    ``interval``, ``answered_by``: the fields of an answer with these names. ``facts``: the watermark, the gaps, the
+    completeness and the commit of the answer. ``cursor``: the cursor for the rows after the last row shown.
     """
 
     layout: Layout
@@ -101,8 +105,8 @@ def look_at(
     facts: Mapping[str, Any],
     reserve: Reserve,
 ) -> Look:
-    """Return the content of a page from the cells of an interval. ``points``: the points of the chart, of which each
-    contains whole panes of the parts; None if there is no chart. ``reserve`` is called as in :meth:`Snapshot.query`.
+    """Return the content of a page from the cells of an interval. ``points``: the points of the chart; each consists of
+    whole panes of the parts. It is None if there is no chart. ``reserve`` is called as in :meth:`Snapshot.query`.
     """
     axes, measure = wanted.axes(layout.definition), layout.answered(wanted.drawn(layout.definition))
     check_measures(layout, question)

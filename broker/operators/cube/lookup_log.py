@@ -1,9 +1,10 @@
-"""The messages of a look-up's topic: chunks of a table, then a commit that names them. The newest complete table
-applies.
+"""The messages of a look-up's topic: chunks of a table, then a commit with their number. The newest table with all
+chunks is the table of the look-up.
 
 A chunk has the key ``chunk/ID/NUMBER``, and its value is a part of an Arrow stream. The commit has the key ``table``.
 Its value is a JSON object with the id, the number of chunks, and the size and CRC32 of the stream. After a commit, the
-writer sends a tombstone for each chunk of other tables. The topic is compacted, so it keeps the chunks of one table.
+writer sends a tombstone for each chunk of older tables. The topic is compacted, so that in the end it contains the
+chunks of only the newest table.
 """
 
 from __future__ import annotations
@@ -30,14 +31,16 @@ _FORM = 1
 _CHUNK_KEY = re.compile(rb"chunk/([0-9a-f]{32})/([0-9]{6})")
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _STREAM_BYTES_MOST = LOOKUP_BYTES_MAX + (4 << 20)
-"""The most bytes of the Arrow stream of a table, whose buffers are padded and have a head."""
+"""The most bytes of the Arrow stream of a table: the limit of the table, and an allowance for padding and headers."""
 _PENDING_BYTES_MOST = 2 * _STREAM_BYTES_MOST
 """The most bytes of chunks that a reader keeps before it has read their commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredLookup:
-    """A look-up as its topic has it: its table, the offset and the time of its commit."""
+    """A look-up as read from its topic: the table, and the offset and time of its commit message. ``written_us``: that
+    time, in microseconds since the epoch.
+    """
 
     lookup: Lookup
     offset: int
@@ -45,7 +48,9 @@ class StoredLookup:
 
 
 def messages_of(lookup: Lookup, table_id: str, chunk_bytes: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the messages of a table as keys and values: the chunks, then the commit."""
+    """Yield the messages of a table as keys and values: first the chunks, then the commit. ``table_id``: 32 hexadecimal
+    digits that identify this version of the table.
+    """
     stream = _stream_of(lookup)
     starts = range(0, len(stream), chunk_bytes)
     for number, start in enumerate(starts):
@@ -63,11 +68,11 @@ def messages_of(lookup: Lookup, table_id: str, chunk_bytes: int) -> Iterator[tup
 
 
 class LookupLog:
-    """The content of a look-up's topic, read in the order of its messages.
+    """The reader of a look-up's topic. It takes the messages in the order of their offsets.
 
     Invariant: ``stored`` is the table of the newest commit that was complete when it was read, and None after the
-    removal of the look-up. Chunks without a commit change nothing. A message of another form is skipped with a line in
-    the log, except that a tombstone removes its key.
+    removal of the look-up. Chunks without a commit do not change ``stored``. A message of an unknown form is skipped
+    and logged. A tombstone removes the chunk or table with its key.
     """
 
     def __init__(self, name: str) -> None:
@@ -84,7 +89,7 @@ class LookupLog:
 
     @property
     def stale_keys(self) -> Collection[bytes]:
-        """Return the keys of all messages with a value except the commit: the chunks of any table."""
+        """Return the keys of all chunks in the topic, of any table. The next writer sends tombstones for them."""
         return frozenset(self._keys)
 
     def take(self, key: bytes | None, value: bytes | None, offset: int, written_us: int) -> None:
@@ -109,7 +114,8 @@ class LookupLog:
             self._keep(match[1].decode(), int(match[2]), value)
 
     def settle(self) -> bool:
-        """Apply the newest complete table of the messages taken since the last call. Return whether ``stored`` changed.
+        """Set ``stored`` to the newest complete table of the messages taken since the last call. Return whether it
+        changed.
 
         A fault of an older commit is not reported, because compaction removes the chunks of replaced tables.
         """
@@ -144,9 +150,9 @@ class LookupLog:
         elif len(stream) != commit["bytes"] or zlib.crc32(stream) != commit["crc32"]:
             self._fault = "its chunks are damaged, as their CRC32 says"
         else:
-            # The former one holds if this one is no table.
+            # Keep the preceding complete table as well, because it applies if this one cannot be decoded.
             self._complete = [*self._complete[-1:], (commit, stream, offset, written_us)]
-            # Other chunks are of tables whose writers have failed.
+            # All chunks that remain belong to tables whose writers have failed.
             self._pending.clear()
             self._pending_bytes = 0
 
@@ -167,7 +173,7 @@ class LookupLog:
         LOG.warning("look-up '%s': its newest table is skipped: %s", self.name, fault)
 
     def _report_skipped(self) -> None:
-        """Report the skipped messages in one line. A topic of another program may have many."""
+        """Log the skipped messages in one line, because a topic to which another program writes may have many."""
         if self._first_skipped is not None:
             more = f", and {self._skipped - 1:,} more" if self._skipped > 1 else ""
             LOG.warning("look-up '%s': the message %s%s", self.name, self._first_skipped, more)

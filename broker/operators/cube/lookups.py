@@ -1,5 +1,5 @@
-"""The look-ups of a daemon, one in each compacted topic ``asc.lookup.NAME``. Their topics are read at the start, and
-then followed; the daemon writes to them.
+"""The look-ups of a daemon, each in a compacted topic ``asc.lookup.NAME``. The daemon reads these topics when it
+starts, follows them afterwards, and writes to them when a user stores or removes a look-up.
 """
 
 from __future__ import annotations
@@ -37,16 +37,18 @@ _POLL_MS = 200
 _LOOK_MS = 20
 _SILENT_S = 30.0
 _LEADER_S, _LEADER_POLL_S = 10.0, 0.05
-"""The seconds to wait for the leader of a topic, and between two questions for it."""
+"""The seconds to wait until a topic has a leader, and the seconds between two requests for it."""
 _LISTED_EACH_S = 30.0
-"""The time after which the topics of Kafka are listed again, to find look-ups of another daemon."""
+"""The seconds after which the topics of Kafka are listed again, to find look-ups that another daemon has created."""
 
 
 class LookupStore:
-    """The look-ups in the topics of a Kafka cluster. Thread-safe: answers read ``now``, which is replaced as a whole.
+    """The store of look-ups in the topics of a Kafka cluster. Thread-safe: questions read the mapping ``now``, which is
+    immutable and is replaced as a whole.
 
-    Invariant: after :meth:`put` or :meth:`remove` returns, ``now`` has the change, as it was read from the topic. The
-    tables together have at most LOOKUPS_BYTES_MAX bytes, and at most LOOKUPS_MAX are used; others are skipped.
+    Invariant: after :meth:`put` or :meth:`remove` returns, ``now`` contains the change, because it was read back from
+    the topic. ``now`` has at most LOOKUPS_MAX tables, with together at most LOOKUPS_BYTES_MAX bytes; further look-ups
+    are not used.
     """
 
     def __init__(self, cluster: KafkaCluster) -> None:
@@ -61,7 +63,7 @@ class LookupStore:
         self.now: Lookups = MappingProxyType({})
 
     def load(self) -> None:
-        """Read all look-ups. Raise KafkaError if Kafka does not answer."""
+        """Read the topics of all look-ups. Raise KafkaError if Kafka does not answer."""
         with self._lock:
             start_s = time.monotonic()
             self._list()
@@ -78,7 +80,9 @@ class LookupStore:
             self._read(self._ends())
 
     def keep_up(self) -> None:
-        """Follow the topics, as :meth:`follow` does. While Kafka does not answer, log this once."""
+        """Follow the topics, as :meth:`follow` does, without raising errors. While Kafka does not answer, log one
+        warning.
+        """
         try:
             self.follow()
             self._is_behind = False
@@ -88,7 +92,7 @@ class LookupStore:
             self._is_behind = True
 
     def put(self, lookup: Lookup) -> StoredLookup:
-        """Store a look-up in place of the former one of its name, and return it.
+        """Store a look-up, which replaces the look-up with the same name, and return it.
 
         Raise CubeError if the look-ups would exceed their limits. Raise KafkaError or TopicError if Kafka refuses.
         """
@@ -162,7 +166,7 @@ class LookupStore:
     # -- reading
 
     def _list(self) -> None:
-        """Find the topics of look-ups. Forget look-ups whose topics are gone."""
+        """Find the topics of look-ups. Forget look-ups whose topics were deleted."""
         topics = self._cluster.topics()
         self._listed_s = time.monotonic()
         names = set(filter(_is_name, (topic.removeprefix(LOOKUP_TOPIC) for topic in topics if _is_topic(topic))))
@@ -188,21 +192,22 @@ class LookupStore:
                     ends = self._following().end_offsets(list(partitions))
                     return {partitions[each]: end for each, end in ends.items()}
                 except KeyError as error:
-                    # Kafka's client leaves partitions out whose leader is not elected yet, as after their creation.
+                    # Kafka's client omits a partition without a leader, such as one that was just created.
                     if time.monotonic() > until_s:
                         remedy = "has no leader: look at Kafka's nodes"
                         raise KafkaError("topic of a look-up", str(error.args[0].topic), remedy) from None
                     time.sleep(_LEADER_POLL_S)
 
     def _read(self, ends: Mapping[str, int]) -> None:
-        """Read the topics up to given offsets, and whatever else is there. Then apply the newest tables."""
+        """Read the topics at least up to the offsets ``ends``, by name of look-up. Then use the newest tables."""
         if not self._logs:
             return
         try:
             with self._cluster.client.clear_errors():
                 self._take(ends)
         except BaseException:
-            # Positions of the consumer and of the logs may differ now.
+            # The consumer may have read messages that the logs have not taken. A new consumer begins at the logs'
+            # offsets.
             self._close_consumer()
             raise
         changed = [log.name for log in self._logs.values() if log.settle()]
@@ -252,7 +257,9 @@ class LookupStore:
         return any(name not in self._logs or self._logs[name].stored is None for name in self.stored)
 
     def _publish(self) -> None:
-        """Replace the look-ups in use. Those in use already come first, so that another one does not displace them."""
+        """Replace ``now``. Look-ups that are already in use have priority, so that a new look-up beyond the limits is
+        not used.
+        """
         order = sorted(self._logs, key=lambda name: (name not in self.stored, name))
         used: dict[str, StoredLookup] = {}
         size_bytes = 0

@@ -1,4 +1,4 @@
-"""Merging of the pieces of a cube after a batch, computed before anything is written."""
+"""Merging of the pieces of a cube after a batch, computed before the transaction writes anything."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _Held = StoredPiece | Piece
 
 @dataclass(frozen=True, slots=True)
 class CubeLimits:
-    """The limits of a cube: the cells of a pane, and the bytes and panes of all pieces. A cube beyond a limit is
-    parked.
+    """The limits of a cube: the cells of one pane, and the bytes and panes of all pieces. A cube that exceeds one of
+    these three is parked.
 
-    ``size_bytes`` includes the bytes that its windows keep. ``query_s``: the most seconds that an answer may take.
-    ``shards``: the most shards of a cube. ``cut_cells``: the cells above which a pane is cut into them.
+    ``size_bytes`` includes the former cells that windows keep. ``query_s``: the most seconds that an answer may take.
+    ``shards``: the most shards of a cube. ``cut_cells``: a pane with more cells is divided into the shards.
     """
 
     pane_cells: int = 1_000_000
@@ -45,10 +45,10 @@ class CubeLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merged:
-    """The pieces of a cube after a batch: all pieces, the pieces to be written, and the cells of the pieces to be
-    deleted.
+    """The pieces of a cube after a batch. ``panes``: the base pieces. ``added``: the pieces to be written. ``gone``:
+    the cells of the pieces to be deleted, by the number of the piece.
 
-    ``apart``: the pieces of late records that join no pane. ``views``, ``bands``: the stored views and bands.
+    ``apart``: the pieces of late records that are stored separately. ``views``, ``bands``: the stored views and bands.
     ``over``: the limit that the pieces exceed; None if they exceed no limit.
     """
 
@@ -73,7 +73,7 @@ class Merged:
         return Merged(closed(state.panes), closed(state.apart), state.views, state.bands, (), MappingProxyType({}))
 
     def kept_by(self, state: CubeState) -> CubeState:
-        """Return ``state`` with these pieces."""
+        """Return ``state`` with the pieces of this result."""
         return replace(state, panes=self.panes, apart=self.apart, views=self.views, bands=self.bands)
 
 
@@ -92,9 +92,10 @@ class _Written:
 class PaneMerger:
     """The rules by which several pieces of a pane become one.
 
-    A pane that the batch closes, or that was closed, has one piece afterwards. An open pane gets a piece with each
-    commit. When it has PIECES_MOST pieces, the later ones are merged into one, except for those that are much larger.
-    So each cell is rewritten a logarithmic number of times. Pieces merge in the order of their commits.
+    A closed pane has one piece after the batch. An open pane gets a new piece with each commit that has records in it.
+    When it has more than PIECES_MOST pieces, the newest pieces are merged into one; older pieces that are much larger
+    stay separate. So each cell is rewritten a logarithmic number of times. Pieces are merged in the order of their
+    commits.
 
     Cost: a batch reads the pieces of the panes that it closes, and the pieces that it merges.
     """
@@ -109,10 +110,11 @@ class PaneMerger:
     ) -> None:
         """Set limits and sources. ``read`` returns the cells of a piece, ``read_all`` those of several pieces.
 
-        ``numbers``: the numbers of new pieces. ``threads``: those that fold shards.
+        ``numbers``: the numbers of new pieces. ``threads``: the threads that merge the pieces of shards; None merges
+        them in the calling thread.
 
-        The attribute ``views`` has the rules by which views follow, and ``seconds`` has the time for which each shard
-        was folded.
+        The attribute ``views`` extends the stored views. The attribute ``seconds`` contains the seconds that the merge
+        of each shard took, by cube and shard.
         """
         self._limits = limits
         self._read = read
@@ -133,15 +135,16 @@ class PaneMerger:
     ) -> Merged:
         """Return the pieces of a cube after a batch. ``added``: the cells that the batch adds, None if there are none.
 
-        ``late``: the cells of late records that join no pane. ``window_bytes``: the bytes of the cube's windows after
-        the batch. ``is_tight``: whether each pane is to have one piece.
+        ``late``: the cells of late records that are stored separately. ``window_bytes``: the bytes of former cells of
+        the cube's windows after the batch. ``is_tight``: whether the pieces of each pane are merged into one, to save
+        bytes.
         """
         layout, open_from = state.layout, batch_time.open_after(state.grain_us)
         if layout is None:
             return Merged.unmerged(state, open_from)
         written = _Written(self._pane_shards())
         begin_s = time.perf_counter()
-        # Cells of older panes join the bands that hold these.
+        # Cells of panes that have moved to a band are added to the band, not to base pieces.
         base = None if added is None else added.between(state.base_from, None)
         panes = self._side(state, state.panes, base, open_from, written, is_tight=is_tight)
         apart = self._side(state, state.apart, late, open_from, written, is_apart=True, is_tight=is_tight)
@@ -150,7 +153,7 @@ class PaneMerger:
             written.shards.seconds[state.shards.numbers[0]] = time.perf_counter() - begin_s
         self._note(state.id, written.shards.seconds)
         over = None if added is None else self._over(after, written)
-        # Views do not count here: they stop growing at the limit, and park no cube.
+        # Exclude the bytes of views, because views are not extended beyond the limit, and do not park the cube.
         size_bytes = after.size_bytes - after.window_bytes - after.view_bytes + window_bytes
         is_wide = size_bytes > self._limits.size_bytes
         if over is None and added is not None and is_wide:
@@ -163,7 +166,8 @@ class PaneMerger:
             new, gone = tuple(written.new), MappingProxyType(written.gone)
             return Merged(panes, apart, state.views, state.bands, new, gone, over)
         fresh = {new.stored.number: new.cells for new in written.new if not (new.is_apart or new.cells is None)}
-        # Other views are filled apart from batches, as this may take long.
+        # Extend only views that are already complete. The other views are filled between batches, as this may take
+        # long.
         complete_to = batch_time.open_before(state.grain_us)
         views = self.views.after(after, added, open_from, fresh, complete_to=complete_to)
         gone = MappingProxyType({**written.gone, **views.gone})
@@ -180,8 +184,8 @@ class PaneMerger:
         is_apart: bool = False,
         is_tight: bool,
     ) -> Panes:
-        """Return the panes after a batch. With ``is_apart``, they have only late records that are stored separately;
-        otherwise all other records.
+        """Return the panes of one kind of pieces after a batch: with ``is_apart``, of late records that are stored
+        separately; otherwise of all other records. Add the changes to ``written``.
         """
         layout = state.layout
         assert layout is not None
@@ -213,7 +217,9 @@ class PaneMerger:
         return over
 
     def _one(self, layout: Layout, held: list[_Held], gone: dict[int, Cells], *, is_whole: bool) -> list[_Held]:
-        """Return the pieces of a pane. If a merge is due, the last pieces are merged into one."""
+        """Return the pieces of a pane. If a merge is due, merge the newest pieces into one, and add the cells of
+        replaced pieces to ``gone``. ``is_whole``: whether all pieces are merged.
+        """
         start = 0 if is_whole else first_merged(list(map(cell_count, held)))
         if len(held) - start < 2:
             return held
@@ -235,8 +241,8 @@ class PaneMerger:
         *,
         is_apart: bool,
     ) -> tuple[StoredPiece, ...]:
-        """Return the pieces of a pane in the order of their numbers, after damaged ones. Note the new ones as to be
-        written.
+        """Return the pieces of a pane: first damaged pieces, then the others by their numbers. Add new pieces to
+        ``new``. ``former``: the pieces before the merge. ``kept``: the pieces after it, without damaged ones.
         """
         pieces = []
         for held in kept:
@@ -255,7 +261,8 @@ class PaneMerger:
         return (*(own for own in former if own.is_damaged), *pieces)
 
     def divided(self, state: CubeState, shards: Shards) -> Merged:
-        """Return the pieces of a cube with other shards. In open panes, pieces of other shards are divided or merged.
+        """Return the pieces of a cube with other shards. In open panes, pieces that belong to none of the shards
+        ``shards`` are divided or merged.
 
         Closed panes keep their pieces until late records change the pane. Raise DamagedPieceError if a piece is
         damaged. Cost: that of the pieces of open panes whose shards have changed.
@@ -296,7 +303,9 @@ def _limit(query: str, name: str, most: int, other: str) -> str:
 def _touched(
     panes: Panes, layout: Layout, added: Cells | None, open_from: int | None, *, is_tight: bool
 ) -> dict[int, list[_Held]]:
-    """Return the panes that a batch changes, each with its pieces and the new piece of the batch."""
+    """Return the panes whose pieces a batch may merge, each with its undamaged pieces and the new piece of the batch.
+    They are the panes with new cells, and the panes that the batch closes.
+    """
     pieces_by_pane: dict[int, list[_Held]] = {}
     for pane, pieces in panes.open.items():
         if is_tight or (open_from is not None and pane < open_from):

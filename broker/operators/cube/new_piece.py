@@ -1,4 +1,4 @@
-"""Pieces that a transaction writes."""
+"""New pieces, which the transaction of a commit writes to the store."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from broker.operators.cube.panes import StoredPiece
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewPiece:
-    """A piece to be written: its row and its bytes.
+    """A piece to be written: the data of its row (``stored``) and its bytes (``data``).
 
-    ``cells``: its cells, which the next batches may read; None for a piece of a view. ``is_apart``: whether it holds
-    late records that stay apart. ``view``: the number of the stored view to which it belongs; 0 for a piece of the base
-    cuboid.
+    ``cells``: its cells, which the next batches may read; None for a piece of a view. ``is_apart``: whether the piece
+    contains late records that are stored separately. ``view``: the number of the stored view to which it belongs; 0 for
+    a piece of the base cuboid.
     """
 
     stored: StoredPiece

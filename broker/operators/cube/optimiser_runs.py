@@ -19,16 +19,17 @@ HOUR_S = 3_600.0
 _IDLE_TIMES = 49
 """The seconds of sleep for each second of work."""
 _WORKED_S = 0.005
-"""The work after which the thread sleeps."""
+"""The seconds of CPU time after which the thread sleeps."""
 _ENDS_S = 5.0
 
 Budgets = Iterable[tuple[CubeId, Budget]]
 
 
 class OptimiserRuns:
-    """The hourly runs of the optimiser of one stream. Each run has a thread, which ends with it.
+    """The hourly runs of the optimiser of one stream. Each run has a separate thread, which ends with the run.
 
-    The time of the last complete run is stored, so that a daemon that is restarted each half hour has runs too.
+    The time of the last complete run is stored. So runs also occur if the daemon is restarted more often than once an
+    hour.
     """
 
     def __init__(self, now_s: Callable[[], float] = time.time) -> None:
@@ -39,7 +40,8 @@ class OptimiserRuns:
         self._thread: threading.Thread | None = None
 
     def run_if_due(self, keeper: Keeper, budgets: Callable[[], Budgets]) -> None:
-        """Start a run if the last one began an hour ago and has ended. ``budgets`` returns the cubes in the run.
+        """Start a run if the last one began an hour ago and has ended. ``budgets`` returns the cubes of the run, each
+        with its budget.
 
         If no run is stored, the first one begins in an hour. Raise CubeStoreError.
         """
@@ -51,7 +53,7 @@ class OptimiserRuns:
         if self._last_s is None:
             keeper.last_run.write(now_s)
             self._last_s = now_s
-        # A clock that was set back delays no run by more than an hour.
+        # If the clock was set back, the difference is negative, and the run starts at once.
         if 0 <= now_s - self._last_s < HOUR_S:
             return
         self._last_s = now_s
@@ -71,15 +73,15 @@ class OptimiserRuns:
             LOG.warning("the time of a run of the optimiser is not stored: %s", error)
 
     def close(self) -> None:
-        """End the run, and wait for it."""
+        """End the current run, and wait for its thread for at most _ENDS_S seconds."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(_ENDS_S)
 
 
 def optimise(keeper: Keeper, budgets: Budgets, pause: Callable[[], None]) -> bool:
-    """Choose the views of cubes anew, and return True. Log what cannot be chosen. Return False at once if ``pause``
-    raises CancelledError.
+    """Choose the stored views of cubes anew, and return True. Log each cube whose views cannot be chosen. Return False
+    at once if ``pause`` raises CancelledError.
     """
     for cube, budget in budgets:
         try:
@@ -97,15 +99,17 @@ def optimise(keeper: Keeper, budgets: Budgets, pause: Callable[[], None]) -> boo
 
 
 class Pace:
-    """A pace of work: after some milliseconds of work, the thread sleeps 49 times as long."""
+    """A limiter of CPU use: after _WORKED_S seconds of work, the thread sleeps _IDLE_TIMES times as long."""
 
     def __init__(self, stop: threading.Event) -> None:
-        """Begin to work. ``stop``: set if the work is to end."""
+        """Start to measure the work of the current thread. ``stop``: an event that is set if the work is to end."""
         self._stop = stop
         self._from_s = time.thread_time()
 
     def pause(self) -> None:
-        """Sleep if enough was done. Raise CancelledError if the work is to end."""
+        """Sleep if the thread has worked for _WORKED_S seconds since its last sleep. Raise CancelledError if the work
+        is to end.
+        """
         worked_s = time.thread_time() - self._from_s
         if self._stop.is_set() or (worked_s >= _WORKED_S and self._stop.wait(_IDLE_TIMES * worked_s)):
             raise CancelledError("optimiser of cubes", None, "ends, because the daemon stops: start it again")

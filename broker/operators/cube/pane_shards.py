@@ -1,4 +1,6 @@
-"""The pieces of large panes, one for each shard: their merging after a batch, in threads."""
+"""The pieces of large panes, which are divided into shards, and the merging of these pieces after a batch, in
+threads.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,16 @@ _WIDER = 2
 """A piece is not merged yet if it has more than this many times the cells of all later pieces of its pane."""
 
 CUT_CELLS = 50_000
-"""The cells above which a pane is cut into the shards of its cube. A small pane has no more pieces than without shards,
-as writing a piece takes some 0.1 ms.
+"""A pane with more cells is divided into the shards of its cube. A smaller pane is not divided, because each additional
+piece takes some 0.1 ms to write.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShardPiece:
-    """A piece of one shard that is to be written. ``cells``: the cells of the piece. ``crc``: of ``data``."""
+    """A piece of one shard that is to be written. ``cells``: the cells of the piece. ``data``: its bytes. ``crc``: the
+    CRC32 of ``data``.
+    """
 
     shard: int
     piece: Piece
@@ -44,7 +48,7 @@ class ShardPiece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Some rows of cells, which a thread takes out."""
+    """Some rows of cells, by index. A thread copies these rows to a new piece."""
 
     cells: Cells
     rows: npt.NDArray[np.int64]
@@ -52,16 +56,18 @@ class _Rows:
 
 @dataclass(slots=True)
 class _Shard:
-    """The pieces of a shard in a pane, and the rows that become pieces of it, in the order of their commits.
+    """The pieces of a shard in a pane, and the rows that become pieces of the shard, in the order of their commits.
 
-    ``is_cut``: whether rows are from a stored piece that has other cells too.
+    ``is_cut``: whether some rows come from a stored piece that also has cells of other shards.
     """
 
     parts: list[StoredPiece | _Rows] = field(default_factory=list)
     is_cut: bool = False
 
     def start(self, most: int, *, is_whole: bool) -> int:
-        """Return the index of the first part that is merged or written anew. Return the number of parts if none is."""
+        """Return the index of the first part that is merged or newly written, as all parts after it are. Return the
+        number of parts if no part is. ``most``: the pieces up to which no stored piece is merged.
+        """
         count = len(self.parts)
         is_new = count > 0 and isinstance(self.parts[-1], _Rows)
         if is_whole or self.is_cut:
@@ -71,11 +77,11 @@ class _Shard:
 
 
 class PaneShards:
-    """The rules by which the pieces of a large pane follow the shards of their cube.
+    """The rules by which the pieces of a large pane are divided into the shards of their cube.
 
-    A pane is cut when it has more than ``cut_cells`` cells. Then each shard has its own pieces, by the rules of a pane.
-    Pieces of other shards than those of the cube, from before a change, are divided when their pane changes. So no
-    result depends on the shards of a piece: they only say which pieces have no cell in common.
+    A pane is cut when it has more than ``cut_cells`` cells. Then each shard has separate pieces, which are merged by
+    the same rules as those of a pane. If the shards of the cube change, older pieces are divided when their pane
+    changes. No answer depends on the shard of a piece. The shard only shows which pieces have no cell in common.
 
     Cost: a batch reads and writes the pieces of the shards that it changes, each shard in a thread.
     """
@@ -87,10 +93,10 @@ class PaneShards:
         cut_cells: int = CUT_CELLS,
         threads: Executor | None = None,
     ) -> None:
-        """Set the source of cells. ``read`` returns the cells of a piece. ``threads``: those in which shards are
-        folded; None folds them in the caller's.
+        """Set the source of cells. ``read`` returns the cells of a piece. ``threads``: the threads in which the pieces
+        of shards are merged; None merges them in the calling thread.
 
-        The attribute ``seconds`` has the time for which each shard was folded.
+        The attribute ``seconds`` contains the seconds that the merge of each shard took.
         """
         self._read = read
         self._cut_cells = cut_cells
@@ -114,7 +120,8 @@ class PaneShards:
     ) -> list[StoredPiece | ShardPiece]:
         """Return the pieces of a cut pane. Add the cells of stored pieces that are replaced to ``gone``.
 
-        ``is_whole``: whether each shard is to have one piece.
+        ``held``: the stored pieces, and the new piece of a batch. ``is_whole``: whether all pieces of a shard are
+        merged.
         """
         by_shard = {number: _Shard() for number in shards.numbers}
         for piece in held:
@@ -154,7 +161,9 @@ class PaneShards:
     def _one(
         self, layout: Layout, shard: int, parts: Sequence[StoredPiece | _Rows]
     ) -> tuple[ShardPiece, Mapping[int, Cells], float]:
-        """Return the parts of a shard as one piece, the cells of the pieces that it replaces, and the time taken."""
+        """Return the parts of a shard as one piece, the cells of the stored pieces that the new piece replaces, and the
+        seconds that this took.
+        """
         begin_s = time.perf_counter()
         replaced: dict[int, Cells] = {}
         merging = []
@@ -171,8 +180,9 @@ class PaneShards:
 
 
 def first_merged(sizes: Sequence[int], most: int = PIECES_MOST) -> int:
-    """Return the index of the first piece of an open pane that is merged with all later ones. Return the number of
-    pieces if none is merged. ``sizes``: the cells of each piece. ``most``: the pieces up to which none is merged.
+    """Return the index of the first piece of an open pane that is merged with all later pieces. Return the number of
+    pieces if none is merged. ``sizes``: the cells of each piece. ``most``: the number of pieces up to which none is
+    merged.
     """
     if len(sizes) <= most:
         return len(sizes)

@@ -1,4 +1,4 @@
-"""Panes: the pieces of a cube, separately for open and for closed panes."""
+"""Panes: the pieces of a cube by pane, in separate structures for open and for closed panes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ _RUN_PANES = 64
 _RUN_CELLS = 200_000
 """The most cells of a run, unless one pane has more."""
 _LEAF_PANES = 512
-"""The intended number of panes of a leaf. A leaf may have up to one run more, because two leaves never share a run. A
-change of a pane copies the leaf of the pane.
+"""The intended number of panes of a leaf: a part of the closed panes. A leaf may have the panes of one more run,
+because two leaves never share a run. A change of a pane copies the leaf of the pane.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPiece:
-    """A piece in the store, without its bytes. ``number`` identifies one content for as long as the store is open.
+    """A piece in the store, without its bytes. ``number`` identifies one content as long as the store is open.
+    ``cells``: the number of its cells. ``crc``: the CRC32 of its bytes.
 
-    ``shard``: the shard to which all its cells belong. Pieces of one pane whose shards have no place in common have no
-    cell in common.
+    ``shard``: the shard to which all its cells belong. Pieces of a pane whose shards do not overlap have no cell in
+    common.
     """
 
     number: int
@@ -47,7 +48,9 @@ Run = tuple[tuple[StoredPiece, ...], ...]
 
 @dataclass(frozen=True)
 class _Leaf:
-    """A part of the closed panes, in ascending order. Panes with equal ``number // _RUN_PANES`` are in one leaf."""
+    """A part of the closed panes, in ascending order. Panes with equal ``number // _RUN_PANES`` are in the same
+    leaf.
+    """
 
     panes: Pieces
 
@@ -76,8 +79,8 @@ class _Leaf:
 
     @cached_property
     def sums(self) -> tuple[list[int], list[int]]:
-        """Return the panes of the leaf, and the number of cells of the undamaged pieces before each pane and after the
-        last.
+        """Return the panes of the leaf, and the prefix sums of the cells of undamaged pieces: the sum before each pane,
+        and at last the sum of all panes.
         """
         cells = [
             pieces[0].cells if len(pieces) == 1 and not pieces[0].is_damaged else _sound_cells(pieces)
@@ -93,11 +96,12 @@ class _Leaf:
 
 @dataclass(frozen=True, eq=False)
 class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
-    """The closed panes of a cube by number, ascending, in leaves that the states of many commits share.
+    """The closed panes of a cube by number, ascending. They are stored in leaves, which the states of successive
+    commits share.
 
     A run of panes ends at a multiple of _RUN_PANES. So a new pane changes only the last run, and readers continue to
-    use the other runs. Cost of a change: proportional to the leaves in which panes change, plus a look at the other
-    leaves.
+    use the other runs. Cost of a change: proportional to the sizes of the leaves in which panes change, plus the number
+    of the other leaves. ``blocks``: for searches, ``number // _RUN_PANES`` of the first pane of each leaf.
     """
 
     leaves: tuple[_Leaf, ...] = ()
@@ -223,8 +227,8 @@ class Panes:
     """The pieces of a cube. Immutable: a commit shares the closed panes with the previous commit, unless it changes
     them.
 
-    Invariant: a closed pane has one piece. After a start with a shorter lateness, or if its pieces could not be merged,
-    it may have more until a commit changes it.
+    Invariant: a closed pane has one piece, or one piece of each shard. After a start with a shorter lateness, or if its
+    pieces could not be merged, it may have more until a commit changes it.
     """
 
     closed: ClosedPanes
@@ -239,7 +243,7 @@ class Panes:
 
     @staticmethod
     def of(pieces: Iterable[StoredPiece], open_from: int | None) -> Panes:
-        """Return the panes of pieces, which are in the order of their commits.
+        """Return the panes of the pieces ``pieces``, which are in the order of their commits.
 
         ``open_from``: the first open pane; None if all panes are open.
         """
@@ -267,7 +271,7 @@ class Panes:
         """Return the panes after a change. ``panes``: the changed and the additional panes, with all their pieces. No
         pane that was closed may become open.
 
-        Cost: that of the open panes, and of the closed panes next to the changed ones.
+        Cost: proportional to the open panes, and to the leaves of the changed closed panes.
         """
         closed: dict[int, tuple[StoredPiece, ...]] = {}
         opened = dict(self.open)
@@ -282,8 +286,8 @@ class Panes:
         return Panes(self.closed.changed(closed), MappingProxyType(opened), cells, size_bytes)
 
     def with_open(self, panes: Pieces) -> Panes:
-        """Return the panes after a change of open ones. ``panes``: the changed panes, with all their pieces."""
-        # None of them is closed, however long ago.
+        """Return the panes after a change of open panes. ``panes``: the changed panes, with all their pieces."""
+        # With None, all of these panes remain open.
         return self.changed(panes, None) if panes else self
 
     def kept_from(self, pane: int) -> Panes:

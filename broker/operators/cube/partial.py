@@ -1,4 +1,4 @@
-"""Partials: the records of a batch as cells of a cube, and the outcome of committing these cells."""
+"""Partials: the cells that the records of a batch add to a cube, and the outcome of a commit of these cells."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ Newest = Mapping[str, Mapping[int, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partial:
-    """The fold of the records of a batch that a cube accepts, with all partitions merged.
+    """The cells into which workers have folded the records of a batch that a cube accepts, with all partitions merged.
 
-    ``cells``: cells of the base cuboid, in any panes. ``records``: the number of records in them, by pane. ``time``,
-    ``future_timestamp`` and ``too_large``: the numbers of excluded records by reason. ``failed``: the reason why the
-    workers could not fold the batch; None if they could. ``is_apart``: whether records of closed panes stay apart.
+    ``cells``: cells of the base cuboid, in any panes. ``records``: the number of records in these cells, by pane.
+    ``time``, ``future_timestamp`` and ``too_large``: the numbers of excluded records by reason. ``failed``: the reason
+    why the workers could not fold the batch; None if they could. ``is_apart``: whether records of closed panes are
+    stored separately.
     """
 
     cells: Cells
@@ -34,8 +35,8 @@ class Partial:
     is_apart: bool = False
 
     def parted(self, open_from: int | None, kept_from: int | None = None) -> tuple[Cells, Cells | None]:
-        """Return the cells that join their panes, and the cells of late records that stay apart. The second value is
-        None if no cells stay apart.
+        """Return the cells that are added to their panes, and the cells of late records that are stored separately. The
+        second value is None if there are no such late records.
 
         ``open_from``: the first pane that is open when the batch begins; None if all panes are open. ``kept_from``: the
         first pane that is not deleted for its age; None if none is. Cells of deleted panes are in neither value.
@@ -44,7 +45,7 @@ class Partial:
         late = int(np.searchsorted(cells.panes, open_from)) if self.is_apart and open_from is not None else 0
         if not late:
             return cells, None
-        # A slice would be written with what the buffers hold of its neighbours.
+        # Copy the cells, because a slice would be written with the whole buffers of both parts.
         return cells.take(np.arange(late, cells.count)), cells.take(np.arange(late))
 
     def counters(self, open_from: int | None, kept_from: int | None = None) -> dict[str, int]:
@@ -65,14 +66,14 @@ class Partial:
 
 
 BATCH_PANES_MAX = 50_000
-"""The most panes of which one transaction writes records, in all cubes of a stream together. Writing a piece takes some
-0.1 ms.
+"""The most panes in which one transaction writes pieces, in all cubes of a stream together. The limit bounds the time
+of a transaction, because to write a piece takes some 0.1 ms.
 """
 
 
 def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial]:
     """Return the partials if they have at most BATCH_PANES_MAX panes together. Otherwise mark the partials with the
-    most panes as failed, until the others are within the bound.
+    most panes as failed, until the other partials have at most this number.
     """
     bounded = dict(partials)
     panes = sum(len(own.records) for own in bounded.values())
@@ -89,8 +90,9 @@ def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial
 
 
 def in_portions(partials: Mapping[CubeId, Partial]) -> tuple[list[dict[CubeId, Partial]], dict[CubeId, int]]:
-    """Return partials in portions of at most BATCH_PANES_MAX panes together, in their order. The second value has the
-    cubes that have more panes alone, each with the number of its panes; they are in no portion.
+    """Divide partials, in their order, into portions of at most BATCH_PANES_MAX panes, and return the portions. The
+    second value contains the cubes whose partials alone have more panes, each with the number of panes; they are in no
+    portion.
     """
     portions: list[dict[CubeId, Partial]] = []
     wide: dict[CubeId, int] = {}
@@ -112,10 +114,11 @@ def in_portions(partials: Mapping[CubeId, Partial]) -> tuple[list[dict[CubeId, P
 class Committed:
     """The outcome of a commit for each cube.
 
-    ``commit``: its number; None if there was nothing to write. ``folded``: the cubes that now have the batch.
-    ``covered``: the cubes that had it before. ``partly``: the cubes that had a part of it; a gap reports the other
-    part. ``parked``: the cubes that do not get it because they are parked, with the reason. ``dropped``: the cubes that
-    no longer exist in the keeper, as after a replacement. ``gaps``: the gaps that this commit found.
+    ``commit``: the number of the commit; None if there was nothing to write. ``folded``: the cubes to which the commit
+    added the batch. ``covered``: the cubes that already had the batch. ``partly``: the cubes that already had a part of
+    the batch; a gap reports the other part. ``parked``: the cubes to which the batch is not added because they are
+    parked, with the reason. ``dropped``: the cubes of the batch that the keeper no longer has, such as replaced ones.
+    ``gaps``: the new gaps of each cube.
     """
 
     commit: int | None

@@ -1,4 +1,4 @@
-"""Progress of the partitions of a stream in event time, and the cause that holds a watermark back."""
+"""Progress of the partitions of a stream in event time, and the reason why a watermark does not advance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAMED = 5
 
 
 def partitions_of(clock: Clock) -> list[dict[str, Any]]:
-    """Return each partition with its newest time and its state in the last batch, as answers show it."""
+    """Return each partition with its newest time and its state in the last batch, in the form of the API."""
     newest = clock.progress.newest
     return [
         {
@@ -25,7 +25,8 @@ def partitions_of(clock: Clock) -> list[dict[str, Any]]:
 
 
 def waiting_reason(time: str, clock: Clock, closes_us: int | None) -> str:
-    """Return the reason why the next pane is not closed yet, and what holds back the watermark of a time expression.
+    """Return a sentence with the reason why the next pane is not closed yet, and the partition that holds the watermark
+    of a time expression back. ``time``: that expression.
 
     ``closes_us``: the mark at which the next pane closes; None before the first record with a time.
     """
@@ -48,8 +49,8 @@ def _in_state(clock: Clock, state: PartitionState) -> list[int]:
 
 
 def _behind(clock: Clock, closes_us: int) -> str:
-    """Return a clause that names the partition of the last batch that is furthest behind a mark. Return an empty text
-    if none is behind.
+    """Return a clause that names, of the partitions with records in the last batch, the one whose newest time is
+    furthest before ``closes_us``. Return an empty text if no newest time is before it.
     """
     newest = clock.progress.newest
     known = {each: time_us for each in _in_state(clock, "read") if (time_us := newest.get(each)) is not None}

@@ -12,7 +12,9 @@ CELLS_BOUNDS = (10.0, 100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0, 10_000_0
 
 
 class Histogram:
-    """Counts of values by upper bounds, and the sum of the values. Thread-safe. Cost: one number for each bound."""
+    """A histogram for Prometheus: counts of values by upper bounds, and the sum of the values. Thread-safe. Cost: one
+    number for each bound.
+    """
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds = tuple(bounds)
@@ -28,8 +30,8 @@ class Histogram:
             self._sum += value
 
     def cumulative(self) -> tuple[list[int], float]:
-        """Return a list of counts, and the sum of all values. The counts are the number of values up to each bound, and
-        at last the number of all values.
+        """Return a list of counts, and the sum of all values. The list contains the number of values up to each bound,
+        and at last the number of all values.
 
         >>> histogram = Histogram((1.0, 10.0))
         >>> for value in (1.0, 3.0, 70.0):

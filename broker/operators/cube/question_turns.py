@@ -1,4 +1,6 @@
-"""Slots of questions to cubes: a limit on concurrent questions, on the time of each, and on the memory of all."""
+"""Slots of questions to cubes. They limit the number of concurrent questions, the time of each question, and the memory
+of all questions.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ QUESTIONS_MAX = 8
 """The most questions to the cubes of a stream that are answered concurrently."""
 
 QUESTIONS_BYTES_MAX = 2 << 30
-"""The most bytes of memory that all questions to the cubes of a stream hold together: cells, working memory
-and rows.
+"""The most bytes of memory that all questions to the cubes of a stream reserve together: for cells, working memory and
+rows.
 """
 
 
 class QuestionTurns:
-    """A bound on the number of questions that are answered concurrently, and on the memory that they hold. Thread-safe;
-    no thread waits.
+    """A limit on the number of questions that are answered concurrently, and on the memory that they reserve.
+    Thread-safe. A question beyond a limit is refused at once, and does not wait.
 
     Invariant: ``size_bytes`` is the sum of the bytes that the questions with a slot have reserved.
     """
@@ -36,7 +38,8 @@ class QuestionTurns:
 
     @contextmanager
     def turn(self, limit_s: float, cancellation: Cancellation | None = None) -> Iterator[Turn]:
-        """Give a question a slot, through which it reserves the memory of each part of its work in advance.
+        """Give a question a slot. Through the slot, the question reserves the memory of each part of its work in
+        advance. ``limit_s``: the seconds until the deadline of the question.
 
         Raise TooManyQuestionsError if all slots are in use.
         """
@@ -50,14 +53,14 @@ class QuestionTurns:
             self._free.release()
 
     def hold(self, size_bytes: int) -> bool:
-        """Add to the bytes that questions hold. Return whether all questions together now exceed the bound."""
+        """Add ``size_bytes`` to the reserved bytes of all questions. Return whether the sum now exceeds the limit."""
         with self._lock:
             self.size_bytes += size_bytes
             return self.size_bytes > self.most_bytes
 
 
 class Turn:
-    """The slot of one question: its deadline, and the memory that it holds."""
+    """The slot of one question: its deadline, and the bytes of memory that it has reserved (``held_bytes``)."""
 
     def __init__(self, turns: QuestionTurns, limit_s: float, cancellation: Cancellation | None) -> None:
         self._turns = turns
@@ -67,11 +70,11 @@ class Turn:
         self.held_bytes = 0
 
     def reserve(self, size_bytes: int) -> None:
-        """Hold more bytes from now on, or fewer if the number is negative.
+        """Reserve ``size_bytes`` more bytes of memory. A negative number releases bytes.
 
         Raise SlowAnswerError after the deadline, and CancelledError if the caller no longer wants the answer. Raise
         CubeError if this question alone exceeds the memory for all questions. Raise TooManyQuestionsError if all
-        current questions together exceed it.
+        current questions together exceed this memory.
         """
         if self._cancellation is not None:
             self._cancellation.check()

@@ -1,5 +1,5 @@
-"""Questions to the cubes of a stream. Each question gets a slot. A question that finds a damaged piece is answered
-again without the piece.
+"""Questions to the cubes of a stream. Each question needs a slot (see :class:`QuestionTurns`). A question that finds a
+damaged piece is answered again without the piece.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from broker.operators.cube.snapshot import Count, Snapshot, uncounted
 
 Answer = TypeVar("Answer")
 Ask = Callable[[Snapshot, Reserve], Answer]
-"""A function that answers a question from a snapshot, and calls the second argument between the parts of its work."""
+"""A function that answers a question from a snapshot. Before each part of its work, it calls the second argument to
+reserve memory.
+"""
 
 
 class Questions:
@@ -37,7 +39,8 @@ class Questions:
         limit_s: float,
         count: Count = uncounted,
     ) -> None:
-        """Create the object. ``snapshot`` returns the newest snapshot. ``limit_s``: the time limit of each answer.
+        """Set the functions of the keeper. ``snapshot`` returns the newest snapshot. ``limit_s``: the most seconds of
+        each answer.
 
         ``park_damaged`` is called with the cube and the number of a damaged piece. ``count`` counts questions for the
         demand for views.
@@ -71,8 +74,8 @@ class Questions:
         cancellation: Cancellation | None = None,
         lookups: Lookups = NO_LOOKUPS,
     ) -> bytes:
-        """Return the answer of :meth:`query` as JSON in UTF-8. Writing the text counts towards the limits of the
-        answer.
+        """Return the answer of :meth:`query` as JSON in UTF-8. The time and memory to encode the text count towards the
+        limits of the question.
         """
         ask = self._ask(cube, body, lookups)
         return self._answered(
@@ -80,7 +83,9 @@ class Questions:
         )
 
     def states(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> bytes:
-        """Return the states of cells as an Arrow IPC stream. It counts as one question, with its limits and errors."""
+        """Return the states of cells as an Arrow IPC stream. The call counts as one question, with the limits and
+        errors of :meth:`query`.
+        """
         return self._answered(
             cube, lambda snapshot, reserve: snapshot.states(cube, body, reserve, self._count), cancellation
         )
@@ -92,8 +97,8 @@ class Questions:
         cancellation: Cancellation | None = None,
         lookups: Lookups = NO_LOOKUPS,
     ) -> Look:
-        """Return the content of a page about a cube, from one commit. It counts as one question, with its limits and
-        errors.
+        """Return the content of a page about a cube, from one commit. The call counts as one question, with the limits
+        and errors of :meth:`query`.
         """
         found = self._answered(
             cube, lambda snapshot, reserve: snapshot.look(cube, wanted, reserve, lookups, self._count), cancellation
@@ -102,7 +107,7 @@ class Questions:
         return found
 
     def with_turn(self, cube: CubeId, ask: Ask[Answer], cancellation: Cancellation | None = None) -> Answer:
-        """Return what ``ask`` computes from the newest snapshot, with the limits and errors of a question."""
+        """Return the result of ``ask`` for the newest snapshot, with the limits and errors of :meth:`query`."""
         return self._answered(cube, ask, cancellation)
 
     def _ask(self, cube: CubeId, body: Mapping[str, Any], lookups: Lookups) -> Ask[dict[str, Any]]:
@@ -114,7 +119,9 @@ class Questions:
         return ask
 
     def _answered(self, cube: CubeId, ask: Ask[Answer], cancellation: Cancellation | None) -> Answer:
-        """Return the answer of the newest snapshot to a question."""
+        """Return the result of ``ask`` for the newest snapshot. If a piece is damaged, park the cube and call ``ask``
+        again.
+        """
         start_s = time.perf_counter()
         with self._turns.turn(self._limit_s, cancellation) as turn:
             try:

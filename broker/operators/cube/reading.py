@@ -21,13 +21,13 @@ Read = Callable[[StoredPiece], "bytes | Cells"]
 ReadBytes = Callable[[Sequence[int]], dict[int, bytes]]
 
 _PORTION_BYTES = 4 << 20
-"""The bytes of pieces that one statement reads, so that another reader waits for some 2 ms."""
+"""The most bytes of pieces that one SQL statement reads. A concurrent reader so waits for some 2 ms."""
 _PORTION_PIECES = 500
-"""The most pieces that one statement reads."""
+"""The most pieces that one SQL statement reads."""
 
 
 class PieceReader:
-    """The cells of pieces, decoded on first use and cached. Thread-safe.
+    """The reader of pieces, which decodes pieces to cells on first use, and caches the cells. Thread-safe.
 
     Invariant: the cached cells take at most ``kept_bytes``. The number of a piece is never reused for another content,
     so cached cells are never out of date. Cost: some 60 us for a piece of 1,000 cells that is not cached.
@@ -43,6 +43,7 @@ class PieceReader:
         """Return the cells of a piece. Raise DamagedPieceError if it is damaged.
 
         ``read`` returns the bytes of a piece that is in the store, or the cells of a piece that a commit has replaced.
+        ``is_kept``: whether the cells are cached.
         """
         kept = self._of((piece.number,))
         if kept is not None:
@@ -59,7 +60,8 @@ class PieceReader:
         """Return the cells of pieces, in their order. Raise DamagedPieceError if a piece is damaged.
 
         ``read_all`` returns the bytes of pieces by number, without those that are damaged or no longer in the store.
-        These are read one by one by ``read``, as by :meth:`piece`. Cost: one statement for some MiB of pieces.
+        The omitted pieces are read one by one with ``read``, as in :meth:`piece`. Cost: one SQL statement for each
+        _PORTION_BYTES of pieces.
         """
         cells_by_number = {piece.number: cells for piece in pieces if (cells := self._of((piece.number,))) is not None}
         for several in _portions([piece for piece in pieces if piece.number not in cells_by_number]):
@@ -75,7 +77,8 @@ class PieceReader:
     def run(self, layout: Layout, run: Run, read: Read, reserve: Reserve = unbounded) -> Cells:
         """Return the cells of successive panes. Raise DamagedPieceError if a piece is damaged.
 
-        ``reserve`` is called before the cells are read, with their bytes, and may raise.
+        ``reserve`` is called before the cells are read, with the bytes of memory that they need, and may raise an
+        error.
         """
         numbers = tuple(piece.number for pieces in run for piece in pieces)
         cells = self._of(numbers)
@@ -96,8 +99,8 @@ class PieceReader:
             return merged(layout, parts)
 
     def keep(self, numbers: Numbers, cells: Cells) -> None:
-        """Cache cells unless they alone exceed the capacity. If the cache exceeds the capacity, drop the cells that
-        were used longest ago.
+        """Cache the cells of the pieces ``numbers``, and evict the least recently used cells if the cache exceeds its
+        capacity. Cells that alone exceed the capacity are not cached.
         """
         size_bytes = cells.size_bytes
         if size_bytes > self._kept_bytes:
@@ -126,7 +129,9 @@ class PieceReader:
 
 
 def _portions(pieces: Sequence[StoredPiece]) -> Iterator[list[StoredPiece]]:
-    """Yield pieces in lists of at most _PORTION_PIECES, and of _PORTION_BYTES unless one piece has more."""
+    """Yield pieces in lists of at most _PORTION_PIECES pieces and _PORTION_BYTES bytes. A single piece may have more
+    bytes.
+    """
     portion: list[StoredPiece] = []
     size_bytes = 0
     for piece in pieces:
@@ -140,7 +145,9 @@ def _portions(pieces: Sequence[StoredPiece]) -> Iterator[list[StoredPiece]]:
 
 
 def decoded_bytes(layout: Layout, piece: StoredPiece) -> int:
-    """Return the most bytes that the cells of a piece hold: the stored bytes, and the pane and codes of each cell."""
+    """Return an upper bound of the memory of a piece's cells: the stored bytes, and for each cell its pane (8 bytes)
+    and a code for each dimension (4 bytes).
+    """
     return piece.size_bytes + piece.cells * (8 + 4 * len(layout.dimensions))
 
 

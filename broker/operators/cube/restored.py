@@ -1,5 +1,5 @@
-"""Restored cubes: the cubes of a former copy of the file, which end before the stream's last batch. Memory alone has
-this state: the file of a copy does not contain it, and the next batch of a cube ends it.
+"""Restored cubes: cubes whose file was restored from an older copy, so that they end before the stream's last batch.
+This state is only in memory, and not in the file. The next batch of a cube ends the state.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from broker.operators.cube.cube_state import RESTORED, CubeId, CubeState
 
 
 def restored(cubes: Mapping[CubeId, CubeState], batch: int, read_to: Mapping[Place, int]) -> dict[CubeId, CubeState]:
-    """Return the cubes that end before the stream's last batch, each stopped: it reports the time after its end as a
-    gap.
+    """Return the cubes that end before the stream's last batch. Each is marked as stopped, so that it reports a gap
+    from its watermark on.
 
     ``batch``: the commit of the last batch in the file. ``read_to``: the offsets up to which the stream has committed
     batches.
@@ -26,7 +26,9 @@ def restored(cubes: Mapping[CubeId, CubeState], batch: int, read_to: Mapping[Pla
 
 
 def restored_again(cubes: Mapping[CubeId, CubeState], former: Mapping[CubeId, CubeState]) -> dict[CubeId, CubeState]:
-    """Return the cubes of :func:`restored` after the file was read again. ``former``: the cubes before that."""
+    """Return the cubes that :func:`restored` had marked, after the file was read again. ``former``: the cubes before
+    the file was read again. A cube that has read more offsets since is not included.
+    """
     return {
         cube: replace(state, stopped=RESTORED)
         for cube, state in cubes.items()

@@ -28,7 +28,9 @@ from broker.operators.cube.window_saving import SavedWindows
 
 _TYPES = "its records have other types than its pieces: remove the query, and register it again"
 _UNREADABLE = CubeDefinition(Dimensions(()), (), time="")
-"""The definition of a cube whose own definition is damaged. Such a cube is parked, and has no layout."""
+"""The placeholder for the definition of a cube whose stored definition is damaged. Such a cube is parked, and has no
+layout.
+"""
 _GAP = "number, cube, first_us, end_us, reason, newest_us, offsets"
 _CUBE = (
     "number, query, generation, definition, types, since, version, watermark_us, batch, parked, stopped, kept_from, "
@@ -38,7 +40,9 @@ _PIECE = "number, cube, pane, cells, crc, data, is_apart, view, shard"
 
 
 class SavedCubes:
-    """The cubes of a store, read as states. A write stores only the differences between two states."""
+    """The reader and writer of cubes in a store. It returns cubes as states, and writes only the differences between
+    two states.
+    """
 
     def __init__(self, store: Store, schema: Schema, time_zone: str, lateness_us: int) -> None:
         """Set the store that is read and written. ``schema`` and ``time_zone``: those of the stream's records."""
@@ -59,7 +63,8 @@ class SavedCubes:
         """Return the number of the last commit, of the last commit of a batch, of the newest piece, and of the newest
         gap.
 
-        The number of a deleted piece of a removed view counts as well: a new piece with this number would be purged.
+        The numbers of deleted pieces of removed views count as well, because a new piece with such a number would be
+        deleted.
         """
         found = {"commit": 0, "batch": 0, **dict(self._store.execute("SELECT name, value FROM stream"))}
         for table in ("pieces", "gaps"):
@@ -68,7 +73,7 @@ class SavedCubes:
         return {**found, "pieces": max(found["pieces"], until)}
 
     def marks(self) -> dict[str, int]:
-        """Return the mark of each time expression."""
+        """Return the mark of each time expression, in microseconds since the epoch."""
         return dict(self._store.execute("SELECT time, mark_us FROM marks"))
 
     def cubes(self) -> dict[CubeId, CubeState]:
@@ -135,7 +140,9 @@ class SavedCubes:
         return state_by_id
 
     def add(self, cube: CubeId, definition: CubeDefinition, layout: Layout, since: int, version: int) -> CubeState:
-        """Write a cube that begins empty, and return it. Call within a transaction."""
+        """Write a new, empty cube, and return its state. ``since``: the registration of the query. ``version``: the
+        version of the plan. Call within a transaction.
+        """
         plain, now_s = json.dumps(definition.plain()), int(time.time())
         values = (cube.query, cube.generation, plain, _types(layout), now_s, since, version)
         columns = "query, generation, definition, types, first_seen_s, since, version"
@@ -146,12 +153,14 @@ class SavedCubes:
         return CubeState(cube, rows[0][0], *own, since, version)
 
     def save_definition(self, number: int, definition: CubeDefinition) -> None:
-        """Write the definition of a cube anew. Call within a transaction."""
+        """Replace the stored definition of a cube. Call within a transaction."""
         text = json.dumps(definition.plain())
         self._store.execute("UPDATE cubes SET definition = ? WHERE number = ?", (text, number))
 
     def save(self, before: CubeState, after: CubeState, added: Iterable[NewPiece], gone: Iterable[int]) -> None:
-        """Write the differences between two states of a cube. Call within a transaction."""
+        """Write the differences between two states of a cube. ``added``: the new pieces. ``gone``: the numbers of the
+        pieces to be deleted. Call within a transaction.
+        """
         number, store = after.number, self._store
         self.delete_pieces(gone)
         store.execute_all(
@@ -196,7 +205,7 @@ class SavedCubes:
         return {name: Clock(EventTimeProgress(marks.get(name), own[0]), own[1]) for name, own in found.items()}
 
     def save_clocks(self, before: Mapping[str, Clock], after: Mapping[str, Clock]) -> None:
-        """Write the differences between clocks, except the marks. Call within a transaction."""
+        """Write the differences between clocks, by time expression, except the marks. Call within a transaction."""
         rows = []
         for name, clock in after.items():
             former = _rows_of(before.get(name, Clock()))
@@ -205,7 +214,9 @@ class SavedCubes:
         self._store.execute_all(f"INSERT OR REPLACE INTO newest ({columns}) VALUES (?, ?, ?, ?, ?)", rows)
 
     def save_stream(self, commit: int, batch: int, marks: Mapping[str, int]) -> None:
-        """Write the numbers of the last commits, and marks. Call within a transaction."""
+        """Write the number of the last commit, the commit of the last batch, and marks by time expression. Call within
+        a transaction.
+        """
         rows = (("commit", commit), ("batch", batch))
         self._store.execute_all("INSERT OR REPLACE INTO stream (name, value) VALUES (?, ?)", rows)
         self._store.execute_all("INSERT OR REPLACE INTO marks (time, mark_us) VALUES (?, ?)", marks.items())
@@ -215,8 +226,8 @@ class SavedCubes:
         self._store.execute_all("DELETE FROM pieces WHERE number = ?", ((each,) for each in numbers))
 
     def purge_unkept(self, state: CubeState, most: int) -> int:
-        """Delete at most ``most`` pieces that a cube does not keep any more. Return their number. Call within a
-        transaction.
+        """Delete at most ``most`` pieces that a cube no longer keeps. Return the number of deleted pieces. Call within
+        a transaction.
 
         Cost: a search in an index for each view, and some 0.1 ms for each piece.
         """
@@ -254,7 +265,7 @@ class SavedCubes:
             former, current = before.of(place), after.of(place)
             if former == current:
                 continue
-            # Skip the equal intervals at the beginning, which are most of them.
+            # Skip the equal intervals at the beginning, because batches change only the last intervals.
             pairs = enumerate(zip(former, current, strict=False))
             same = next((n for n, (one, two) in pairs if one != two), min(len(former), len(current)))
             former, current = former[same:], current[same:]
@@ -269,7 +280,9 @@ class SavedCubes:
 
 
 def _definitions(texts: Mapping[int, str]) -> tuple[dict[int, CubeDefinition], dict[int, str]]:
-    """Return the definitions of cubes, by the number of the cube, and why the other texts cannot be read."""
+    """Parse the stored texts of definitions, and return the definitions by the number of the cube. The second value
+    contains, for each damaged text, the reason why it cannot be read.
+    """
     definitions: dict[int, CubeDefinition] = {}
     damaged: dict[int, str] = {}
     for number, text in texts.items():
@@ -283,7 +296,7 @@ def _definitions(texts: Mapping[int, str]) -> tuple[dict[int, CubeDefinition], d
 
 
 def _grouped(rows: Rows) -> dict[int, Rows]:
-    """Return rows by the number of their cube, which is removed from the rows."""
+    """Return rows by the number of their cube. The number is the first column, and is removed from the rows."""
     found: dict[int, Rows] = {}
     for number, *own in rows:
         found.setdefault(number, []).append(tuple(own))
@@ -301,7 +314,9 @@ def _piece_row(cube: int, new: NewPiece) -> tuple[Any, ...]:
 
 
 def _shards_of(text: str | None) -> Shards:
-    """Return the shards of a cube. A damaged text gives one shard, as no cell depends on it."""
+    """Return the shards of a cube from their stored text. If the text is damaged, return one shard, because no cell
+    depends on the shards.
+    """
     if text is None:
         return ONE_SHARD
     try:
@@ -322,7 +337,7 @@ def _gap(row: Sequence[Any]) -> Gap:
         rows = None if offsets is None else json.loads(offsets)
         known = None if rows is None else tuple((str(t), int(p), int(f), int(e)) for t, p, f, e in rows)
     except (ValueError, TypeError):
-        # A gap whose offsets are damaged stays, as one whose offsets are not known.
+        # If the offsets of a gap are damaged, keep the gap with unknown offsets.
         known = None
     return Gap(first_us, end_us, reason, number, newest_us, known)
 
@@ -376,7 +391,7 @@ def _other_zone(zone: str | None, now: str) -> str | None:
     """
     if zone in (None, now):
         return None
-    # Records and WHERE use the time zone for literals and times without a zone. The store does not have them to
-    # convert.
+    # The time zone gives literals of WHERE, and times without a zone, their instants. The store has no records, so
+    # cells cannot be converted to another time zone.
     remedy = "put it back and resume the query, or remove the query and register it again, which begins empty"
     return f"its cells are of spark.time_zone '{zone}', which is '{now}' now: {remedy}"

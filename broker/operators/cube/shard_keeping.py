@@ -1,4 +1,6 @@
-"""The shards of a keeper's cubes: their load at each check, and their changes between two batches."""
+"""The shards of a keeper's cubes: the regular check of their load, and the division and merging of shards between
+batches.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,11 @@ _NONE: Mapping[int, ShardLoad] = MappingProxyType({})
 
 
 class ShardKeeping:
-    """The shards of the cubes of a keeper. Thread-safe.
+    """The component that checks and changes the shards of a keeper's cubes. Thread-safe.
 
-    One transaction changes the shards of a cube, with the pieces of its open panes. So after a crash a cube has its
-    former shards or its new ones, and each record once. The loads, and the checks that a load has lasted, are only in
-    memory: a start begins anew.
+    One transaction changes the shards of a cube, with the pieces of its open panes. So after a crash a cube has either
+    its former shards or its new shards, and each record is counted once. The loads, and the number of checks for which
+    a load has lasted, are only in memory, and are empty after a start.
     """
 
     def __init__(
@@ -49,12 +51,12 @@ class ShardKeeping:
         park_damaged: Callable[[CubeId, int], None],
         most: int,
     ) -> None:
-        """Set the collaborators of the keeper. ``merger`` returns the rules for the pieces of a snapshot. ``keep`` is
-        called with the changed pieces after a change, to keep their cells in memory. ``park_damaged`` is called with
+        """Set the functions of the keeper. ``merger`` returns the rules by which pieces of a snapshot are merged.
+        ``keep`` is called with the changed pieces after a change, to cache their cells. ``park_damaged`` is called with
         the cube and the number of a damaged piece. ``most``: the most shards of a cube.
 
-        The attribute ``threads`` has the threads that fold shards, as many as the host has cores. They start when a
-        shard is folded for the first time.
+        The attribute ``threads`` is a pool with as many threads as the host has cores; they merge the pieces of shards.
+        The threads start at the first merge of shards.
         """
         self._changes = changes
         self._merger = merger
@@ -68,17 +70,21 @@ class ShardKeeping:
         self._checked_s: float | None = None
 
     def note(self, seconds: Mapping[CubeId, Mapping[int, float]]) -> None:
-        """Receive the time for which each shard was folded in a batch. Call this under the keeper's lock."""
+        """Add the seconds that the merge of each shard took in a batch, by cube and shard. Call this under the keeper's
+        lock.
+        """
         for cube, by_shard in seconds.items():
             noted = self._seconds.setdefault(cube, {})
             for shard, taken_s in by_shard.items():
                 noted[shard] = noted.get(shard, 0.0) + taken_s
 
     def check_if_due(self, lag: int | None, now_s: float | None = None) -> None:
-        """Check the load of all shards, if the last check is CHECKED_S ago. Split or merge shards by the rule.
+        """Check the load of all shards, if the last check is CHECKED_S seconds ago. Split or merge shards as
+        :class:`ShardRule` decides.
 
-        ``lag``: the records that the stream has not read yet; None if it is unknown. ``now_s``: by default that of the
-        monotonic clock. If a piece is damaged, its cube is parked, as by a question. Raise CubeStoreError.
+        ``lag``: the number of records that the stream has not read yet; None if it is unknown. ``now_s``: the time of
+        the monotonic clock in seconds; None reads the clock. If a piece is damaged, its cube is parked. Raise
+        CubeStoreError.
         """
         now_s = time.monotonic() if now_s is None else now_s
         if self._checked_s is None:
@@ -112,8 +118,8 @@ class ShardKeeping:
             self.change(state.id, state.shards, wanted)
 
     def change(self, cube: CubeId, former: Shards, wanted: Shards) -> bool:
-        """Let a cube have other shards, in one transaction with the pieces of its open panes. Return whether it has
-        them. Do nothing if the cube is gone, or has other shards than ``former``.
+        """Replace the shards of a cube, and divide or merge the pieces of its open panes, in one transaction. Return
+        whether this was done. Do nothing if the cube no longer exists, or has other shards than ``former``.
 
         If a piece is damaged, the cube is parked. Raise CubeStoreError if nothing could be written.
         """
@@ -129,7 +135,8 @@ class ShardKeeping:
                 self._park_damaged(cube, error.number)
                 return False
             after = replace(divided.kept_by(state), shards=wanted)
-            # Added before the deletion: a reader that does not find pieces in the file looks for them here.
+            # Add the replaced cells to the former snapshot before the pieces are deleted. A reader that does not find a
+            # piece in the file then finds its cells in the snapshot.
             before.succeed(divided.gone)
             with changes.current.replacing(before, after, added=divided.added):
                 changes.saved.delete_pieces(divided.gone)
@@ -141,8 +148,9 @@ class ShardKeeping:
     def status(self, state: CubeState) -> list[dict[str, Any]]:
         """Return the shards of a cube in the order of their places, with their sizes and the load of the last check.
 
-        ``cells`` and ``bytes`` are those of the pieces of exactly this shard; pieces from before a change may have
-        others. Cost: a pass over the pieces, if there are several shards.
+        ``cells`` and ``bytes`` count the pieces that belong exactly to this shard. Older pieces, from before a change
+        of shards, may belong to other shards, and are not counted. Cost: a pass over the pieces, if there are several
+        shards.
         """
         loads = self._loads.get(state.id, _NONE)
         sizes = _sizes(state)
@@ -162,17 +170,17 @@ class ShardKeeping:
         return shown
 
     def close(self) -> None:
-        """End the threads. Nothing may be folded afterwards."""
+        """End the threads. No pieces of shards can be merged afterwards."""
         self.threads.shutdown()
 
 
 def pane_cells(snapshot: Snapshot, state: CubeState, layout: Layout, most: int = SPLIT_CELLS) -> dict[int, int]:
-    """Return the cells that each shard has in a pane: the newest closed pane, or an open one that has more.
+    """Return for each shard the largest number of its cells in one pane, of the newest closed pane and all open panes.
 
-    Several pieces of an open pane may have the same cells. Their different cells are counted if this decides whether a
-    shard has more than ``most``. Otherwise the largest piece counts. In closed panes, pieces of other shards count by
-    their expected part. Raise DamagedPieceError. Cost: a pass over the pieces of open panes, without their cells unless
-    these are counted.
+    Several pieces of an open pane may have cells of the same groups. The distinct cells are counted only if they decide
+    whether a shard has more than ``most``. Otherwise the number is that of the largest piece. If a piece belongs to
+    another shard, the part of its cells that this shard is expected to have is counted. Raise DamagedPieceError. Cost:
+    a pass over the pieces of open panes; their cells are read only to count distinct cells.
     """
     cells = {
         number: sum(expected(piece.cells, piece.shard, number) for piece in state.panes.closed.newest)
@@ -191,7 +199,7 @@ def pane_cells(snapshot: Snapshot, state: CubeState, layout: Layout, most: int =
 
 
 def _sizes(state: CubeState) -> dict[int, tuple[int, int]]:
-    """Return the cells and the bytes of the pieces of each shard, without views and bands."""
+    """Return the numbers of cells and bytes of the pieces of each shard, without views and bands."""
     sides = (state.panes, state.apart)
     if len(state.shards) == 1:
         return {state.shards.numbers[0]: (sum(own.cells for own in sides), sum(own.size_bytes for own in sides))}

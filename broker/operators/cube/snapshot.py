@@ -1,4 +1,4 @@
-"""Snapshots: the state of all cubes of a stream after one commit, for readers."""
+"""Snapshots: the state of all cubes of a stream after one commit, from which questions are answered."""
 
 from __future__ import annotations
 
@@ -52,19 +52,20 @@ from broker.operators.cube.view_status import view_status
 _NONE: Mapping[int, Cells | None] = MappingProxyType({})
 
 Count = Callable[[CubeState, Levels, Question, tuple[int, int]], None]
-"""A function that counts a question for the demand, see :meth:`broker.operators.cube.demands.Demands.count`."""
+"""A function that adds a question to the demand for views, see :meth:`broker.operators.cube.demands.Demands.count`."""
 
 
 def uncounted(_state: CubeState, _cuboid: Levels, _question: Question, _interval: tuple[int, int]) -> None:
-    """Do not count a question."""
+    """Do not count the question. This is the :data:`Count` for questions that do not belong to the demand."""
 
 
 class Snapshot:
-    """All cubes after a commit. ``batch``: the commit of the last batch. Thread-safe.
+    """The states of all cubes of a stream after a commit. ``batch``: the commit of the last batch. Thread-safe.
 
-    Invariant: its answers never change. When a later commit merges pieces, the store deletes them. Their cells are
-    passed to the preceding snapshot, and a reader of any older snapshot finds them there. So no reader holds the store
-    open, and merged cells stay in memory only while someone reads an older snapshot.
+    Invariant: the answers from a snapshot never change. When a later commit merges pieces, the store deletes them. The
+    commit passes their cells to the preceding snapshot, where a reader of any older snapshot finds them. So readers
+    need no transaction in the store, and the cells of merged pieces are in memory only while an older snapshot is in
+    use.
     """
 
     def __init__(
@@ -78,10 +79,10 @@ class Snapshot:
         store: Store,
         reader: PieceReader,
     ) -> None:
-        """Create the snapshot of a commit. ``numbers``: the numbers of this commit and of the last batch. ``clocks``:
-        by time expression.
+        """Create the snapshot of a commit. ``numbers``: the number of this commit (``commit``) and of the commit of the
+        last batch (``batch``). ``marks``, ``clocks``: by time expression.
 
-        The attribute ``ends`` has the offsets up to which any of the cubes has read.
+        The attribute ``ends`` contains by partition the last offset that any cube has folded or reported by a gap.
         """
         self.commit = numbers["commit"]
         self.batch = numbers["batch"]
@@ -107,12 +108,16 @@ class Snapshot:
         return found
 
     def watermark_us(self, state: CubeState) -> int | None:
-        """Return the watermark of a cube. Return None before its first record with a time."""
+        """Return the watermark of a cube, in microseconds since the epoch. Return None before its first record with a
+        time.
+        """
         mark_us = self.marks.get(state.time)
         return None if mark_us is None else mark_us - self.lateness_us
 
     def closes_us(self, state: CubeState) -> int | None:
-        """Return the mark at which the next pane of a cube closes. Return None before its first record with a time."""
+        """Return the mark at which the next pane of a cube closes, in microseconds since the epoch. Return None before
+        its first record with a time.
+        """
         open_from = self._open_from(state)
         return None if open_from is None else (open_from + 1) * state.grain_us + self.lateness_us
 
@@ -133,12 +138,12 @@ class Snapshot:
         count: Count = uncounted,
     ) -> dict[str, Any]:
         """Return the answer to a request body in the form of the API. It includes open panes only if the body has
-        ``live``. ``lookups``: the look-ups whose attributes the body may name. ``count`` receives the closed panes that
-        the question reads, unless it names a view.
+        ``live``. ``lookups``: the look-ups whose attributes the body may name. ``count`` is called to add the question
+        to the demand; a question that names a view is not counted.
 
         Raise CubeError if the body is refused, and DamagedPieceError. ``reserve`` is called before each part of the
-        work, with the bytes that this part will hold, and may raise. Cost: runs of closed panes are decoded once, as
-        long as the cache has memory for them.
+        work, with the bytes of memory that this part needs, and may raise an error. Cost: a run of closed panes is
+        decoded once, as long as it is in the cache.
         """
         state, layout = self._sound(cube)
         seen = _seen(layout, body.get("by"), body, lookups)
@@ -159,8 +164,8 @@ class Snapshot:
     def states(
         self, cube: CubeId, body: Mapping[str, Any], reserve: Reserve = unbounded, count: Count = uncounted
     ) -> bytes:
-        """Return the states of the cells that a request body asks for, as an Arrow IPC stream. The metadata have the
-        fields of an answer that describe the interval. Raise the same errors as :meth:`query`.
+        """Return the states of the cells that a request body asks for, as an Arrow IPC stream. The metadata of the
+        stream contain the fields of an answer that describe the interval. Raise the same errors as :meth:`query`.
         """
         state, layout = self._sound(cube)
         seen = LookedUp.of(layout, body.get("by"), body.get("where"), NO_LOOKUPS)
@@ -194,8 +199,8 @@ class Snapshot:
     def bins(self, cube: CubeId, reserve: Reserve = unbounded) -> list[dict[str, Any]]:
         """Return the bins of a cube, with their errors over the sample and over all counted records, in open panes too.
 
-        Raise DamagedPieceError. ``reserve``: as in :meth:`query`. If older panes keep fewer levels, there are no errors
-        over the counted records, and the reason is given.
+        Raise DamagedPieceError. ``reserve``: as in :meth:`query`. If older panes keep too few levels, the result has no
+        errors over the counted records, and contains the reason.
         """
         state, layout = self._sound(cube)
         return [self._bins_of(state, layout, dimension, reserve) for dimension in bins_of(layout.definition)]
@@ -247,13 +252,16 @@ class Snapshot:
         return self._reader.piece(layout, piece, self._read, is_kept=is_kept)
 
     def all_cells(self, layout: Layout, pieces: Sequence[StoredPiece], *, is_kept: bool) -> list[Cells]:
-        """Return the cells of pieces of this snapshot, in their order. Raise DamagedPieceError if one is damaged or
-        missing: a missing row must not stop the stream, because it would in every batch.
+        """Return the cells of pieces of this snapshot, in their order. Raise DamagedPieceError if a piece is damaged or
+        missing. For a missing row, this error parks only the cube. Another error would stop the stream, in every
+        repeated batch.
         """
         return self._reader.pieces(layout, pieces, self._read_view, self._store.pieces, is_kept=is_kept)
 
     def succeed(self, gone: Mapping[int, Cells | None]) -> None:
-        """Receive the cells of the pieces that the next commit will delete. A value of None marks a damaged piece."""
+        """Store the cells of the pieces that the next commit will delete, by the number of the piece. The value None
+        makes readers repeat their question with the newest snapshot.
+        """
         self._gone = gone
 
     def precede(self, following: Snapshot) -> None:
@@ -281,7 +289,7 @@ class Snapshot:
         return state, state.layout
 
     def _asked(self, body: Mapping[str, Any], state: CubeState, seen: LookedUp) -> Asked:
-        """Return a checked request body. ``seen``: the cube with the attributes that the body names."""
+        """Return a checked request body. ``seen``: the cube with the attributes of look-ups that the body names."""
         return Asked.parse(body, state, self.commit, self._open_from(state), seen)
 
     def _open_from(self, state: CubeState) -> int | None:
@@ -308,7 +316,8 @@ class Snapshot:
         points: Points | None = None,
     ) -> list[Part]:
         """Return the cells of the question's interval, in parts: closed panes from the nearest views, then open panes,
-        then late records that stay apart. ``points``: the points of a chart, each of which needs whole panes.
+        then late records that are stored separately. ``points``: the points of a chart; no pane of a view may cross
+        their bounds.
         """
         question, open_from = asked.question, self._open_from(state)
         interval, reading = (question.first, question.end), (layout, reserve)
@@ -355,8 +364,8 @@ class Snapshot:
     def _of_source(
         self, source: Region, segments: Sequence[Segment], layout: Layout, reserve: Reserve
     ) -> Iterator[Part]:
-        """Yield the cells of a view in ascending disjoint segments of its panes, one part for each run. Their panes are
-        numbered as those of the cube.
+        """Yield the cells of a view in ascending disjoint segments of its panes, one part for each run. The panes of
+        the yielded cells have the numbers of the cube's panes with which they begin.
         """
         view = source.view
         read = self._read if source.is_kept else self._read_view
@@ -391,7 +400,7 @@ class Snapshot:
         try:
             return self._read(piece)
         except UnknownQueryError:
-            # The view was removed, or is filled again.
+            # The view was removed, or is being filled again. DamagedPieceError makes the question run again.
             raise DamagedPieceError("piece", piece.number, "was deleted: ask again", number=piece.number) from None
 
     def _read(self, piece: StoredPiece) -> bytes | Cells:

@@ -1,4 +1,4 @@
-"""The cells that one step of views reads: of stored pieces, and of the pieces that the step writes."""
+"""The cells that one step of filling views reads: cells of stored pieces, and of pieces that the step itself writes."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from asc.operators.cube.layout import Layout
 from broker.operators.cube.panes import StoredPiece
 
 _RUNS_CELLS = 400_000
-"""The most cells of the runs that a step keeps for the views that follow."""
+"""The most cells of runs that a step caches for the views that are computed next."""
 
 
 class ReadAll(Protocol):
-    """The reading of stored pieces: their cells in the order of the pieces. It raises DamagedPieceError."""
+    """A function that returns the cells of stored pieces, in the order of the pieces. It raises DamagedPieceError."""
 
     def __call__(self, layout: Layout, pieces: Sequence[StoredPiece], *, is_kept: bool) -> list[Cells]: ...
 
 
 class StepCells:
-    """The cells of pieces during one step. Several views that are computed from the same pieces share their cells.
+    """The cache of the cells of pieces during one step. Several views that are computed from the same pieces share the
+    cells.
 
-    A run is a sequence of pieces that are read together. Its keys have one dictionary each, however many views are
-    computed from it. Not thread-safe.
+    A run is a sequence of pieces that are read together. The dictionaries of its keys are built once, even if several
+    views are computed from the run. Not thread-safe.
     """
 
     def __init__(self, layout: Layout, read: ReadAll, fresh: Mapping[int, Cells], *, is_kept: bool) -> None:
         """Set the sources. ``fresh``: the cells of new pieces by number. ``is_kept``: whether cells of stored pieces
-        stay in the cache of readers, because they may be read again.
+        are added to the cache of :class:`PieceReader`, because questions may read them again.
         """
         self._layout = layout
         self._read = read
@@ -56,7 +57,9 @@ class StepCells:
         return cells
 
     def write(self, numbers: Sequence[int], cells: Cells) -> None:
-        """Receive new pieces: one for each pane of the cells, in their order."""
+        """Add the cells of new pieces. ``numbers``: the numbers of the pieces, one for each pane of ``cells``, in this
+        order.
+        """
         bounds = cells.bounds
         for place, number in enumerate(numbers):
             self._written[number] = cells, bounds[place], bounds[place + 1]

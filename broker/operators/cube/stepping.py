@@ -1,5 +1,5 @@
-"""The steps of all cubes of a stream over one batch: each cube's state before and after. They are computed before
-anything is written.
+"""The steps of all cubes of a stream for one batch: the state of each cube before and after the batch. The steps are
+computed before the transaction writes anything.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _REPORTED: tuple[Outcome, ...] = ("folded", "covered", "partly")
 class Step:
     """A cube before and after a batch.
 
-    ``outcome``: how the cube used the batch; ``absent`` if the batch has nothing for the cube. ``merged``: its pieces.
-    ``damaged``: the numbers of the pieces that were found damaged. ``late``: the changes of windows that are already
-    written, each with the bytes of its former cells.
+    ``outcome``: how the cube used the batch, see :class:`Committed`; ``absent`` if the batch has no partial for the
+    cube. ``merged``: the pieces of the cube after the batch. ``damaged``: the numbers of the pieces that were found
+    damaged. ``late``: the changes of windows that are already written, each with the bytes of its former cells.
     """
 
     before: CubeState
@@ -46,7 +46,7 @@ class Step:
 
     @property
     def new_gaps(self) -> tuple[Gap, ...]:
-        """Return the gaps that the batch has revealed, except those merged into former gaps."""
+        """Return the gaps that the batch has added, except gaps that were merged into former gaps."""
         former = {gap.number for gap in self.before.gaps}
         return tuple(gap for gap in self.after.gaps if gap.number not in former)
 
@@ -68,8 +68,9 @@ class BatchSteps:
         gap_numbers: Iterator[int],
         seam: Seam | None = None,
     ) -> None:
-        """Determine the outcome of a batch for each cube. ``clocks``: the clocks before the batch. ``seam``: of a
-        backfill, which moves no mark, and makes one only where there is none; None for a live batch.
+        """Determine the outcome of a batch for each cube. ``clocks``: the clocks before the batch. ``seam``: the
+        offsets between which a backfill reads; None for a live batch. A backfill changes no mark, and sets a mark only
+        if there is none.
         """
         self._seam = seam
         self._newest = newest
@@ -85,8 +86,8 @@ class BatchSteps:
         moved = {cubes[cube].time for cube, own in self._outcomes.items() if own in ("folded", "partly")}
         number = snapshot.commit + 1
         if seam is not None:
-            # The first backfill batch has the newest records before the seam. They make the mark if there is none, so
-            # that the panes of a stream at rest close.
+            # The first backfill batch has the newest records before the seam. Their times set the mark if there is
+            # none, so that panes also close if no live records arrive.
             moved, number = {time for time in moved if time not in snapshot.marks}, max(snapshot.batch, 1)
         self._batch_times = {}
         for time in {state.time for state in cubes.values()}:
@@ -96,7 +97,7 @@ class BatchSteps:
 
     @property
     def marks(self) -> dict[str, int]:
-        """Return the marks after the batch."""
+        """Return the mark of each time expression after the batch, in microseconds since the epoch."""
         own = {time: own.after.progress.mark_us for time, own in self._batch_times.items()}
         return {**self._snapshot.marks, **{time: mark_us for time, mark_us in own.items() if mark_us is not None}}
 
@@ -107,8 +108,8 @@ class BatchSteps:
 
     @property
     def is_repeat(self) -> bool:
-        """Return True if nothing is to be written: there are no cubes, or some cubes have the batch and no cube needs
-        it.
+        """Return True if the batch changes nothing, so that nothing has to be written. Either there are no cubes, or
+        some cubes already have the batch and no cube lacks it.
         """
         wanted = {cube for cube, own in self._outcomes.items() if own in ("folded", "partly")}
         if self._seam is not None:
@@ -126,7 +127,8 @@ class BatchSteps:
         if state.parked is not None:
             return "parked"
         if self._seam is not None:
-            # A live batch may have folded some of the offsets meanwhile. The next backfill batch omits them.
+            # A live batch may have folded some of the offsets in the meantime. The next backfill batch omits these
+            # offsets.
             is_stale = state.layout is None or state.coverage.meets(self._batch.places)
             return "absent" if is_stale else "folded"
         if not state.coverage.uncovered(self._batch.places):
@@ -159,7 +161,8 @@ class BatchSteps:
                     merged = Merged.unmerged(state, batch_time.open_after(state.grain_us))
                     after = merged.kept_by(replace(state, parked=state.parked or reason.splitlines()[0]))
                     break
-                # Its panes close together with those of other cubes.
+                # Repeat the loop with the parked cube, so that its panes close at the same time as those of other
+                # cubes.
                 state, outcome = replace(state, parked=reason.splitlines()[0]), "parked"
         if after.parked is not None and outcome != "absent":
             outcome = "parked"
@@ -188,7 +191,7 @@ class BatchSteps:
             state = self._with_watermark(passed_state(state, self._batch, batch_time, self._gap_numbers), batch_time)
         elif outcome == "covered":
             state = replace(state, batch=batch_time.commit)
-        # The cube's panes close together with those of the other cubes, also if it does not fold the batch.
+        # Close the panes that the watermark has passed, although the cube does not fold the batch.
         merged = self._merger.merge(state, None, batch_time)
         return merged.kept_by(state), merged, NO_LATE_CHANGES
 
@@ -200,8 +203,8 @@ class BatchSteps:
         return folded_state(state, *own, batch_time, self._gap_numbers)
 
     def _with_watermark(self, state: CubeState, batch_time: BatchTime) -> CubeState:
-        """Return a state with the watermark of the batch if the cube has read as far as the other cubes, otherwise
-        without a watermark.
+        """Return a state with the watermark of the batch if the cube has read as far as the other cubes. Otherwise
+        return it without a watermark; a backfill batch then leaves the watermark unchanged.
         """
         has_all = state.reaches(self._snapshot.ends)
         if self._seam is not None and not has_all:
@@ -210,8 +213,8 @@ class BatchSteps:
 
 
 def committed(commit: int | None, steps: Sequence[Step], dropped: frozenset[CubeId]) -> Committed:
-    """Return the outcome of a commit. ``commit``: its number; None if nothing was written. ``dropped``: the cubes of
-    the batch that do not exist.
+    """Return the outcome of a commit. ``commit``: the number of the commit; None if nothing was written. ``dropped``:
+    the cubes of the batch that the keeper does not have.
     """
     by_outcome: dict[Outcome, set[CubeId]] = {}
     for step in steps:

@@ -1,4 +1,4 @@
-"""Changes of the cubes of a keeper apart from batches, in steps."""
+"""Changes of the cubes of a keeper between batches, in short steps, such as ageing and the filling of views."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.view_folding import ViewFolder
 
 Change = Callable[[Snapshot, CubeState, "int | None", ViewFolder], bool]
-"""A change of a cube: the snapshot and the cube before it, the first open pane, and the folder of views. It returns
-whether it has changed the cube.
+"""A function that changes a cube. Its arguments are the current snapshot, the cube's state, the first open pane, and
+the ViewFolder. It returns whether it has changed the cube.
 """
 
 
 class StepwiseChanges:
-    """Changes of the cubes of a keeper, in steps that each hold its lock. So a commit waits for at most one step.
+    """The executor of changes of a keeper's cubes in steps. Each step holds the keeper's lock, so that a concurrent
+    commit waits for at most one step.
 
-    ``current``, ``saved``, ``lock``: those of the keeper. Any change of cubes holds the lock.
+    ``current``, ``saved``, ``lock``: the current snapshot, the store and the lock of the keeper.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class StepwiseChanges:
         merger: Callable[[Snapshot], PaneMerger],
         park_damaged: Callable[[CubeId, int], None],
     ) -> None:
-        """Set the collaborators of the keeper. ``merger`` returns the rules for the pieces of a snapshot.
+        """Set the objects of the keeper. ``merger`` returns the rules by which pieces of a snapshot are merged.
         ``park_damaged`` is called with the cube and the number of a damaged piece.
         """
         self.current = current
@@ -45,8 +46,8 @@ class StepwiseChanges:
         self._park_damaged = park_damaged
 
     def repeat(self, step: Callable[[], bool], limit_s: float, pause_s: float = 0.0) -> None:
-        """Repeat a step while it returns that there may be more to do, for at most ``limit_s``. ``pause_s``: the pause
-        after each step.
+        """Repeat ``step`` while it returns True, which means that more may have to be done, for at most ``limit_s``
+        seconds. ``pause_s``: the seconds of pause after each step.
         """
         until_s = time.monotonic() + limit_s
         has_more = True
@@ -56,9 +57,9 @@ class StepwiseChanges:
                 time.sleep(pause_s)
 
     def step(self, change: Change) -> bool:
-        """Apply a change to the first cube that it changes. Return whether there may be more to do.
+        """Call ``change`` for one cube after another until it has changed a cube. Return whether a cube was changed.
 
-        If the change finds that a piece is damaged, its cube is parked, as by a question.
+        If the change finds a damaged piece, the cube of the piece is parked, and counts as changed.
         """
         with self.lock:
             before = self.current.sure()

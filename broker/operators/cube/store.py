@@ -3,34 +3,34 @@
 Each row belongs to a cube, by the cube's number, except in the tables ``stream``, ``marks`` and ``newest``. The tables
 are:
 
-- ``stream``: the number of the last commit, and of the last one of a batch. Also the time of the optimiser's last run;
+- ``stream``: the number of the last commit, the commit of the last batch, and the time of the optimiser's last run;
 - ``marks``: the mark of each time expression;
-- ``newest``: by time expression and partition the newest time of its last batch, its topic id and where it ended;
-- ``cubes``: query, generation, definition and the types of its pieces. The versions of the registry at which the query
-  was registered, and of the plan with which the cube began. The watermark after its last batch, the commit of that
-  batch, and why it is parked. Also the numbers of its shards, NULL if it has one;
-- ``pieces``: Arrow bytes by pane, with their CRC32, those of late records that stay apart and those of views among
-  them. ``view`` is the number of the view, or 0. ``shard`` is the number of the shard to which all its cells belong;
+- ``newest``: by time expression and partition the newest time of records, and the topic id and end of the last batch;
+- ``cubes``: query, generation, definition and the types of the pieces. The versions of the registry at which the query
+  was registered, and of the plan with which the cube began. The watermark after the cube's last batch, the commit of
+  that batch, and the reason why the cube is parked. Also the numbers of its shards, NULL if it has one;
+- ``pieces``: Arrow bytes by pane, with their CRC32. ``is_apart`` is 1 for separate late records. ``view`` is the number
+  of the view, or 0 for the base cuboid. ``shard`` is the number of the shard to which all cells of the piece belong;
 - ``views``: the materialised views of a cube, and the bands of its older panes: cuboid, panes of the cube in one pane
   of the view, and role. Also the pane before which the view is complete;
-- ``demand``: how often questions ask for each view of a cube, as JSON;
-- ``removed_views``: the numbers of views whose pieces up to the number ``until`` are deleted, but for some of them;
-- ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
-- ``gaps``: intervals of event time with records missing, and why;
+- ``demand``: the number of questions for each view of a cube, as JSON;
+- ``removed_views``: the numbers of views whose pieces, up to the piece ``until``, are not all deleted yet;
+- ``coverage``: disjoint intervals of folded and of missed offsets, by topic id and partition;
+- ``gaps``: intervals of event time in which records may be missing, each with the reason;
 - ``backfills``: the cubes whose backfill was requested, and is not complete;
-- ``counters``: records by what became of them;
-- ``windows``: the topic and output of a cube, the last window that is written, and whether others are left for the
-  next commit. Also the number of written windows, and the progress of the revisions because of late records;
-- ``former_cells``: by batch the panes that its late records have changed, and Arrow bytes of their cells as some
-  written windows have them, both with their CRC32;
+- ``counters``: the numbers of accepted records by outcome;
+- ``windows``: the topic and output of a cube, the last window that is written, and whether more windows are left for
+  the next commit. Also the number of written windows, and the progress of the revisions because of late records;
+- ``former_cells``: by batch, the panes that late records of the batch have changed. Also Arrow bytes of the former
+  cells of these panes, which written windows still show. Both have a CRC32;
 - ``revisions``: the last revision of each window and output cuboid that has one;
-- ``removed``: the numbers of cubes that are deleted, but for some of their pieces and former cells.
+- ``removed``: the numbers of deleted cubes whose pieces and former cells are not all deleted yet.
 
 Invariant: the rows of one transaction are written all together or not at all, also after a ``kill -9``, a power failure
 or a full disk. The number of a piece is never reused while the file is open, so a number identifies one content.
 
 Cost: one synced write of the log for a commit, and as many bytes again when the log of 16 MiB is copied into the file.
-Long bytes begin in the row of their piece and continue in separate pages, so that rows are read without these pages.
+The bytes of a long piece begin in its row and continue in separate pages, so that other columns are read without them.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from broker.disk_sync import sync
 from broker.errors import CubeStoreError, DamagedFormerCellsError, DamagedPieceError
 
 FORM = 3
-"""The form of the file of cubes that this version of asc-broker reads and writes. The version also reads form 1,
-which has no views, and form 2, which has no shards. It refuses a file of any other form.
+"""The form of the file of cubes that this version of asc-broker reads and writes. This version also reads form 1, which
+has no views, and form 2, which has no shards. It refuses a file of any other form.
 """
 
 _APPLICATION = 0x41_53_43_43
@@ -120,7 +120,7 @@ _CHANGES = {
     1: "ALTER TABLE pieces ADD COLUMN view INTEGER NOT NULL DEFAULT 0;" + _ADDED_TABLES + _SHARD_COLUMNS,
     2: _SHARD_COLUMNS,
 }
-"""The statements that change a file of an older form to this one, by that form."""
+"""The SQL statements that upgrade a file from an older form to FORM, by the older form."""
 
 _WITH_DATA = ("pieces", "former_cells")
 _OF_CUBES = ("coverage", "gaps", "counters", "windows", "revisions", "views", "backfills", "demand")
@@ -128,7 +128,9 @@ Rows = list[tuple[Any, ...]]
 
 
 class Store:
-    """The SQLite file, through its one connection. Thread-safe; a transaction has the connection exclusively."""
+    """The SQLite file of cubes, used through one connection. Thread-safe; while a transaction runs, other threads wait
+    for the connection.
+    """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -149,7 +151,8 @@ class Store:
         # Read a text with a damaged byte as well, so that the damage affects only its own cube.
         connection.text_factory = _text
         try:
-            # Set before the first access: then the log needs no shared memory, which network file systems lack.
+            # Set the exclusive mode before the first access. Then the log needs no shared memory, which network file
+            # systems do not support.
             for name, value in (("locking_mode", "EXCLUSIVE"), ("page_size", _PAGE_BYTES), ("journal_mode", "WAL")):
                 connection.execute(f"PRAGMA {name} = {value}")
             connection.execute("PRAGMA synchronous = FULL")
@@ -174,7 +177,9 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all that is executed within the context, or nothing. Raise CubeStoreError if the write fails."""
+        """Execute the statements within the context as one transaction. Raise CubeStoreError if the transaction
+        fails.
+        """
         with self._lock:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -216,8 +221,8 @@ class Store:
         return bytes(rows[0][0]) if rows else None
 
     def pieces(self, numbers: Sequence[int]) -> dict[int, bytes]:
-        """Return the bytes of pieces by number, without pieces that no longer exist. Return nothing if the pages of one
-        of them are damaged.
+        """Return the bytes of pieces by number, without pieces that no longer exist. Return an empty dictionary if the
+        pages of a piece are damaged.
         """
         if not numbers:
             return {}
@@ -248,7 +253,7 @@ class Store:
         self.execute("INSERT INTO removed (cube) VALUES (?)", (cube,))
 
     def purge(self, most: int) -> bool:
-        """Delete at most ``most`` pieces and former cells of deleted cubes and views. Return whether some may be left.
+        """Delete at most ``most`` pieces and former cells of deleted cubes and views. Return whether some may remain.
 
         Call within a transaction. Cost: some 0.1 ms for each piece, because its pages are read and marked as free.
         """
@@ -273,9 +278,9 @@ class Store:
         """Write a copy of the file to ``path``. The copy includes all commits up to the end of copying. An existing
         file is replaced.
 
-        ``look`` is called between the parts of the work, and may stop it by raising. Raise CubeStoreError if the copy
-        cannot be written; an incomplete copy may remain. Cost: a commit waits for a part of 2 MiB, some 10 ms. The copy
-        then also contains the commit's rows.
+        ``look`` is called after each part of 2 MiB, and may cancel the copy by an error. Raise CubeStoreError if the
+        copy cannot be written; an incomplete copy may remain. Cost: a concurrent commit waits for at most one part,
+        some 10 ms.
         """
 
         def pause(_status: int, _left: int, _total: int) -> None:
@@ -300,7 +305,8 @@ class Store:
             raise CubeStoreError("copy of cubes", str(path), remedy) from None
 
     def _roll_back(self) -> None:
-        # Some errors have ended the transaction already, and a closed connection has none.
+        # Ignore the error of ROLLBACK: after some errors SQLite has already ended the transaction, and a closed
+        # connection has none.
         with suppress(sqlite3.Error):
             self._connection.execute("ROLLBACK")
 
@@ -344,7 +350,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _refused(path: Path, error: sqlite3.Error) -> CubeStoreError:
-    """Return SQLite's error as an error with one line."""
+    """Return an error of SQLite as a CubeStoreError with a remedy."""
     text = str(error)
     if "locked" in text:
         remedy = "is open in another process: stop that one"

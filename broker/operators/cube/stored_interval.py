@@ -1,4 +1,4 @@
-"""The interval of the panes that a cube stores, for questions that omit a bound."""
+"""The interval of stored panes, as the bounds of a question without ``from`` or ``to``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from broker.operators.cube.region import kept_regions
 
 
 def with_stored_bounds(state: CubeState, asked: Asked, open_from: int | None) -> Question:
-    """Return a question with the bounds of the stored panes that it includes, in place of those that it omits.
+    """Return a question whose omitted bounds are replaced by the first and the last stored pane that the question
+    includes.
 
     The bounds depend neither on the hours of the question nor on the views from which it is answered. The question
     stays unchanged if no stored pane is in its interval. ``open_from``: the first open pane; None if no pane is closed.
@@ -23,7 +24,8 @@ def with_stored_bounds(state: CubeState, asked: Asked, open_from: int | None) ->
     if first is None:
         return question
     if question.end is not None and first >= question.end:
-        # A live question reads no open pane of an interval of which a part is deleted.
+        # The interval of the first open panes is partly deleted, so a live question reads none of them: return an empty
+        # interval.
         is_cut = asked.is_live and state.kept_from is not None and question.first is None
         return replace(question, first=question.end) if is_cut else question
     if question.first is not None:
@@ -33,7 +35,7 @@ def with_stored_bounds(state: CubeState, asked: Asked, open_from: int | None) ->
 
 
 def _first(state: CubeState, asked: Asked, open_from: int | None) -> int | None:
-    """Return the first stored pane that a question without a begin includes."""
+    """Return the first stored pane that a question without ``from`` includes. Return None if there is none."""
     found = [] if open_from is None else [region.begin for region in kept_regions(state, open_from)]
     firsts = [first for first in found if first is not None]
     several = [state.panes, *([state.apart] if asked.is_late else [])]
@@ -44,12 +46,14 @@ def _first(state: CubeState, asked: Asked, open_from: int | None) -> int | None:
     first = min(firsts, default=None)
     if first is None or state.kept_from is None or asked.question.floor(first) >= state.kept_from:
         return first
-    # An interval of the grain of which a part is deleted is not in the answer.
+    # If a part of an interval of the question's grain is deleted, the interval is not in the answer.
     return max(first, asked.question.ceil(state.kept_from))
 
 
 def _last(state: CubeState, asked: Asked) -> int | None:
-    """Return the last stored pane. Only a live question needs it: the interval of others ends with the closed panes."""
+    """Return the last stored pane for a live question. Return None for other questions, because their interval ends
+    with the closed panes.
+    """
     if not asked.is_live:
         return None
     several = [state.panes, *([state.apart] if asked.is_late else [])]

@@ -18,13 +18,14 @@ ROLES: tuple[Role, ...] = ("pinned", "chosen", "band")
 class StoredView:
     """A materialised view of a cube.
 
-    ``number``: its row in the store, which its pieces name. ``panes``: the pieces, all of closed panes, by the number
-    of the view's own pane. ``filled_to``: the pane of the view before which it is complete; None if it is not
-    filled yet. ``role``: why it is stored. A ``band`` holds panes that have reached an age, in place of finer
-    ones. The definition of the cube asks for a ``pinned`` view. The optimiser has chosen a ``chosen`` one.
+    ``number``: the number of its row in the store; the rows of its pieces contain this number. ``panes``: the pieces,
+    all of closed panes, by the number of the view's pane. ``filled_to``: the pane of the view before which it is
+    complete; None if it is not filled yet. ``role``: why it is stored. A ``band`` contains panes that have reached an
+    age, in place of finer pieces. A ``pinned`` view is in the field ``materialise`` of the cube's definition. A
+    ``chosen`` view was chosen by the optimiser.
 
-    Invariant: below ``filled_to``, its pieces are the kept pieces of the same event time, rolled up. Records that join
-    an older pane are merged into both in one transaction. Only closed panes are rolled up.
+    Invariant: below ``filled_to``, its pieces are the kept pieces of the same event time, rolled up. Late records of
+    such a pane are merged into the kept pieces and the view in one transaction. Only closed panes are rolled up.
     """
 
     number: int

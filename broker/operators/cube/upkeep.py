@@ -1,4 +1,4 @@
-"""The upkeep of the cubes of a stream: work that is repeated beside batches, and whose parts fail one by one."""
+"""The upkeep of the cubes of a stream: work that is repeated between batches, in parts that can fail independently."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ LOG = logging.getLogger("asc.cubes")
 
 
 class Upkeep:
-    """The parts of the upkeep of one stream, and the error with which each one failed last.
+    """The runner of the parts of one stream's upkeep, which stores the last error of each part.
 
-    A part that fails does not stop the others. The log has one line for an error, however often it is repeated.
+    A part that fails does not stop the others. The same error of a part is logged only once, until the part succeeds
+    again.
     """
 
     def __init__(self, stream: str) -> None:
@@ -24,8 +25,8 @@ class Upkeep:
     def run(self, effect: str, part: Callable[[], object]) -> None:
         """Run a part. If it raises BrokerError, log ``effect`` and the error, unless it failed with this error before.
 
-        ``effect``: what is not as it should be while the part fails, said of the cubes of the stream. It identifies the
-        part.
+        ``effect``: the effect of the failure on the cubes, as the end of a sentence with "the cubes" as subject. The
+        text also identifies the part.
         """
         try:
             part()

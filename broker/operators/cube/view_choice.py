@@ -27,22 +27,25 @@ from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.view_filling import ViewFilling
 
 _READ_CELLS = 20 * SAMPLE_CELLS
-"""The cells of the days from which a sample is drawn. If there are more, fewer days are read, but at least one."""
+"""The most cells of the days from which a sample is drawn. If the days have more cells, fewer days are read, but at
+least one.
+"""
 _READ_PIECES = 1_000
-"""The pieces of these days, likewise."""
+"""The most pieces of these days, with the same rule."""
 _THINNED_CELLS = 10 * SAMPLE_CELLS
-"""The cells that are in memory to draw a sample, except those of the piece that is read."""
+"""The most cells that are in memory when a sample is drawn, without those of the piece that is being read."""
 
 
 class ViewChoice:
-    """The optimiser of the views of a keeper's cubes. Thread-safe; the keeper is locked only while views change.
+    """The optimiser of the stored views of a keeper's cubes. Thread-safe; the keeper is locked only while views are
+    added or removed.
 
-    A sample is read day by day, each from the newest snapshot. So a caller that pauses does not hold an older snapshot
-    for longer than it takes to read a day.
+    A sample is read day by day, each from the newest snapshot. So a caller that sleeps in ``pause`` does not keep an
+    old snapshot, with its replaced cells, in memory for long.
     """
 
     def __init__(self, snapshot: Callable[[], Snapshot], demands: Demands, filling: ViewFilling) -> None:
-        """Set the collaborators. ``snapshot`` returns the newest snapshot."""
+        """Set the functions and objects of the keeper. ``snapshot`` returns the newest snapshot."""
         self._snapshot = snapshot
         self._demands = demands
         self._filling = filling
@@ -70,12 +73,15 @@ class ViewChoice:
                 pause()
         sample = CellSample.of(parts, lattice.panes_a_day)
         if share < 1:
-            # Drawn twice, and all cells are as likely as if they were drawn once.
+            # The sample is drawn from thinned cells. Each cell has the same probability, so only the population must be
+            # corrected.
             sample = replace(sample, population=round(sample.population / share), days=sample.days or len(days))
         return ViewEstimate(lattice, sample, extents)
 
     def propose(self, cube: CubeId, budget: Budget, pause: Pause = unpaused) -> Proposal:
-        """Return the views to store for the demand for a cube. ``pause`` and the errors: as in :meth:`estimate`."""
+        """Return a proposal of the views to store for the current demand and the budget of a cube. ``pause`` and the
+        errors: as in :meth:`estimate`.
+        """
         estimate = self.estimate(cube, pause)
         snapshot = self._snapshot()
         state, _ = sound_cube(snapshot, cube)
@@ -88,7 +94,7 @@ class ViewChoice:
     def apply(self, cube: CubeId, proposal: Proposal) -> None:
         """Store the views of a proposal. New ones are filled later. Raise CubeStoreError.
 
-        The proposal may be of a budget that :meth:`limit` has lowered since.
+        If :meth:`limit` has lowered the budget after the proposal, remove the views that exceed the new budget.
         """
         self._filling.choose(cube, proposal.views)
         if (budget := self._budgets.get(cube)) is not None:
@@ -97,8 +103,8 @@ class ViewChoice:
     def limit(self, cube: CubeId, budget: Budget) -> None:
         """Set the budget of a cube's definition, and remove the chosen views that exceed it. Raise CubeStoreError.
 
-        Do nothing if the budget is that of the last call. A view also grows as panes close, and only the optimiser
-        removes views for that.
+        Do nothing if the budget equals that of the last call. If views exceed the budget because they grow with new
+        panes, only the optimiser removes them, not this method.
         """
         if self._budgets.get(cube) == budget:
             return
@@ -107,7 +113,7 @@ class ViewChoice:
         try:
             self._shrink(cube, budget)
         except CubeStoreError:
-            # The next call tries it again.
+            # Forget the budget, so that the next call tries to remove the views again.
             del self._budgets[cube]
             raise
 
@@ -160,12 +166,12 @@ def sound_cube(snapshot: Snapshot, cube: CubeId) -> tuple[CubeState, Layout]:
 
 
 def _days(state: CubeState, open_from: int | None, lattice: Lattice) -> list[tuple[int, int]]:
-    """Return the panes of the days whose base pieces are read, each as the first and the end."""
+    """Return the days whose base pieces are read for a sample, each as its first pane and the pane after its last."""
     closed = state.panes.closed
     if closed.first is None or open_from is None:
         return []
     days = days_to_read(closed.first, open_from, lattice.panes_a_day)
-    # Days without records say nothing, as those after a jump of event time.
+    # Skip days without records, such as those in a jump of event time.
     days = [day for day in days if closed.cells(*day)] or [_day_of(closed.first, lattice.panes_a_day)]
     while len(days) > 1 and (
         sum(closed.cells(*day) for day in days) > _READ_CELLS or len(days) * lattice.panes_a_day > _READ_PIECES

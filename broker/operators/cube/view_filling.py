@@ -1,4 +1,4 @@
-"""The choice and the filling of the stored views of a keeper's cubes, apart from batches."""
+"""The addition, removal and filling of stored views of a keeper's cubes, in transactions between batches."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from broker.operators.cube.stepwise_changes import StepwiseChanges
 from broker.operators.cube.view_folding import ViewFolder
 
 _FILLED_CELLS = 200_000
-"""The cells that one step reads to fill views, unless one pane of a view needs more."""
+"""The cells that one step reads to fill views. A step for a single pane of a view may read more."""
 
 
 class ViewFilling:
-    """The views of the cubes of a keeper: which ones exist, and their filling from closed panes. Thread-safe.
+    """The component that adds, removes and fills the stored views of a keeper's cubes. Thread-safe.
 
-    A batch extends the views that are complete (see :class:`ViewFolder`). All others are filled here, in steps.
+    Batches extend the views that are already complete (see :class:`ViewFolder`). This class fills all other views from
+    closed panes, in steps.
     """
 
     def __init__(self, changes: StepwiseChanges) -> None:
-        """Set the changes of the keeper."""
+        """Set the keeper's executor of changes in steps."""
         self._changes = changes
 
     def pin(self, cube: CubeId, pins: Collection[View]) -> None:
-        """Let the definition of a cube ask for exactly the views ``pins``. Views that are not pinned any more are
-        deleted; later calls of :meth:`fill` fill new ones.
+        """Replace the pinned views of a cube by ``pins``. Views that are no longer pinned are deleted; later calls of
+        :meth:`fill` fill the new views.
         """
         with self._changes.lock:
             before = self._changes.current.sure()
@@ -38,7 +39,7 @@ class ViewFilling:
                 changed[cube] = self.with_pins(state, pins)
 
     def with_pins(self, state: CubeState, pins: Collection[View]) -> CubeState:
-        """Return a cube with exactly the pinned views ``pins``, beside the chosen ones. Write the new views; the caller
+        """Return a cube with the pinned views ``pins`` and its chosen views. Write the rows of new views; the caller
         saves the other differences. Call within a transaction.
         """
         views = [view for view in state.views if view.view in pins or view.role == "chosen"]
@@ -48,10 +49,10 @@ class ViewFilling:
         return replace(state, views=(*kept, *added))
 
     def choose(self, cube: CubeId, views: Collection[View]) -> None:
-        """Store exactly the views ``views`` of a cube beside its pinned ones, as chosen by the optimiser. Do nothing if
-        the cube does not exist.
+        """Replace the chosen views of a cube by ``views``; its pinned views are not changed. Do nothing if the cube
+        does not exist.
 
-        New views begin empty, and later calls of :meth:`fill` fill them, also after a restart.
+        New views are empty. Later calls of :meth:`fill` fill them, also after a restart.
         """
         with self._changes.lock:
             before = self._changes.current.sure()
@@ -70,14 +71,14 @@ class ViewFilling:
                 changed[cube] = replace(state, views=(*kept, *added))
 
     def fill(self, limit_s: float) -> None:
-        """Fill views from closed panes, for at most ``limit_s``.
+        """Fill views from closed panes, for at most ``limit_s`` seconds.
 
-        If a base piece is damaged, its cube is parked, as by a question.
+        If a base piece is damaged, its cube is parked.
         """
         self._changes.repeat(lambda: self._changes.step(self._filled), limit_s)
 
     def _filled(self, before: Snapshot, state: CubeState, open_from: int | None, folder: ViewFolder) -> bool:
-        """Fill some panes of the views of a cube. Return whether there were any."""
+        """Fill some panes of the views of a cube. Return whether a view has changed."""
         folded = folder.after(state, None, open_from, {}, cells_max=_FILLED_CELLS)
         if not folded.has_changed(state.views):
             return False

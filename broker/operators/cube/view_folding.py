@@ -1,4 +1,4 @@
-"""Folding of closed panes into the stored views of a cube, computed before anything is written."""
+"""Roll-up of closed panes to the stored views of a cube, computed before the transaction writes anything."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from broker.operators.cube.step_cells import ReadAll, StepCells
 from broker.operators.cube.stored_view import StoredView
 
 FOLDED_CELLS = 2_000_000
-"""The cells that one transaction reads to extend the views of a cube, unless one pane of a view needs more."""
+"""The cells that one transaction reads to extend the views of a cube. A single pane of a view may need more."""
 _TOGETHER_CELLS = 200_000
-"""The cells that are merged at once, unless one piece has more."""
+"""The cells that one merge combines. A single piece may have more."""
 
 _NEVER = -(2**62)
-"""The number of a pane before all others."""
+"""A number that is less than that of any pane."""
 
 
 @dataclass(slots=True)
 class FoldedViews:
-    """The views and bands of a cube after a step, the pieces to be written, and the cells of the pieces to be deleted.
+    """The views and bands of a cube after a step. ``added``: the pieces to be written. ``gone``: the cells of the
+    pieces to be deleted, by the number of the piece.
 
     ``read_cells``: the number of cells that were read to extend views.
     """
@@ -47,17 +48,18 @@ class FoldedViews:
 
 
 class ViewFolder:
-    """The rules by which the stored views of a cube follow its base pieces.
+    """The rules by which the stored views of a cube are updated after a change of its base pieces.
 
-    A pane of a view is folded once, when all base panes that it covers are closed. It is read from the finer view that
-    has the fewest cells in it. Later cells of these panes are merged into the piece of the view in the same transaction
-    as into the base piece. So no record costs more because of views, only each closed pane.
+    A pane of a view is computed once, when all base panes that it covers are closed. It is computed from the finer view
+    with the fewest cells in this time. Later cells of these panes are merged into the piece of the view in the same
+    transaction as into the base piece. So views add a cost to each closed pane and to late records, not to other
+    records.
     """
 
     def __init__(self, read: ReadAll, numbers: Iterator[int], size_bytes_max: int) -> None:
         """Set the sources. ``read`` returns the cells of pieces. ``numbers``: the numbers of new pieces.
 
-        ``size_bytes_max``: the bytes of all pieces of a cube from which on its views are not extended any more.
+        ``size_bytes_max``: if the pieces of a cube have more bytes, its views are not extended.
         """
         self._read = read
         self._numbers = numbers
@@ -76,9 +78,9 @@ class ViewFolder:
         """Return the views of a cube after a step. ``state``: the cube with its new base pieces and its former views.
 
         ``added``: the cells that the step adds to the base pieces. ``open_from``: the first open pane after the step.
-        ``fresh``: the cells of the new base pieces, by the number of the piece. ``cells_max``: the cells that are read
-        to extend views. ``complete_to``: the pane of the cube up to which a view must be complete to be extended; None
-        extends all views. Raise DamagedPieceError if a piece is damaged.
+        ``fresh``: the cells of the new base pieces, by the number of the piece. ``cells_max``: after this number of
+        cells, no further pane of a view is read. ``complete_to``: the pane of the cube up to which a view must be
+        complete to be extended; None extends all views. Raise DamagedPieceError if a piece is damaged.
         """
         layout = state.layout
         result = FoldedViews(state.views, state.bands)
@@ -101,7 +103,7 @@ class ViewFolder:
                 changed = step.extended(changed, [*regions, *sources], first, target, cells_max)
             by_number[view.number] = changed
             if changed.end is not None:
-                # A view that is not filled is complete for no pane, so no coarser view may be computed from it.
+                # Only a filled view may be the source of a coarser view, because an unfilled view lacks panes.
                 sources.append(Region(changed.view, changed.closed, first, changed.end))
         result.views = tuple(by_number[view.number] for view in state.views)
         return result
@@ -113,7 +115,7 @@ class ViewFolder:
         is complete up to the end of this pane.
         """
         result = FoldedViews((), ())
-        # The finer pieces are not kept any more, so that no question reads them again.
+        # Do not cache the cells of the finer pieces, because these pieces are deleted afterwards.
         step = _Step(layout, StepCells(layout, self._read, {}, is_kept=False), self._numbers, result)
         begin = replace(view, filled_to=pane)
         kept = replace(source, is_kept=True)
@@ -122,7 +124,9 @@ class ViewFolder:
 
 @dataclass(slots=True)
 class _Growing:
-    """The cells of a view that grow until they are merged: merged ones, and then the pieces to be read, by region."""
+    """The input of the next merge for a view: cells that are already merged, and pieces that are still to be read, by
+    region. ``count``: the number of cells of both.
+    """
 
     merged: list[Cells] = field(default_factory=list)
     regions: list[tuple[Region, list[StoredPiece]]] = field(default_factory=list)
@@ -136,7 +140,9 @@ class _Growing:
 
 
 class _Step:
-    """The reading and writing of one step. New pieces can be read by the views that follow."""
+    """The computation of one step for all views of a cube. Views that are computed later can read the new pieces of
+    earlier views.
+    """
 
     def __init__(self, layout: Layout, cells: StepCells, numbers: Iterator[int], result: FoldedViews) -> None:
         self._layout = layout
@@ -145,7 +151,9 @@ class _Step:
         self._result = result
 
     def with_late(self, view: StoredView, added: Cells, first: int | None) -> StoredView:
-        """Return a view after cells were added to panes that it holds: from the pane ``first`` of the cube on."""
+        """Return a view after cells were added to panes that the view already has. Cells before the pane ``first`` of
+        the cube are ignored.
+        """
         late = added.between(first, view.end) if view.end is not None else added.slice(0, 0)
         if not late.count:
             return view
@@ -163,10 +171,11 @@ class _Step:
     def extended(
         self, view: StoredView, regions: Sequence[Region], least: int | None, target: int, cells_max: int
     ) -> StoredView:
-        """Return a view filled up to its pane ``target``, or as far as ``cells_max`` allows.
+        """Return a view filled up to its pane ``target``. Stop earlier, between two panes, if ``cells_max`` cells were
+        read.
 
-        ``regions``: the pieces from which it is computed, oldest first, and then other views. ``least``: the first pane
-        of the cube for which it can be computed; None if there is no bound.
+        ``regions``: the sources of the view: first the kept regions, oldest first, then finer stored views. ``least``:
+        the first pane of the cube for which the view can be computed; None if there is no bound.
         """
         panes = view.view.panes
         first = _begin(view, regions, least)
@@ -193,8 +202,8 @@ class _Step:
     def _flushed(
         self, view: StoredView, growing: _Growing, end: int, changed: dict[int, tuple[StoredPiece, ...]]
     ) -> _Growing:
-        """Merge cells, and write the pieces of the view's panes before ``end``. Return the merged cells of the others,
-        which still grow.
+        """Merge the cells of ``growing``, and write the pieces of the view's panes before ``end``. Return the merged
+        cells of later panes, which may still get more cells.
         """
         runs = ((region.view, self._cells.run(pieces)) for region, pieces in growing.regions)
         parts = [*growing.merged, *(self._rolled_up(cells, source, view.view) for source, cells in runs)]
@@ -214,7 +223,7 @@ class _Step:
         return replace(cells.rolled_up(kept), panes=panes)
 
     def _new(self, view: StoredView, cells: Cells) -> dict[int, tuple[StoredPiece, ...]]:
-        """Return new pieces of a view, by pane. Note that they are to be written."""
+        """Return new pieces of a view, by pane, and add them to the pieces to be written."""
         pieces_by_pane: dict[int, tuple[StoredPiece, ...]] = {}
         for piece in cells.pieces(self._layout):
             data = piece.to_bytes()
@@ -230,7 +239,9 @@ class _Step:
 
 
 def _aligned(pane: int | None, panes: int) -> int | None:
-    """Return the first pane of the cube, from a pane on, with which a pane of a view with ``panes`` panes begins."""
+    """Round the pane ``pane`` of the cube up to a multiple of ``panes``, the length of a view's panes. Return None for
+    None.
+    """
     return None if pane is None else -(-pane // panes) * panes
 
 
@@ -255,9 +266,11 @@ def _begin(view: StoredView, regions: Sequence[Region], least: int | None) -> in
 
 
 def _pieces_of(view: View, regions: Sequence[Region], first: int, end: int) -> Iterator[tuple[Region, int]]:
-    """Yield the panes from which a view is computed, ascending, each with its region and by its number there.
+    """Yield the panes from which a view is computed, in ascending order, each as a region and the number of a pane of
+    the region's view.
 
-    ``first``, ``end``: panes of the cube. In each kept region, the finer view with the fewest cells is read.
+    ``first``, ``end``: panes of the cube. Within each kept region, the panes come from the finer complete view with the
+    fewest cells, or from the kept region.
     """
     others = [own for own in regions if not own.is_kept and own.view.is_finer(view)]
     for kept in (own for own in regions if own.is_kept and own.view.is_finer(view)):

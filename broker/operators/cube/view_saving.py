@@ -12,7 +12,7 @@ from broker.operators.cube.stored_view import Role, StoredView
 
 
 class SavedViews:
-    """The views of the cubes of a store, without the bytes of their pieces."""
+    """The reader and writer of the views of cubes in a store. The bytes of pieces are read elsewhere."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -47,10 +47,10 @@ class SavedViews:
         return StoredView.of(self._store.execute(sql, values)[0][0], view, role, filled_to=filled_to)
 
     def save(self, before: Sequence[StoredView], after: Sequence[StoredView]) -> None:
-        """Write the differences between the views of a cube, except new views and new pieces. Call within a
+        """Write the changed rows of the views of a cube. New views and new pieces are written elsewhere. Call within a
         transaction.
 
-        The pieces of views that are gone, or that begin anew, stay in the file until :meth:`Store.purge` deletes them.
+        The pieces of views that are removed or emptied remain in the file until :meth:`Store.purge` deletes them.
         """
         if before is after:
             return

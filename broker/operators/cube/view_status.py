@@ -1,4 +1,4 @@
-"""The stored views and bands of a cube in its status."""
+"""The fields of a cube's status about its stored views and bands."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from broker.operators.cube.cube_state import CubeState
 
 
 def view_status(state: CubeState) -> dict[str, Any]:
-    """Return the number, the cells and the bytes of the stored views, the first kept time, and the bands with their
-    ends.
+    """Return the numbers of stored views, their cells and bytes, the time from which on panes are kept, and the bands
+    with the times at which they end.
     """
     grain_s = state.grain_us // 1_000_000
 

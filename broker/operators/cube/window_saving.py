@@ -1,4 +1,4 @@
-"""Conversion of the states of windows to rows of the store, and back."""
+"""Conversion of a cube's WindowState to rows of the store, and back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLUMNS = "topic, output, begun, written, window, place, skipped, batch, until,
 
 
 class SavedWindows:
-    """The windows of the cubes of a store, read as states. A write stores only the differences between two states."""
+    """The reader and writer of window states in a store. A write stores only the differences between two states."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -37,7 +37,7 @@ class SavedWindows:
         return int(self._store.execute("SELECT coalesce(max(number), 0) FROM former_cells")[0][0])
 
     def states(self, definitions: Mapping[int, CubeDefinition]) -> dict[int, WindowState]:
-        """Return the states of windows, keyed by the number of their cube."""
+        """Return the window state of each cube, by the number of the cube."""
         changes: dict[int, Rows] = {}
         columns = 'cube, number, first, "end", panes, panes_crc, length(data)'
         for cube, *change in self._store.execute(f"SELECT {columns} FROM former_cells ORDER BY number"):
@@ -85,7 +85,7 @@ class SavedWindows:
         )
 
     def add_change(self, cube: int, change: KeptChange, data: bytes) -> None:
-        """Write a change with its former cells. Call within a transaction."""
+        """Write a change of windows by late records. ``data``: its former cells as bytes. Call within a transaction."""
         panes = change.panes.astype("<i8").tobytes()
         self._store.execute(
             'INSERT INTO former_cells (number, cube, first, "end", panes, panes_crc, crc, data) '
@@ -124,15 +124,15 @@ def _change(sliding: Sliding, row: Sequence[Any]) -> KeptChange:
     number, first, end, panes, panes_crc, data_bytes = row
     if crc32(panes) == panes_crc:
         return KeptChange.of(number, first, end, np.frombuffer(panes, dtype="<i8"), data_bytes)
-    # The panes are unknown, so the last pane of the first window is used. When that window is read, the damage is
-    # found.
+    # The changed panes are unknown, so the last pane of the first window is used instead. When the writer reads this
+    # window, it finds the damage and parks the cube.
     own = KeptChange.of(number, first, end, np.array([sliding.panes(first)[1] - 1]), data_bytes)
     return replace(own, is_damaged=True)
 
 
 def _output(text: str, definition: CubeDefinition | None) -> Output | None:
-    """Return the output in a text of the store. Return None if its cube does not exist, or if the form of the text is
-    unknown.
+    """Return the parsed ``output`` of a cube from its stored text. Return None if the cube does not exist, or if the
+    text cannot be parsed.
     """
     try:
         return None if definition is None else Output.parse(json.loads(text), definition)

@@ -1,4 +1,4 @@
-"""The producer of windows: it writes rows to the topics of cubes, and waits until they are acknowledged."""
+"""The producer of windows: it sends rows to the topics of cubes, and waits until Kafka has acknowledged them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ _CLOSED_WITHIN_S = 2
 class WindowSender:
     """The producer of the windows of a stream, for all its cubes. Thread-safe; calls run one at a time.
 
-    Rows of one key keep their order. A missing topic is created. Every method that talks to Kafka raises KafkaError on
-    failure. After that no row is in flight, and the topics are checked again. Cost: some 40 us for each row.
+    Rows of one key keep their order. A missing topic is created. Every method that uses Kafka raises KafkaError on
+    failure. After a failure the producer is closed, no row is in flight, and the next call checks the topics again.
+    Cost: some 40 us for each row.
     """
 
     def __init__(self, cluster: KafkaCluster) -> None:
@@ -35,8 +36,8 @@ class WindowSender:
         self._failed: BaseException | None = None
 
     def send(self, topic: str, query: str, rows: Iterable[WindowRow]) -> Counter[str]:
-        """Send rows, and return the number of rows of each type. Raise TooLargeWindowError if the topic does not accept
-        a row.
+        """Send rows of the query ``query``, and return the number of rows of each type. Raise TooLargeWindowError if
+        the topic does not accept a row.
         """
         counts: Counter[str] = Counter()
         with self._forgetting():
@@ -95,8 +96,8 @@ class WindowSender:
             self._cluster.ensure_topics([topic], COMPACTED)
             limit = self._cluster.record_limits([topic])[topic]
             if limit < self._batch_bytes:
-                # Kafka refuses a batch as a whole if it exceeds the limit of one topic. So the rows before are sent
-                # first.
+                # Kafka refuses a whole producer batch that exceeds the topic's limit. So send the pending rows, and
+                # open a producer with smaller batches.
                 self._wait()
                 self._close()
                 self._batch_bytes = limit
@@ -133,5 +134,5 @@ class WindowSender:
         if producer is not None:
             with suppress(Exception):
                 producer.close(timeout=_CLOSED_WITHIN_S)
-        # The close has reported the failures of pending rows, too.
+        # Reset the failure last, because the close also reports failures of pending rows.
         self._failed = None

@@ -1,4 +1,6 @@
-"""States of windows: the windows of a cube that are written after a commit, and the later changes of these windows."""
+"""States of windows: which windows of a cube are written after a commit, and which late records have changed these
+windows since.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ class KeptChange:
     """The panes that the late records of one batch changed, and the written windows whose rows still show the former
     cells. The former cells themselves are in the store.
 
-    ``number``: the number of its row; later batches have greater numbers. ``first``, ``end``: these windows, from
-    ``first`` to before ``end``. ``panes``: int64, ascending. ``size_bytes``: the bytes in memory and in the store.
-    ``is_damaged``: whether the panes can no longer be read.
+    ``number``: the number of its row; later batches have greater numbers. ``first``, ``end``: the first of these
+    windows, and the window after the last. ``panes``: the changed panes as int64, ascending. ``size_bytes``: the bytes
+    in memory and in the store. ``is_damaged``: whether the panes can no longer be read.
     """
 
     number: int
@@ -38,7 +40,7 @@ class KeptChange:
 
     @staticmethod
     def of(number: int, first: int, end: int, panes: npt.NDArray[np.int64], data_bytes: int) -> KeptChange:
-        """Return a change. ``data_bytes``: the size of the former cells."""
+        """Return a change. ``data_bytes``: the bytes of the former cells."""
         return KeptChange(number, first, end, panes, _CHANGE_BYTES + panes.nbytes + data_bytes)
 
     def following(self, sliding: Sliding, window: int) -> int | None:
@@ -70,14 +72,13 @@ class KeptChange:
 class WindowState:
     """The progress of writing a cube's windows to its topic.
 
-    ``first_window``: the first window that is written at all; None if that is the first window with a pane.
-    ``written``: the last acknowledged window. Before there is one, it is the window before ``first_window``, or None if
-    ``first_window`` is None.
-    ``changes``: the changes by late records that the topic does not have yet, ascending by number. ``position``: the
-    position in the round of revisions that writes these changes. ``is_due``: whether the revisions of the last commit
-    are still to be written. ``is_behind``: whether the last commit reached its limit of windows, so that the next
-    commit continues. ``revisions``: the number of stored revision numbers. ``count``: the number of windows written for
-    the first time.
+    ``first_window``: the first window that may be written; None means the first window that contains a pane with
+    records. ``written``: the last acknowledged window. Before there is one, it is the window before ``first_window``,
+    or None if ``first_window`` is None. ``changes``: the changes by late records that are not yet written to the topic,
+    ascending by number. ``position``: the position in the round of revisions that writes these changes. ``is_due``:
+    whether the revisions of the last commit are still to be written. ``is_behind``: whether the last commit reached its
+    limit of windows, so that the next commit continues. ``revisions``: the number of stored revision numbers.
+    ``count``: the number of windows written for the first time.
 
     Invariant: the rows of each window up to ``written`` reflect its cells, with former cells in place of changed ones.
     For the window at the position, this holds for the rows that are not revised yet. Windows before the position
@@ -114,7 +115,7 @@ class WindowState:
 
     @property
     def size_bytes(self) -> int:
-        """Return the bytes that the state takes, in memory and in the store."""
+        """Return the bytes of the changes, in memory and in the store, and of the stored revision numbers."""
         return sum(own.size_bytes for own in self.changes) + _REVISION_BYTES * self.revisions
 
     def is_of(self, topic: str, output: Output) -> bool:
@@ -143,7 +144,7 @@ class WindowState:
         return first_pane, sliding.panes(self.written)[1]
 
     def needed_from(self) -> int | None:
-        """Return the first pane that windows need which are still to be written, or written again. Return None until
+        """Return the first pane that is needed for windows that have to be written, or written again. Return None until
         the first window is written, because all panes are needed until then.
         """
         if self.written is None:
@@ -170,7 +171,9 @@ class WindowState:
         return replace(self, changes=(*self.changes, *new), is_due=True, is_behind=False)
 
     def _parts(self, change: KeptChange) -> Iterator[KeptChange]:
-        """Yield a change in parts, so that the round at the position completes each part, or has not yet started it."""
+        """Divide a change at the position of the current round of revisions, and yield the parts. So each part is
+        either entirely before the position, within its window, or after it.
+        """
         at = self.position.window
         bounds = [change.first, change.end]
         if at is not None:
@@ -189,15 +192,16 @@ class WindowState:
         return [own for own in met if np.diff(np.searchsorted(own.panes, panes))[0]]
 
     def partly_written(self, change: KeptChange) -> Unit | None:
-        """Return the window and the output cuboid that are partly written with a change. Return None if
-        there is none.
+        """Return the window and output cuboid at the position if some rows of its revision are written and the change
+        ``change`` affects the window. Otherwise return None.
         """
         at = self.position
         is_partly_written = at.window is not None and at.skipped and change.first <= at.window < change.end
         return (at.window, at.place) if at.window is not None and is_partly_written else None
 
     def without_change(self, gone: KeptChange, raised: Mapping[Unit, int]) -> WindowState:
-        """Return the state without a damaged change. A partly revised window with this change begins anew.
+        """Return the state without a damaged change. If the change affects a partly revised window, the revision of
+        this window starts again.
 
         ``raised``: the revision number of such a window, which was already used.
         """

@@ -1,4 +1,6 @@
-"""The writer of windows: it sends the rows that are due, and records the windows after the rows are acknowledged."""
+"""The writer of windows: it sends the rows of final windows and of revisions to Kafka. After Kafka has acknowledged the
+rows, it records the windows as written.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,11 @@ _NONE: Mapping[Unit, int] = MappingProxyType({})
 
 
 class WindowWriter:
-    """The windows of the cubes of one stream, written before and after each commit.
+    """The writer of the windows of one stream's cubes. It is called before and after each commit.
 
-    Rows are sent, then acknowledged, then recorded. If the process is killed in between, it sends the same bytes again,
-    from the same commit. Invariant: if the writer is called before each commit, no row is sent again from a later
-    commit. The work of one commit is limited; the next commit or :meth:`write_left` continues.
+    Rows are sent, then acknowledged, then recorded. If the process is killed in between, the next process sends the
+    same bytes again, from the same commit. Invariant: if the writer is called before each commit, no row is sent again
+    from a later commit. The work of one commit is limited; the next commit or :meth:`write_left` continues.
     """
 
     def __init__(
@@ -48,7 +50,8 @@ class WindowWriter:
         """Create the writer, which reads from a keeper and writes through a sender. ``outputs`` counts the recorded
         rows by kind.
 
-        ``limits``, ``first_limits``: the limits of each commit.
+        ``limits``: the limits of revisions in each commit. ``first_limits``: the limits of windows written for the
+        first time.
         """
         self._keeper = keeper
         self._sender = sender
@@ -58,19 +61,20 @@ class WindowWriter:
         self._refused: set[CubeId] = set()
 
     def write(self, cubes: Iterable[CubeId]) -> Mapping[str, str]:
-        """Send the rows that are due for some cubes. Park the cubes whose windows cannot be written, and return them
-        with the reasons. Raise KafkaError, and CubeStoreError.
+        """Send the rows that are due for some cubes. Park the cubes whose windows cannot be written, and return the ids
+        of their queries with the reasons. Raise KafkaError, and CubeStoreError.
 
-        A call before a commit sends the rows that the last commit left unrecorded, which may have arrived already.
+        A call before a commit sends the rows that were not recorded after the last commit. Consumers may already have
+        these rows.
         """
         return self._written(cubes, self._write)
 
     def write_left(self, cubes: Iterable[CubeId]) -> Mapping[CubeId, str]:
-        """Send the rows that the last commit left for some cubes, as the next commit would. Return as :meth:`write`
-        does.
+        """Send the rows that the last commit left for some cubes because of limits. Return the cubes whose windows
+        cannot be written, with the reasons.
 
-        For a parked cube these are revisions of windows already written. So a cube parked for too many bytes gets
-        smaller. Revisions of a parked cube that were refused once are not sent again.
+        For a parked cube, only revisions of windows already written are sent. This removes former cells, so a cube that
+        is parked for too many bytes gets smaller. After a failure, revisions of a parked cube are not sent again.
         """
         refused: dict[CubeId, str] = {}
         for cube in cubes:
@@ -91,7 +95,8 @@ class WindowWriter:
             else replace(windows, is_due=windows.is_due or bool(windows.changes))
         )
         if windows.has_left and left is not windows:
-            # Noted before a row is sent: after a kill, the process then repeats the rows before the next commit.
+            # Record the state before a row is sent. If the process is killed, the next process repeats the rows before
+            # the next commit.
             self._keeper.note(cube, left, _NONE)
         self._write(cube)
 
@@ -138,7 +143,8 @@ class WindowWriter:
         if state.parked is None:
             self._refused.discard(cube)
         open_from = first_open(snapshot.marks.get(state.time), snapshot.lateness_us, state.grain_us)
-        # A parked cube lacks records of windows that became final by other cubes.
+        # Write no new windows of a parked cube, because it lacks records: the watermark that makes windows final
+        # advances with other cubes.
         due_to = state.windows.due_to(open_from) if state.parked is None else None
         if (due_to is None and not state.windows.is_due) or not _is_writable(state):
             return
@@ -167,8 +173,8 @@ class WindowWriter:
     def _finish(
         self, cube: CubeId, window_state: WindowState, windows: Windows, cells: _StateCells, due_to: int
     ) -> None:
-        """Write the windows up to ``due_to``, but no more than one commit may write. One transaction then records which
-        windows were written. If it fails, a retry writes the same windows again.
+        """Write the windows up to ``due_to``, or fewer if a limit of one commit is reached. Then one transaction
+        records the written windows. If it fails, the next call writes the same windows again.
         """
         sent: Counter[str] = Counter()
         count, done, read_before, is_behind = window_state.count, 0, cells.count, False
@@ -196,13 +202,15 @@ class WindowWriter:
 
 
 def _is_writable(state: CubeState) -> bool:
-    """Return whether windows of a cube can be computed. They cannot if the cube is parked for a damaged piece."""
+    """Return whether windows of a cube can be computed. They cannot if the cube has no layout, or is parked with a
+    damaged piece.
+    """
     has_pieces = state.parked is None or not any(piece.is_damaged for piece in state.pieces())
     return state.layout is not None and has_pieces
 
 
 class _StateCells:
-    """The cells of a cube after a commit, and its gaps. ``count``: the number of cells read."""
+    """The reader of the cells and gaps of a cube after a commit. ``count``: the number of cells read so far."""
 
     def __init__(self, snapshot: Snapshot, state: CubeState, layout: Layout) -> None:
         self._snapshot = snapshot
@@ -213,7 +221,7 @@ class _StateCells:
         self.count = 0
 
     def read(self, first: int, end: int) -> list[Cells]:
-        # If the allowed lateness was raised, some panes of a written window are open again.
+        # Read open panes as well: after the allowed lateness was raised, some panes of a written window are open again.
         parts = self._snapshot.parts(self._state, self._layout, first, end)
         found = [own.between(first, end) for own in parts]
         self.count += sum(own.count for own in found)
