@@ -16,7 +16,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def with_options(
     command: Callable[..., Any], options: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]]
 ) -> Callable[..., Any]:
-    """Add options to a command, and return the command. Its help shows them in the order of ``options``."""
+    """Add options to a command, and return the command. The help of the command shows the options in the order of
+    ``options``.
+    """
     for option in reversed(options):
         command = option(command)
     return command
@@ -50,7 +52,9 @@ def layer_option(help_text: str) -> Callable[[Command], Command]:
 
 
 def decoding_options_option(command: Command) -> Command:
-    """Add ``--option NAME=VALUE``, which may be repeated. The command receives ``options``, the values by name."""
+    """Add ``--option NAME=VALUE``, a decoding option, which may be repeated. The command receives ``options``, the
+    values of decoding options by name.
+    """
     return click.option(
         "--option",
         "options",

@@ -62,11 +62,13 @@ def bench() -> None:
 def benchmark(
     module: str, *lines: str, options: Sequence[Decorator] = (_QUICK,)
 ) -> Callable[[Callable[[], None]], click.Command]:
-    """Return a decorator that turns a function without a body into the command of a benchmark. ``lines``: the examples
-    in the command's help.
+    """Return a decorator that turns a function without a body into the command of a benchmark. ``module``: the name of
+    the benchmark's module. ``lines``: the examples in the command's help. ``options``: the decorators of the command's
+    options.
 
-    The command has the function's name, and its help is the function's docstring. ``module`` has a function ``run``,
-    which receives the options and the folder, and a function ``table``, which formats the result of ``run`` as text.
+    The command has the function's name, and its help is the function's docstring. The module has a function ``run``,
+    which receives the values of the options and the folder for results. Its function ``table`` formats the result of
+    ``run`` as text.
     """
 
     def command(described: Callable[[], None]) -> click.Command:
@@ -97,15 +99,15 @@ def _command(
 
 
 def add_operator_benchmarks(names: Iterable[str]) -> None:
-    """Add the command of each operator kind that has a module ``bench.NAME`` and no command yet. Its help is the
-    docstring of the module. ``names``: the names of the kinds.
+    """Add the command of each operator kind that has a module ``bench.NAME`` and no command yet. The help of the
+    command is the docstring of the module. ``names``: the names of the kinds.
     """
     for name in names:
         module = f"bench.{name}"
         spec = find_spec(module)
         if name in bench.commands or spec is None or spec.origin is None:
             continue
-        # Not imported: benchmarks load Spark and the kernels.
+        # Read the docstring without an import of the module, because benchmarks load Spark and the kernels.
         _, _, source = Path(spec.origin).read_text("utf-8").partition('"""')
         text = " ".join(source.partition('"""')[0].split())
         lines = (f"asc bench {name}", f"asc bench {name} --quick --output /tmp/results")
@@ -113,8 +115,8 @@ def add_operator_benchmarks(names: Iterable[str]) -> None:
 
 
 def benchmark_names() -> list[str]:
-    """Return the names of the benchmarks, in the order in which this module defines their commands. There is no other
-    list of benchmarks.
+    """Return the names of the benchmarks, in the order in which this module defines their commands. ``asc bench all``
+    runs this list.
     """
     return [name for name in bench.commands if name != every.name]
 
@@ -151,8 +153,8 @@ def every(output_dir: Path, as_json: bool, quick: bool) -> None:
 
 
 def _figure(least: int, most: int) -> Decorator:
-    """Add ``--figure``, which selects one figure of the paper. Without it, the benchmark makes all figures from
-    ``least`` to ``most``.
+    """Add ``--figure``, which selects one figure of the paper. Without the option, the benchmark measures all figures
+    from ``least`` to ``most``.
     """
     numbers = "|".join(str(number) for number in range(least, most + 1))
     return click.option(

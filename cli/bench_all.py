@@ -83,8 +83,8 @@ def _exit_code(command: Sequence[str], log: Path) -> int:
 
 @contextmanager
 def _interrupt_deferred() -> Iterator[None]:
-    """Defer the KeyboardInterrupt of a Ctrl-C to the end of the ``with`` block. Within the block, it would leave an
-    orphaned process.
+    """Defer the KeyboardInterrupt of a Ctrl-C to the end of the ``with`` block. An interrupt within the block could
+    leave a started process that nobody stops.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,5 +1,5 @@
-"""The bounds on every input, which docs/operate/limits.md shows. They are read from docs/operate/limits.toml and from
-the code.
+"""The bounds on every input, from which docs/operate/limits.md is generated. Their descriptions are read from
+docs/operate/limits.toml, and their values from the code.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _SIZES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 class Bound:
     """A bound on one measure of an input.
 
-    ``place``: the location of the bound in the code, ``module:NAME`` for a constant or ``module:Class.field`` for a
-    default. ``unit``: the unit in the plural; bytes are shown in the largest unit that gives a whole number.
-    ``beyond``: the answer to an input that exceeds the bound. ``test``: the test that exceeds the bound. ``key``: the
-    key of the configuration that sets the bound, if any. ``meaning``: the text about the key in the table of the keys
-    of operators.
+    ``measure``: the bounded quantity. ``place``: the location of the bound in the code, ``module:NAME`` for a constant
+    or ``module:Class.field`` for a default. ``unit``: the unit in the plural; bytes are shown in the largest unit that
+    gives a whole number. ``beyond``: the effect of an input that exceeds the bound. ``test``: the test that exceeds the
+    bound. ``key``: the key of the configuration that sets the bound, or None. ``meaning``: the text about the key in
+    the table of the keys of operators; None means ``measure``.
     """
 
     measure: str
@@ -110,7 +110,7 @@ def _section(group: BoundGroup) -> Iterator[str]:
 
 
 def _default(holder: Any, name: str) -> Any:
-    """Return the constant ``name`` if ``holder`` is a module. Return the default of the field ``name`` if it is a
-    class.
+    """Return the constant ``name`` if ``holder`` is a module. Return the default of the field ``name`` if ``holder`` is
+    a class.
     """
     return signature(holder).parameters[name].default if isinstance(holder, type) else getattr(holder, name)

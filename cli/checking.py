@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The options of a check: whether it runs in the daemon or offline, and the form of its output."""
+    """The options of a check. ``schema_file``: the schema for a check without a daemon; None if the daemon checks.
+    ``stream``: the daemon's stream. ``time_zone``: that of TIMESTAMP literals in a check without a daemon; None means
+    UTC. ``address``: the daemon's URL, token file and CA file.
+    """
 
     schema_file: Path | None
     stream: str | None
@@ -57,7 +60,7 @@ class Check:
             click.echo("the operator reads")
             for read in result["expressions"]:
                 click.echo(visible(f"  {read['sql']}  {read['type']}"))
-        # A daemon of an earlier version gives no text.
+        # The answer of an earlier version of the daemon has no text of the estimate.
         if "text" in result.get("estimate", {}):
             click.echo(visible(result["estimate"]["text"]))
 
@@ -112,7 +115,7 @@ def checked_offline(where: str, operator: Json | None, schema_file: Path, time_z
     from broker.files.schema_file import read_schema
     from broker.formats.record_attributes import attributes_of
 
-    # Each stream has the metadata attributes.
+    # Add the metadata attributes of records, which each stream has.
     attributes = attributes_of(read_schema(schema_file))
     found = plain_form(normalise(where, attributes, time_zone=time_zone))
     if operator is None:
@@ -121,7 +124,7 @@ def checked_offline(where: str, operator: Json | None, schema_file: Path, time_z
 
 
 def _expressions(operator: Json, attributes: Schema, time_zone: str) -> OperatorExpressions:
-    # Imported for operators alone: the kinds load the kernels.
+    # Import the kinds only for queries with operators, because they load the kernels.
     from broker.config.sections import LimitsConfig
     from broker.errors import QueryError
     from broker.operators.expression import NO_EXPRESSIONS
@@ -135,6 +138,6 @@ def _expressions(operator: Json, attributes: Schema, time_zone: str) -> Operator
     found = kind.read(definition, SchemaAnalyser(attributes, time_zone))
     excess = kind.excess(definition, LimitsConfig())
     if excess is not None:
-        # These are the default limits, and a daemon may have others.
+        # The check uses the default limits. A daemon may have other limits, so the remedy proposes to ask the daemon.
         raise QueryError(excess.subject, excess.value, f"{excess.remedy} and check with --stream")
     return found

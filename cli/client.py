@@ -1,4 +1,6 @@
-"""The options of commands that call the daemon, which create a client of the daemon or a client of its Kafka."""
+"""The options of commands that call the daemon. From their values, a client of the daemon, or of the daemon's Kafka, is
+created.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ Json = Mapping[str, Any]
 
 
 def kafka_of(client: Client, config_file: Path | None) -> KafkaClient:
-    """Return a client of the daemon's Kafka, with TLS and SASL as configured in the file of ``--config``."""
+    """Return a client of the daemon's Kafka. ``config_file``: the file of ``--config``, which configures TLS and SASL;
+    None if the option is omitted.
+    """
     from broker.config.config import load_kafka_options
     from broker.kafka.client import KafkaClient, quiet_client_log
 
@@ -63,7 +67,9 @@ def stream_of(client: Client, name: str | None) -> Stream:
 def connected(
     server: str, token_file: Path | None, ca_file: Path | None, timeout_s: float | None = None
 ) -> Iterator[Client]:
-    """Yield a client of the daemon, and close it at the end."""
+    """Yield a client of the daemon at the URL ``server``, and close the client at the end. ``timeout_s``: the longest
+    wait for an answer; None means the default.
+    """
     from broker.client.client import TIMEOUT_S, Client
 
     token = read_token(token_file)

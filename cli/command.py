@@ -11,8 +11,9 @@ class _WithExamples(click.Command):
     """A command whose help prints its epilog unwrapped under the heading Examples. -h is an alias of --help."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
-        # Click caches the help option that it creates first. With the names of the enclosing group, they would depend
-        # on whether a command was first invoked within it.
+        # Click caches the help option that it creates first. If a command inherited the names of this option from its
+        # group, the names would depend on whether the command was first invoked within the group. So each command sets
+        # the names.
         settings["context_settings"] = {
             "help_option_names": ["-h", "--help"],
             **(settings.get("context_settings") or {}),

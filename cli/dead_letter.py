@@ -76,7 +76,7 @@ def list_letters(
     from cli.reason_counts import ReasonCounts
     from cli.record_output import record_json
 
-    # Sorted by time, because partitions are read one after the other. Of each, only the shown records are stored.
+    # A heap by time, because partitions are read one after the other. It stores only the ``limit`` newest records.
     newest: list[tuple[int, int, int, Json]] = []
     reasons = ReasonCounts()
     with _letters(kafka_of(client, config_file), stream_of(client, stream), reason) as letters:
@@ -209,8 +209,8 @@ def replay(
 def _letters(
     kafka: KafkaClient, stream: Json, reason: str | None, places: frozenset[Place] = frozenset()
 ) -> Iterator[Iterator[Any]]:
-    """Yield the present dead letters of a stream. With ``places``, yield only the dead letters at these positions.
-    Otherwise, yield those whose reason contains ``reason``, or all if ``reason`` is None.
+    """Yield an iterator over the present dead letters of a stream. With ``places``, yield only the dead letters at
+    these positions. Otherwise, yield those whose reason contains ``reason``, or all if ``reason`` is None.
     """
     topic = str(stream["dead_letter_topic"])
     if places:

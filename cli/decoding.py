@@ -1,5 +1,5 @@
-"""The decoding of rows of files to attributes. The command line defines it by a schema and options, or by a stream of a
-configuration file.
+"""The decoding of rows of files to attributes. The command line defines the decoding either by a schema and options, or
+by a stream of a configuration file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ def decoding_of(
     options: Mapping[str, str],
     time_zone: str | None,
 ) -> Decoding:
-    """Return the decoding of files in one format, from a schema file or from a stream of a configuration file."""
+    """Return the decoding of files in one format, from a schema file or from a stream of a configuration file.
+    ``options``: decoding options, which replace those of the stream. ``time_zone``: None means the one of the
+    configuration, or UTC.
+    """
     from broker.formats.registry import RECORD_FORMATS
 
     if (schema_file is None) == (config_file is None):

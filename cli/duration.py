@@ -19,7 +19,9 @@ _SECONDS = {"ms": 0.001, "s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
 
 class Duration(_Type):
-    """A duration such as ``30s``, ``5min`` or ``1.5h``, converted to seconds and checked against bounds."""
+    """The type of an option with a duration such as ``30s``, ``5min`` or ``1.5h``, which is converted to seconds.
+    ``bounds_s``: returns the least and the largest permitted seconds; None means no bounds.
+    """
 
     name = "duration"
 

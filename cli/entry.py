@@ -6,7 +6,9 @@ import sys
 
 
 def run() -> None:
-    """Run the command line. A Ctrl-C during the imports prints one line, like a Ctrl-C during a command."""
+    """Run the command line. If Ctrl-C interrupts the imports, print one line and exit with 130, as after a Ctrl-C
+    during a command.
+    """
     try:
         from cli.main import main
     except KeyboardInterrupt:

@@ -90,7 +90,7 @@ _OF_FILES: Mapping[str, str] = MappingProxyType(
         "is not writable": _REMEDIES[errno.EACCES],
     }
 )
-"""The remedy for each fault of a file or folder, by Click's words for the fault."""
+"""The remedy for each fault of a file or folder, by the words with which Click describes the fault."""
 
 
 def _file_text(error: click.UsageError) -> str | None:
@@ -167,6 +167,6 @@ def failure_text(error: Exception) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the first line of a text that contains more than blanks. Control characters are replaced by blanks."""
+    """Return the first line of a text that is not blank. Replace control characters in the line by blanks."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     return "".join(char if char.isprintable() else " " for char in first).strip()

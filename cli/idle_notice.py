@@ -12,7 +12,8 @@ _SILENT_S = 5.0
 
 
 class IdleNotice:
-    """Printer of one notice on stderr, which says how many records have arrived and that the command waits for more.
+    """The printer of one notice on stderr, with the number of records that have arrived, for a user whose command waits
+    for more.
 
     With ``--max``, the notice is printed while fewer records than this number have arrived. Without ``--max``, it is
     printed only if no record has arrived. Create one object for each run of a command.

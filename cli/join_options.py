@@ -28,7 +28,8 @@ def join_of(layer: str | None, *, per_shape: bool = False) -> Join | None:
     >>> join_of(None)
     """
     if layer is not None:
-        # The daemon refuses an empty name. Without a layer, such a join would become a query of all its records.
+        # An empty name is sent to the daemon, which refuses it. If an empty name meant no layer, the join would become
+        # a query without a layer.
         return {"layer": layer, "per_shape": per_shape}
     if per_shape:
         raise click.UsageError("--per-shape goes with --layer: without a layer there are no shapes")

@@ -1,4 +1,6 @@
-"""A periodically refreshed view: in place on a terminal, otherwise as successive blocks of lines."""
+"""A view that is printed periodically: on a terminal it is redrawn in place, otherwise each view follows the last
+one.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ _END_OF_SCREEN = "\x1b[J"
 
 
 def watch(lines: Callable[[int | None], list[str]], every_s: float, *, in_place: bool = True) -> None:
-    """Print the result of ``lines`` every ``every_s`` seconds until Ctrl-C, which is not a failure. ``lines`` receives
-    the terminal's width, or None if the view is not drawn in place.
+    """Print the result of ``lines`` every ``every_s`` seconds, and return after a Ctrl-C. ``lines`` receives the
+    terminal's width, or None if the view is not drawn in place.
     """
     is_drawn = False
     try:
@@ -38,8 +40,8 @@ def watch(lines: Callable[[int | None], list[str]], every_s: float, *, in_place:
 
 
 def screen(lines: list[str], size: os.terminal_size) -> str:
-    r"""Return the text that draws lines over the whole screen, cut to its height and width. The last line stays
-    free.
+    r"""Return the text that draws lines over the whole screen, cut to the screen's height and width. The last line of
+    the screen remains empty.
 
     >>> screen(["ready", "flights"], os.terminal_size((6, 24)))
     '\x1b[Hready\x1b[K\nfligh…\x1b[K\n\x1b[J'

@@ -1,4 +1,6 @@
-"""``asc``: the command line. Commands parse, call and print; they import heavy modules only when they run."""
+"""``asc``: the command line. Each command parses its arguments, calls the broker and prints the result. It imports
+heavy modules only when it runs.
+"""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ def _sent(
         try:
             yield from batches
         except KeyboardInterrupt:
-            # The rows that were read are on their way, so wait for their acknowledgement.
+            # Stop reading, and wait for the acknowledgement of the records that are already in flight.
             interrupted = True
 
     def say_silent() -> None:
@@ -222,7 +222,7 @@ def _sent(
         except KafkaError as error:
             raise KafkaError(error.subject, error.value, f"{error.remedy}{going_on()}") from error
         except (CommandError, InputError) as error:
-            # The file has a fault. Wait for the records before the fault, which are on their way.
+            # The file has a fault. Wait for the acknowledgement of the records before the fault, which are in flight.
             sender.flush()
             raise CommandError(error.subject, error.value, f"{error.remedy}{going_on()}") from None
         return sender.acknowledged, interrupted

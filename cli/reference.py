@@ -84,6 +84,6 @@ if __name__ == "__main__":
     for name, with_table in tables.items():
         page = docs / name
         page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
-    # Print nothing to stdout, which may be redirected to the page itself.
+    # Print to stderr, because stdout may be redirected to one of the pages.
     pages = ", ".join(f"docs/{name}" for name in tables)
     click.echo(f"docs/cli.md, docs/operate/limits.md, and tables of {pages} written", err=True)

@@ -131,9 +131,9 @@ def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
 
 
 def _awaited(client: Client, wait_s: float) -> Ready:
-    """Wait until the daemon is ready or the time has passed, and return its readiness. A refused token ends
-    the wait.
+    """Wait until the daemon is ready, or until ``wait_s`` seconds have passed, and return the readiness of the daemon.
+    If the daemon refuses the token, end the wait with an error.
     """
-    # Anybody may ask whether it is ready.
+    # The readiness needs no token, so read the streams as well, to find a refused token early.
     unready: Ready = {"ready": False, "reason": None}
     return client.wait_until_ready(wait_s, on_unready=lambda: _looked(client, unready))

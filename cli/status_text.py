@@ -31,8 +31,8 @@ name.
 
 
 def status_lines(status: Mapping[str, Any], width: int | None = None) -> list[str]:
-    """Return the lines of a status. No line is wider than ``width``, except the first, which may say why the daemon is
-    not ready.
+    """Return the lines of a status. No line is wider than ``width``, except the first line, which may contain the
+    reason why the daemon is not ready. ``width``: in characters; None means no limit.
     """
     streams: Sequence[Mapping[str, Any]] = status.get("streams", ())
     lines = [_headline(status)]

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from broker.kafka.client import KafkaClient
 
 _NOT_ONE_S_OWN = (403, 404)
-"""The HTTP statuses with which the daemon answers if it has no query with a name, or refuses to look it up. A token
-that is limited to a prefix may not request ids without this prefix, and most names of topics lack the prefix.
+"""The HTTP statuses with which the daemon answers if it has no query with an id, or if the token may not read the
+query. A token that is limited to a prefix may not request ids without this prefix, and most names of topics lack the
+prefix.
 """
 
 

@@ -1,4 +1,6 @@
-"""Shell completion with ids and names from the daemon: it is fast, and prints no error if no daemon answers."""
+"""Shell completion with ids and names from the daemon. It waits for at most a second, and prints no error if no daemon
+answers.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from broker.client.client import Client
 
 _PATIENCE_S = 1.0
-"""The longest wait in seconds for the daemon. It is short, because the user who presses TAB is typing."""
+"""The longest wait in seconds for the daemon. It is short, because the user who presses TAB cannot type meanwhile."""
 
 _SUGGESTED = 100
 _WHERE_CHARS = 60
@@ -75,5 +77,5 @@ def _asked(context: click.Context, read: Callable[[Client], Suggested]) -> Sugge
         with connected(server, given.get("token_file"), given.get("ca_file"), _PATIENCE_S) as client:
             return read(client)
     except Exception:
-        # No error is reported: a message would appear in the line that the user types.
+        # Report no error, because a message would appear in the line that the user is typing.
         return []

@@ -21,8 +21,7 @@ from cli.trace_text import print_trace, write_page
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _DEEPEST = 100
-"""The most levels of nested objects and lists in a tuple. Readers and writers of JSON fail at several hundred levels.
-"""
+"""The most levels of nested objects and lists in a tuple. Python's JSON functions fail at several hundred levels."""
 
 
 def record_options(command: _Command) -> _Command:

@@ -14,7 +14,7 @@ from cli.client import Json
 from cli.output import counted, cut, table_text, terminal_width
 
 _REASONS_SHOWN = 2
-"""The most eliminated queries of a step for which the reason is printed. The page and --json have more."""
+"""The most eliminated queries of a step for which the reason is printed. The HTML page and --json contain more."""
 
 _BY_ARROW = "*"
 
@@ -30,8 +30,8 @@ _LEAST_CHARS = 24
 
 
 def print_trace(answer: Json, *, with_path: bool) -> None:
-    """Print the outcome of a record: verdict, terms and accepting queries; with ``with_path`` also its path through the
-    blocks.
+    """Print the outcome of a record: the verdict about a query, the terms of its predicate and the accepting queries.
+    With ``with_path``, also print the constructs that the record visits in each block.
     """
     for warning in answer["warnings"]:
         click.echo(f"warning: {visible(warning)}", err=True)
@@ -41,7 +41,9 @@ def print_trace(answer: Json, *, with_path: bool) -> None:
 
 
 def trace_lines(answer: Json, *, with_path: bool, width: int | None) -> Iterator[str]:
-    """Yield the lines of a trace."""
+    """Yield the lines of :func:`print_trace`. ``width``: the width of the terminal in characters; None means no
+    limit.
+    """
     letter, verdict, trace = answer["dead_letter"], answer["verdict"], answer["trace"]
     if letter:
         yield visible(f"reaches no query: a dead letter in {letter['topic']}, for the {letter['reason']}")

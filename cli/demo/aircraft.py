@@ -61,8 +61,8 @@ _EARTH_M = 6_371_008
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A predicate, and its oracle. The oracle computes the reports that the predicate accepts, by shapely or a plain
-    loop. The predicate's topic must contain exactly these reports.
+    """A predicate, and its oracle: a function that computes, by shapely or a plain loop, the reports that the predicate
+    accepts. The predicate's topic must contain exactly these reports.
     """
 
     where: str
@@ -145,7 +145,7 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
             sender.flush()
         say("receiving from every topic ...")
         received, last = receive(messages, every_topic, sum(each.total() for each in expected.values()) + len(crossed))
-    # One partition, new, and written in order.
+    # The topic is new, has one partition, and is written in order, so that the offset of a report is its number.
     row_of = {f"{topic}-0-{row}": row for row in range(len(reports))}
     say("receiving pairs and crowds, as later reports let time pass ...")
 
@@ -184,8 +184,8 @@ def _received_later(
     kafka: KafkaClient, topic: str, topics: Sequence[str], are_there: Callable[[Topics], bool]
 ) -> Topics:
     """Publish reports with later and later times, so that ticks and windows become final, and return the records that
-    arrive in ``topics``. End two seconds after the last record if ``are_there`` accepts the records, otherwise a minute
-    after it.
+    arrive in ``topics``. End when no record has arrived for two seconds and ``are_there`` accepts the records, or when
+    no record has arrived for a minute.
     """
     from broker.kafka.batch_sender import BatchSender
 
@@ -208,7 +208,9 @@ def _received_later(
 
 
 def _put_countries(client: Client) -> tuple[dict[str, BaseGeometry], dict[str, str]]:
-    """Put the packaged countries into the layer. Return the stored shapes, and the reasons for refused ones."""
+    """Put the packaged countries into the layer. Return the stored shapes by country code, and the reason for each
+    refused shape.
+    """
     shapes: dict[str, BaseGeometry] = {}
     refused: dict[str, str] = {}
     lines = []

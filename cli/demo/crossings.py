@@ -99,7 +99,7 @@ def lines_of(found: Sequence[Crossing], layer: str, aircraft: Sequence[Aircraft]
 
 def places_of(found: Iterable[Crossing], event: str, country: str, reports: Reports) -> tuple[Any, Any]:
     """Return the longitudes and the latitudes of the reports with which aircraft entered or left a country. ``event``:
-    which of the two.
+    ``enter`` or ``exit``.
     """
     own = np.array([one.report for one in found if (one.event, one.country) == (event, country)], dtype=np.int64)
     return reports.longitude[own], reports.latitude[own]

@@ -40,7 +40,7 @@ DAY = ("2013-07-10T00:00:00Z", "2013-07-11T00:00:00Z")
 SHOWN = ("carrier",)
 
 _BATCH = 1_000
-"""The number of records per batch. It is small, so that many batches remain when the daemon is killed."""
+"""The number of records per batch. The number is small, so that many batches remain when the daemon is killed."""
 
 _LOOK_S = 0.1
 _LIMIT = 100_000
@@ -215,7 +215,9 @@ def duckdb_groups(by: Sequence[str], days: tuple[str, str] | None) -> Groups:
 
 
 def _accounting(checkpoint_dir: Path) -> dict[str, Any]:
-    """Return the accounting of records from the file of the cubes, after the daemon has ended."""
+    """Return the status of the cube, with the accounting of records, from the file of cubes, after the daemon has
+    ended.
+    """
     from asc.schema import Schema
     from broker.operators.cube.cubes_file import cubes_path
     from broker.operators.cube.keeper import Keeper

@@ -33,8 +33,8 @@ Topics = dict[str, list[dict[str, Any]]]
 
 @contextmanager
 def demo_daemon(tables: Mapping[str, Any]) -> Iterator[tuple[Client, SparkSession]]:
-    """Start a daemon with these configuration tables, and yield its client and its Spark session. Remove everything at
-    the end.
+    """Start a daemon with the configuration tables ``tables``, and yield a client of the daemon and its Spark session.
+    At the end, stop both, and remove all files.
     """
     from broker.config.config import parse_config
     from broker.daemon.daemon import Daemon

@@ -121,7 +121,7 @@ def _are_near(reports: Reports, first: int, other: int) -> bool:
     x1, y1, x2, y2 = (
         float(array[report]) for report in (first, other) for array in (reports.longitude, reports.latitude)
     )
-    # Most pairs are too far apart. The latitudes alone show this, without trigonometry.
+    # Exclude most pairs by differences of latitude and longitude, because trigonometry for all pairs would be slow.
     if abs(y1 - y2) * _DEGREE_M > DISTANCE_M or abs(x1 - x2) * _DEGREE_M * math.cos(math.radians(60)) > DISTANCE_M:
         return False
     if abs(int(reports.altitude_ft[first]) - int(reports.altitude_ft[other])) >= HEIGHT_FT:

@@ -56,7 +56,7 @@ def demonstrate(client: Client, spark: SparkSession) -> dict[str, Any]:
         rows, published = sum(len(batch.values) for batch in sample), time.monotonic()
         say("receiving from every topic ...")
         received, last = receive(messages, topics.values(), sum(map(len, expected.values())))
-    # One partition, new, and written in order.
+    # The topic is new, has one partition, and is written in order, so that the offset of a record is its row.
     row_of = {f"{stream['topic']}-0-{row}": row for row in range(rows)}
     comparisons = {query_id: compare(received[topic], row_of, expected[query_id]) for query_id, topic in topics.items()}
     shown = received[topics[SHOWN_QUERY]][:SHOWN_RECORDS]

@@ -1,4 +1,6 @@
-"""The commands of all operator kinds, one group for each kind, found by the names of the modules of this package."""
+"""The commands of all operator kinds, one group for each kind. A kind's group is found by the name of its module in
+this package, so that a new kind needs no other change.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def divided(text: str, separator: str) -> list[str]:
     >>> divided("origin > dest", ">"), divided(" ", ",")
     (['origin', 'dest'], [])
     """
-    # Imported where a text is given: the tokenizer loads sqlglot.
+    # Import the tokenizer only when an option is given, because it loads sqlglot.
     from asc.predicate.syntax.nodes import Source
     from asc.predicate.syntax.tokens import tokens_of
 

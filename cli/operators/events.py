@@ -26,7 +26,7 @@ _CHECK = f"asc events check low {_OPTIONS}"
 
 
 def _dwell_bounds_s() -> tuple[float, float]:
-    # Imported where a time is given: the kinds load Arrow.
+    # Import the kind only when a time is given, because it loads Arrow.
     from broker.operators.events.definition import LONGEST_S
 
     return 0, LONGEST_S

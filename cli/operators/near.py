@@ -30,14 +30,14 @@ def _metres(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
         metres = float(value)
     except ValueError:
         metres = math.nan
-    # JSON has no other.
+    # Refuse infinity and NaN, because JSON cannot express them.
     if not math.isfinite(metres):
         raise click.BadParameter(f"{value!r} is no distance: write a number of metres without a unit, as 5000")
     return metres
 
 
 def _window_bounds_s() -> tuple[float, float]:
-    # Imported where a time is given: the kinds load Arrow.
+    # Import the kind only when a time is given, because it loads Arrow.
     from broker.operators.near.definition import LONGEST_S, WINDOW_LEAST_S
 
     return WINDOW_LEAST_S, LONGEST_S

@@ -155,6 +155,6 @@ def _added(
             if selector is not None and not selector.takes(body):
                 remedy = f"is in {where}, and {selector} does not manage it: change the query or the selector"
                 yield InputError("query", query_id, remedy)
-        # A time of TOML is no text yet.
+        # Convert times of TOML to text, because they are not JSON values.
         wanted.lines.append(json.dumps(body, default=str).encode())
         wanted.places.append(where)

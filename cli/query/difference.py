@@ -28,8 +28,8 @@ _MARKS = {"add": ("+", "green"), "change": ("~", "yellow"), "remove": ("-", "red
 class Difference:
     """A query to add, change or remove: the fields that differ, each with its old and new value.
 
-    ``place``: the query's location in the files, or empty if the query is to be removed. ``reason``: why a query is
-    registered again although no field differs.
+    ``place``: the query's location in the files, or empty if the query is to be removed. ``fields``: by name, the old
+    and the new value. ``reason``: why a query is registered again although no field differs.
     """
 
     kind: Literal["add", "change", "remove"]

@@ -22,7 +22,7 @@ _NEXT = {
     "compiled": "writing",
     "written": "putting in place",
 }
-"""The step that is in progress, by the last step that is done."""
+"""The label of the step of a load that is in progress, by the last step that is done."""
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def walk_bar(client: Client) -> Iterator[tqdm[NoReturn]]:
 
 
 def show(bar: tqdm[NoReturn], load: Load) -> None:
-    """Draw the progress of a load."""
+    """Show the progress of a load in a bar. ``load``: the progress as the daemon reports it."""
     bar.total = load["queries"]
     bar.set_description(_NEXT.get(load["last_step"], load["last_step"]), refresh=False)
     bar.n = load["read"] if load["last_step"] is None else load["queries"]

@@ -196,7 +196,7 @@ def explain(
     if as_json:
         print_json(answer)
     else:
-        # The sequence contains constants of other queries.
+        # Escape control characters, because the sequence contains constants of other users' queries.
         click.echo(visible(answer["text"], kept="\n"))
         if page is not None:
             click.echo(f"the constructs are drawn in {page}")

@@ -15,7 +15,7 @@ from cli.failure import CommandError
 from cli.output import json_option, print_json
 
 _LOOK_S = 0.5
-"""The seconds between two looks at the progress."""
+"""The seconds between two requests for the progress."""
 
 
 @click.command(
@@ -52,8 +52,8 @@ def backfill(*, client: Client, query_id: str, no_wait: bool, status: bool, as_j
 
 
 def lines_of(progress: CubeBackfillProgress) -> list[str]:
-    """Return the progress of a backfill as lines: one for each partition with records, its state, and the gaps that
-    stay when it is done.
+    """Return the progress of a backfill as lines: a line for each partition with records, then the state of the
+    backfill. If it is done, the remaining gaps follow instead of the state.
     """
     begin = progress["whole_from"]
     whole = "" if begin is None else f", whole from {begin.removesuffix('T00:00:00Z')}"
@@ -79,7 +79,7 @@ def _of_partition(own: CubeBackfillOffsets) -> str:
 
 
 def _awaited(client: Client, query_id: str, progress: CubeBackfillProgress) -> CubeBackfillProgress:
-    """Return the progress when the backfill is done or stopped. Show it meanwhile."""
+    """Wait until the backfill is done or stopped, with a progress bar, and return the last progress."""
     from tqdm import tqdm
 
     most = progress["left"]
@@ -87,7 +87,7 @@ def _awaited(client: Client, query_id: str, progress: CubeBackfillProgress) -> C
         while progress["phase"] == "running":
             time.sleep(_LOOK_S)
             progress = client.cubes.backfill_progress(query_id)
-            # New gaps may add offsets.
+            # New gaps may increase the number of offsets that are left.
             bar.total = most = max(most, progress["left"])
             bar.update(most - progress["left"] - bar.n)
     return progress

@@ -31,7 +31,7 @@ def fold_by_spark(cube: Cube, inputs: Sequence[Path], format_name: str, decoding
 
     layout = cube.layout
     with decoded_rows(inputs, format_name, decoding, app_name="asc-cube", progress="folding") as rows:
-        # By number: mapInArrow does not find a column whose name has a dot.
+        # Name columns by numbers, because mapInArrow does not find a column whose name has a dot.
         columns = [sf.expr(operand.sql).alias(f"_{place}") for place, operand in enumerate(layout.operands)]
         read = rows.frame.filter(sf.expr(where)).select(*columns or [sf.lit(None).cast("INT").alias("_0")])
         fold = folding(cube.definition, decoding.schema.ddl(), decoding.time_zone)

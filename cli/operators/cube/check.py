@@ -46,7 +46,7 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     output, late, begin = Output.parse(operator, definition), late_of(operator), begin_of(operator)
     pins = pins_of(operator.get("materialise"), definition)
     bands = bands_with(operator.get("keep"), definition, output, late)
-    # Each stream has the metadata attributes.
+    # Add the metadata attributes of records, which each stream has.
     attributes = attributes_of(read_schema(schema_file))
     form = plain_form(normalise(where, attributes, time_zone=time_zone))
     layout = Layout.of(definition, attributes, time_zone)

@@ -1,4 +1,4 @@
-"""Values of expressions in files of records, which decide the edges of bins."""
+"""Samples of files: values of expressions over the first records, from which the edges of bins are computed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from asc.predicate import Predicate
 
 SAMPLE_ROWS_MOST = 1_000_000
-"""The most accepted rows of files that decide the edges of bins: the first ones."""
+"""The most rows from which the edges of bins are computed. They are the first rows that WHERE accepts."""
 
 
 def calibrated_operator(
     operator: Json, inputs: Sequence[Path], format_name: str, decoding: Decoding, where: str
 ) -> Json:
-    """Return the JSON object of a cube whose bins all have edges. The rows of files that ``where`` accepts decide those
-    that are missing.
+    """Return the JSON object of a cube whose bins all have edges. Missing edges are computed from the rows of files
+    that ``where`` accepts.
 
     Raise AscError if an expression or a file is refused, or if the files have no number for an expression.
     """
@@ -75,7 +75,9 @@ def sampled_values(
 def _plain_parts(
     operands: Sequence[Operand], inputs: Sequence[Path], format_name: str, decoding: Decoding, predicate: Predicate
 ) -> Iterator[list[pa.Array]]:
-    """Yield the values of operands in parts of the files, at most SAMPLE_ROWS_MOST rows together. Raise DoubtError."""
+    """Yield the values of operands, as one list of arrays for each part of the files, for at most SAMPLE_ROWS_MOST
+    rows. Raise DoubtError if only Spark can decide how to read a row.
+    """
     from asc.matcher import Matcher
     from asc.operators.cube.columns import Columns
     from broker.files.plain_rows import plain_tables

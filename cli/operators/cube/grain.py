@@ -1,4 +1,4 @@
-"""The lengths of panes and of the intervals of rows, as options give them."""
+"""The types of options with lengths of panes, or of the intervals of an answer's rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Grain(Duration):
 
 
 class ViewGrain(Duration):
-    """The length of the panes of a view that ``--answer-from`` names: that of a grain, or whole days as bands have."""
+    """The length of the panes of a view that ``--answer-from`` names: a duration that divides a day, or whole days."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the seconds of a duration such as ``7d``. Raise BadParameter if no view has panes of that length."""
@@ -67,9 +67,11 @@ class PinGrain(ViewGrain):
 
 
 class RowGrain(_Fields):
-    """The length of the intervals of rows: a grain, or ``1d`` and ``1M`` for days and months of the time zone.
+    """The length of the intervals of an answer's rows: a grain, or ``1d`` or ``1M`` for days or months of the time
+    zone.
 
-    A band of older panes may have another length that divides a day or is whole days. Only the daemon knows the bands.
+    Other lengths that divide a day, or are whole days, are accepted as well, because a band of older panes may have
+    them. Only the daemon knows the bands, and refuses other lengths.
     """
 
     name = "grain"

@@ -21,10 +21,12 @@ _MEDIA_TYPES = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"
 
 
 class _LookupGroup(Group):
-    """A group that stores a look-up if the first argument is the name of no command."""
+    """A group whose command ``put`` may be omitted: if the first argument is not the name of a command, it is that of a
+    look-up.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return the arguments with the command, which may be omitted."""
+        """Insert the omitted command ``put``, and parse the arguments."""
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             args = ["put", *args]
         return super().parse_args(ctx, args)

@@ -92,7 +92,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
         emit: str | None,
         **others: Any,
     ) -> Any:
-        # The empty name means the cuboid of all records.
+        # An empty text of ``--output`` means the cuboid with one group of all records.
         cuboids = [divided(names, ",") for names in output]
         windows: Json = {"output": cuboids or None, "window_s": window, "slide_s": slide, "emit": emit}
         given = {name: value for name, value in windows.items() if value is not None}
@@ -184,7 +184,7 @@ def _bands(text: str) -> list[str]:
 
 
 _PINS = re.compile(r"""(?:'[^']*'|"[^"]*"|`[^`]*`|[^;'"`])+""")
-"""The texts between semicolons outside quotes."""
+"""A pattern for the texts between semicolons that are outside quotes."""
 
 
 def from_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -154,7 +154,7 @@ def query(
     sources = [own for own in answer["answered_by"] if own["cells"]]
     if sources or answer_from is not None:
         click.echo(visible(_sources(sources)))
-    # A daemon of 0.2.0 does not count them.
+    # The answer of a daemon of version 0.2.0 has no number of open panes.
     open_panes = answer.get("open_panes", 0)
     if open_panes and not live:
         panes = f"{counted(open_panes, 'pane')} {'is' if open_panes == 1 else 'are'} open and not included"

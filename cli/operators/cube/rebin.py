@@ -107,7 +107,7 @@ def rebin(
             click.echo(visible(line))
     if effect["bins"] and not yes and not dry_run:
         click.confirm("delete these cells?", abort=True, err=True)
-        # Exactly the edges that were shown.
+        # Send the edges that the user has confirmed, because a new sample could give other edges.
         texts = [own["calibrated"] for own in effect["bins"]]
         effect = client.cubes.rebin(query_id, calibrated=texts)
     if as_json:
@@ -117,7 +117,9 @@ def rebin(
 
 
 def _given(client: Client, query_id: str, dimensions: Sequence[str], file: Path | None) -> list[str]:
-    """Return the bins of a cube with edges from a file. Without a file, return no bins."""
+    """Return the SQL texts of a cube's bins with edges that are computed from a file. Without a file, return an empty
+    list.
+    """
     if file is None:
         return []
     from asc.operators.cube.binned import bins_of, without_edges

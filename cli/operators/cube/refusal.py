@@ -1,4 +1,6 @@
-"""Refusals of questions in the spelling of the command line: options for fields, and lengths of time with units."""
+"""Refusals of questions, translated for the command line: names of options instead of fields, and lengths with
+units.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _VALUE = re.compile(r"\bgive ([0-9]{1,18})\b", re.ASCII)
 
 @contextmanager
 def by_options() -> Iterator[None]:
-    """Replace a refusal of the daemon for a field by one with the option, and with lengths that the option accepts."""
+    """Replace a daemon's refusal of a field by an error that names the option, with lengths in the form that the option
+    accepts.
+    """
     from broker.client.errors import RefusedError
 
     try:
@@ -34,7 +38,8 @@ def by_options() -> Iterator[None]:
 
 
 def length_text(option: str, seconds: int) -> str:
-    """Return a length of time as an option accepts it. ``1d`` as a grain is a day of the time zone, and 24h one of UTC.
+    """Return a length of time in the form that an option accepts. As a grain, ``1d`` means a day of the time zone, and
+    ``24h`` means a day of UTC.
 
     >>> length_text("--grain", 86_400), length_text("--grain", 604_800), length_text("--last", 2_610_000)
     ('24h', '7d', '725h')

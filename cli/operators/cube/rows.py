@@ -9,7 +9,9 @@ from broker.answers.bounded import is_bounded, nested_text, sides_of
 from cli.output import cut, print_table
 
 TIME, WINDOW = "pane", "window"
-"""The fields of a row that have the begin of the row's interval, and the begin and end of its day or month."""
+"""The names of two fields of a row: the begin of the row's interval, and the begin and end of the row's day or
+month.
+"""
 
 _CELL_CHARS = 60
 """The most characters of a name or a text in the table. Without this limit, a column would be too wide, because the
@@ -20,7 +22,7 @@ text of a dimension may have 4 KiB.
 def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print rows in columns: the begin of the row's interval, if it has one, the end of a day or month, then the
     dimensions and the measures. Each measure with bounds has further columns for them. Long names and texts are cut;
-    JSON has them whole. Print nothing if there are no rows.
+    The option ``--json`` prints them whole. Print nothing if there are no rows.
     """
     if not rows:
         return
@@ -43,13 +45,15 @@ def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _sides(rows: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    """Return the headings of the columns beside a measure: those of its bounds, if it has bounds."""
+    """Return the headings of the columns for the bounds of a measure. Return an empty list if the measure has no
+    bounds.
+    """
     values = (row[name] for row in rows)
     return list(next((sides_of(value) for value in values if is_bounded(value)), {}))
 
 
 def _cells(row: Mapping[str, Any], name: str, sides: Sequence[str]) -> list[object]:
-    """Return the values of a measure and of the columns beside it, which are blank for NULL."""
+    """Return the value of a measure, and the values of its bounds. The bounds are blank if the measure is NULL."""
     value = row[name]
     if not is_bounded(value):
         return [_shown(row, name), *("" for _ in sides)]

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class Rolled:
     """The result of a cube over files: the answer to a query of the cube, and the number of rows by outcome.
 
-    ``held``: the size of the cube. ``warnings``: the warnings that do not depend on the rows.
+    ``held``: the numbers of rows, cells and bytes of the cube. ``excluded``: the number of excluded rows by reason.
+    ``engine``: ``arrow`` or ``spark``. ``warnings``: the warnings that do not depend on the rows.
     """
 
     answer: Mapping[str, Any]
@@ -120,7 +121,9 @@ def _rolled(cube: Cube, question: Json, rows: int, engine: str) -> Rolled:
 
 
 def why_spark(layout: Layout, predicate: Predicate) -> str | None:
-    """Return why a cube needs Spark: the first expression that Spark has to compute. Return None if it needs none."""
+    """Return the reason why a cube needs Spark, with the first expression that only Spark can compute. Return None if
+    the cube does not need Spark.
+    """
     import pyarrow as pa
 
     from asc.predicate import normalise
@@ -185,7 +188,9 @@ def _needed(layout: Layout, predicate: Predicate) -> set[str]:
 
 
 def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
-    """Print an answer as a table, or everything as JSON. Raise CommandError if no row could be decoded."""
+    """Print the answer of a cube as a table with the numbers of rows, or as JSON. Raise CommandError if no row could be
+    decoded.
+    """
     from cli.failure import CommandError
 
     for warning in rolled.warnings:

@@ -21,14 +21,14 @@ _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.ASCII | re.DOTALL)
 
 
 class ScopeText(_Scope):
-    """A scope: ``west,south,east,north``, geohashes, GeoJSON, or ``@`` and a file with GeoJSON. ``NAME=`` before it
-    names the dimension.
+    """The type of a scope: ``west,south,east,north``, geohashes, GeoJSON, or ``@`` and a file with GeoJSON. ``NAME=``
+    before the scope names the dimension.
     """
 
     name = "scope"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the scope in the form of the API. Raise BadParameter for a text that is none."""
+        """Return the scope in the form of the API. Raise BadParameter if the text is not a scope."""
         if not isinstance(value, str):
             return value
         match = _NAMED.fullmatch(value.strip())
@@ -52,7 +52,7 @@ class ScopeText(_Scope):
             numbers = [float(part) for part in parts]
         except ValueError:
             return parts
-        # Geohashes may consist of digits alone.
+        # Geohashes may consist only of digits, so only four numbers are a box.
         return numbers if len(numbers) == 4 else parts
 
     def _file(self, path: Path, param: click.Parameter | None, ctx: click.Context | None) -> str:

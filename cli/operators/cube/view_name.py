@@ -51,7 +51,9 @@ def pinned(text: str) -> list[str] | Json:
 
 
 def _parts(text: str) -> tuple[list[str], str | None]:
-    """Return the dimensions of a view, and the text of its grain after ``at``."""
+    """Return the dimensions of a view, and the text of its grain after ``at``. The grain is None if the text has no
+    ``at``.
+    """
     found = _WITH_GRAIN.fullmatch(text)
     named, grain = (text, None) if found is None else (found[1], found[2].strip())
     return [] if named.strip() == "()" else divided(named, ","), grain

@@ -47,7 +47,7 @@ class FileColumns:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The distinct expressions and predicates of queries, by their SQL text."""
+    """The distinct expressions and predicates that queries need of each row, by their SQL text."""
 
     values: Mapping[str, DbscanExpression]
     times: Mapping[str, DbscanExpression]
@@ -72,8 +72,8 @@ class Asked:
         return [*self.values.values(), *self.times.values(), *self.keys.values()]
 
     def why_spark(self) -> str | None:
-        """Return why the columns need Spark: the first expression that Spark has to compute. Return None if they need
-        none.
+        """Return the reason why the columns need Spark, with the first expression that only Spark can compute. Return
+        None if they do not need Spark.
         """
         import pyarrow as pa
 

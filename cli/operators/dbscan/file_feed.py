@@ -85,7 +85,7 @@ def _tracks(queries: Sequence[FileQuery], lateness_us: int, points_max: int) -> 
         selection = selections.setdefault(query.where.text, f"s{len(selections)}")
         assert isinstance(track.wheres, dict)
         track.wheres[query.where.text] = selection
-        # If the time is the number of the row, rows are in order.
+        # If the time is the number of the row, rows arrive in order of time, and no lateness is needed.
         late_us = 0 if time == _BY_ROW else lateness_us
         fed = query.definition.query(
             query.id, query.id, track=track.name, time=time, selection=selection, lateness_us=late_us

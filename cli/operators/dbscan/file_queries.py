@@ -32,8 +32,9 @@ class FileQuery:
 
 
 def read_file_queries(path: Path, decoding: Decoding) -> list[FileQuery]:
-    """Return the queries of a file, which has any form of queries files. If eps or min_samples is a list, each
-    combination of values defines a query. Raise AscError if a query is refused, or an id occurs twice.
+    """Return the DBSCAN queries of a file. The file may have each form of a file of queries: TOML, JSON or NDJSON. If
+    eps or min_samples is a list, each combination of values defines a query. Raise AscError if a query is refused, or
+    an id occurs twice.
     """
     from asc.operators.dbscan.definition import combinations
     from asc.query_id import checked_id

@@ -34,8 +34,8 @@ _OTHER_FILES = 128
 
 
 class LabelFiles:
-    """The label files of queries, in one folder. A file gets its final name when it is complete. A file that cannot be
-    written is a CommandError, which names the file.
+    """The label files of queries, in one folder. A file gets its final name when it is complete. If a file cannot be
+    written, methods raise CommandError with the name of the file.
     """
 
     def __init__(self, folder: Path, queries: Iterable[str]) -> None:
@@ -74,7 +74,7 @@ class LabelFiles:
             with suppress(OSError):
                 writer.close()
         for name in self._names.values():
-            # Also the file of a writer that failed before its first row.
+            # A writer that failed before its first row may have left a file as well.
             with suppress(OSError):
                 unfinished(name).unlink(missing_ok=True)
 
@@ -120,7 +120,7 @@ def _open_at_once(files: int) -> None:
 
 @contextmanager
 def _naming(name: Path) -> Iterator[None]:
-    """Raise CommandError, which names the file, in place of an OSError."""
+    """Replace an OSError within the context by a CommandError with the name of the file."""
     try:
         yield
     except OSError as error:

@@ -58,7 +58,7 @@ class NumbersType(_Type):
             number = float(text)
         except ValueError:
             number = math.nan
-        # JSON has no other.
+        # Refuse infinity and NaN, because JSON cannot express them.
         if not math.isfinite(number):
             self.fail(f"{text!r} is no number: write one as 0.05, or several as 0.05,0.1", param, ctx)
         return int(text) if re.fullmatch(r"[0-9]{1,30}", text) else number

@@ -71,8 +71,8 @@ def run_queries(
     """Run DBSCAN queries over the rows of a file. Raise AscError if an input is refused.
 
     Spark is started if it has to compute an expression. ``labels``: a folder for files of labels. ``records``: a file
-    for the records of all windows. ``points_max``: the most points of a window. A file that cannot be written is an
-    AscError, which names the file; no part of it remains.
+    for the records of all windows. ``points_max``: the most points of a window. If a file cannot be written, raise
+    AscError with the name of the file; no part of the file remains.
     """
     for query in queries:
         definition = query.definition
