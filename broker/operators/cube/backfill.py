@@ -68,8 +68,8 @@ class CubeBackfill:
         lacks offsets.
 
         If a requested backfill is complete, the keeper records that it is no longer requested. ``source``: the offsets
-        of the topic, and those from which live batches read. Cost: proportional to the intervals of the cubes'
-        coverage.
+        that the topic still has, and the offsets from which live batches read. Cost: proportional to the intervals of
+        the cubes' coverage.
         """
         seam = seam_of(source)
         if not source.ends:

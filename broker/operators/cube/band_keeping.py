@@ -42,7 +42,7 @@ class BandKeeping:
         self._clean: dict[int, tuple[int | None, ...]] = {}
 
     def define(self, cube: CubeId, bands: Sequence[Band]) -> None:
-        """Let the panes of a cube age by these bands, finest first. Without bands, no pane ages any more.
+        """Let the panes of a cube age by these bands, finest first. If ``bands`` is empty, no pane ages.
 
         Stored bands with panes are kept. If a stored band with panes does not fit the wanted bands (see :func:`unfit`),
         the cube keeps its stored bands and no pane ages.

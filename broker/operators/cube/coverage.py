@@ -16,8 +16,8 @@ Interval = tuple[int, int]
 """A range of offsets: the first offset, and the offset after the last."""
 
 Intervals = tuple[Interval, ...]
-"""Disjoint, ascending intervals; a gap of at least one offset separates each two. An empty interval marks the offset at
-which coverage begins.
+"""Disjoint, ascending intervals, with at least one offset between each two. An empty interval marks the offset at which
+coverage begins.
 """
 
 Place = tuple[str, int]
@@ -48,8 +48,8 @@ class Coverage:
     """Sets of offsets by topic and partition.
 
     Immutable. A topic is identified by its id, not by its name. Cost: proportional to the intervals that an operation
-    touches, plus a copy of references to the others. A stream has one interval for each partition, and one more for
-    each pause, until :meth:`bounded` merges them.
+    touches, plus a copy of references to the other intervals. A stream has one interval for each partition, and one
+    more for each pause, until :meth:`bounded` merges them.
 
     >>> own = Coverage().with_all({("t", 0): [(0, 10)]}).with_all({("t", 0): [(10, 12)]})
     >>> own.of(("t", 0)), own.uncovered({("t", 0): (8, 15)})

@@ -59,8 +59,8 @@ class CubeState:
     cube's last batch. ``batch``: the commit of its last batch. ``parked``: the reason why the cube is parked; None if
     it is not. ``stopped``: the reason why the cube misses records until its next batch, such as a former park or a
     pause. ``windows``: the progress of its windows; None if it writes none. ``apart``: the pieces of late records that
-    are stored separately. ``is_wanted``: whether a backfill was requested, and is not complete. ``views``: the views of
-    its lattice that are materialised beside the base cuboid. ``bands``: the bands of older panes, finest first, each
+    are stored separately. ``is_wanted``: whether a backfill was requested, and is not complete. ``views``: the
+    materialised views of its lattice, without the base view. ``bands``: the bands of older panes, finest first, each
     with its pieces; the base pieces of these panes are deleted. ``kept_from``: the first pane that is not deleted for
     its age; None if none is. ``shards``: the shards into which new pieces of large panes are divided. Older pieces may
     be divided into other shards.
@@ -105,7 +105,9 @@ class CubeState:
 
     @property
     def cells(self) -> int:
-        """Return the number of cells in the pieces of the base cuboid and of bands, without views."""
+        """Return the number of cells in the pieces of the base cuboid, of separate late records and of bands, without
+        views.
+        """
         return self.panes.cells + self.apart.cells + sum(band.panes.cells for band in self.bands)
 
     @property

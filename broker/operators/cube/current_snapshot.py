@@ -85,7 +85,9 @@ class CurrentSnapshot:
         cubes: Mapping[CubeId, CubeState],
         clocks: Mapping[str, Clock] | None = None,
     ) -> None:
-        """Replace the current snapshot after a transaction. ``clocks``: by default those of the current snapshot."""
+        """Replace the current snapshot after a transaction. ``clocks``: the clock by time expression; None keeps the
+        clocks of the current snapshot.
+        """
         numbers, own = {"commit": commit, "batch": batch}, self.now.clocks if clocks is None else clocks
         found = Snapshot(numbers, marks, self._lateness_us, cubes, clocks=own, store=self._store, reader=self._reader)
         self.now.precede(found)

@@ -102,9 +102,10 @@ class Keeper:
         """Return the keeper of the cubes in a file. If the file is missing, copy the file of the former leader, or
         create an empty one. Raise CubeStoreError if the file cannot be used.
 
-        ``schema``, ``time_zone``: those of the stream's records. ``lateness_s``: the stream's allowed lateness in
-        seconds. ``read_to``: the offsets up to which the stream has committed batches. A cube that ends before these
-        offsets lacks records, because the file was restored from an older copy.
+        ``schema``: the schema of the stream's records. ``time_zone``: the time zone of literals and of times without a
+        zone. ``lateness_s``: the stream's allowed lateness in seconds. ``read_to``: the offsets up to which the stream
+        has committed batches. A cube that ends before these offsets lacks records, because the file was restored from
+        an older copy.
         """
         lateness_us = round(lateness_s * 1_000_000)
         copy_former(path)

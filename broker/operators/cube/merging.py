@@ -108,7 +108,7 @@ class PaneMerger:
         numbers: Iterator[int],
         threads: Executor | None = None,
     ) -> None:
-        """Set limits and sources. ``read`` returns the cells of a piece, ``read_all`` those of several pieces.
+        """Set limits and sources. ``read`` returns the cells of a piece, and ``read_all`` the cells of several pieces.
 
         ``numbers``: the numbers of new pieces. ``threads``: the threads that merge the pieces of shards; None merges
         them in the calling thread.

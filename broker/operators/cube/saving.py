@@ -45,7 +45,9 @@ class SavedCubes:
     """
 
     def __init__(self, store: Store, schema: Schema, time_zone: str, lateness_us: int) -> None:
-        """Set the store that is read and written. ``schema`` and ``time_zone``: those of the stream's records."""
+        """Set the store that is read and written. ``schema``: the schema of the stream's records. ``time_zone``: the
+        time zone of literals and of times without a zone. ``lateness_us``: the allowed lateness in microseconds.
+        """
         self._store = store
         self._schema = schema
         self._time_zone = time_zone
