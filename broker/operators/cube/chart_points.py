@@ -1,4 +1,4 @@
-"""The points of the chart of a cube's page."""
+"""The points of the chart on a cube's console page: intervals of panes, each of which the chart draws as one value."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Coverage:
     intervals: Mapping[Place, Intervals] = field(default_factory=lambda: MappingProxyType({}))
 
     def of(self, place: Place) -> Intervals:
-        """Return the intervals of a partition."""
+        """Return the covered intervals of offsets of a partition, in ascending order."""
         return self.intervals.get(place, ())
 
     def end(self, place: Place) -> int | None:
@@ -90,7 +90,7 @@ class Coverage:
         )
 
     def with_all(self, added: Mapping[Place, Sequence[Interval]]) -> Coverage:
-        """Return the coverage with additional intervals, by partition."""
+        """Return the coverage with the intervals ``added``, by partition. Touching intervals become one interval."""
         own = {place: _with(self.of(place), several) for place, several in added.items()}
         return Coverage(MappingProxyType({**self.intervals, **own}))
 

@@ -125,12 +125,12 @@ class CubeState:
 
     @property
     def view_bytes(self) -> int:
-        """Return the bytes of the pieces of views."""
+        """Return the stored bytes of the pieces of all materialised views."""
         return sum(view.panes.size_bytes for view in self.views)
 
     @property
     def view_cells(self) -> int:
-        """Return the number of cells in the pieces of views."""
+        """Return the number of cells in the pieces of all materialised views."""
         return sum(view.panes.cells for view in self.views)
 
     @property

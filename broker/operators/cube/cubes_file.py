@@ -150,7 +150,7 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _former(path: Path) -> Path | None:
-    """Return the file of the last former leader. Return None if there is none."""
+    """Return the path of the file of cubes that the last former leader wrote. Return None if there is no such file."""
     number = _number(path)
     found = max((each for each in _numbers(path.parent) if each < number), default=None) if number else None
     return None if found is None else path.with_name(_name(found))

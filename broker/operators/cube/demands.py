@@ -56,7 +56,9 @@ class Demands:
         return self._now_s()
 
     def lattice(self, state: CubeState) -> Lattice:
-        """Return the lattice of a cube. It is computed once."""
+        """Return the lattice of a cube: all views that the cube could store. The lattice is computed once and
+        cached.
+        """
         found = self._lattices.get(state.number)
         if found is None:
             grain_s = state.grain_us // 1_000_000
@@ -86,7 +88,9 @@ class Demands:
                     self._pending[key] = questions + 1, read + panes
 
     def of(self, state: CubeState) -> Demand:
-        """Return the demand for the views of a cube, with all questions so far. Raise CubeStoreError."""
+        """Return the demand for the views of a cube, which includes all questions so far. Raise CubeStoreError if the
+        stored demand cannot be read.
+        """
         with self._adding:
             self._add({state.number: state})
             return self._demand(state).at(self._now_s())

@@ -190,7 +190,7 @@ class CubeFolder:
 
     @property
     def watermarks_us(self) -> Mapping[str, int]:
-        """Return the watermark of each time expression of cubes, in microseconds."""
+        """Return the watermark by time expression of the stream's cubes, in microseconds since the epoch."""
         keeper = self._keeper
         if keeper is None:
             return {}
@@ -567,7 +567,9 @@ def _unseen(path: Path, error: OSError) -> CubeStoreError:
 
 
 def cube_of(query: FoldDestination) -> CubeId:
-    """Return the identity of the cube of a query in a plan."""
+    """Return the identity of the cube of a planned query: the query's id, and the generation in the query's
+    definition.
+    """
     return CubeId(query.id, str(query.definition["generation"]))
 
 

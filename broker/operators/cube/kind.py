@@ -131,7 +131,9 @@ class CubeKind:
         return CubeFold()
 
     def folder(self, stream: FoldContext) -> Folder:
-        """Return the folder of the cubes of a stream."""
+        """Return the folder of a stream's cubes, which commits the cells of batches. ``stream``: the parts of the
+        stream that the folder needs.
+        """
         from broker.operators.cube.folder import CubeFolder
 
         return CubeFolder(stream)

@@ -48,7 +48,9 @@ class LateWindows:
         return None
 
     def newest(self, window: int) -> int:
-        """Return the number of the last change of a window."""
+        """Return the row number of the last batch change that affects a window. ``window``: the number of the
+        window.
+        """
         return self._own.newest(window)
 
     def changes(self, first: int, last: int) -> list[LateChange]:

@@ -44,7 +44,9 @@ class Wanted:
     points_most: int = 240
 
     def axes(self, definition: CubeDefinition) -> Axes:
-        """Return the axes of rows and columns. Raise CubeError if the names are not valid axes."""
+        """Return the dimensions of rows and columns of the table. Raise CubeError if the names are not valid axes of
+        the cube.
+        """
         return Axes.of(self.down, self.across, definition.dimensions)
 
     def question(self, definition: CubeDefinition) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class LookupStore:
             self._read({name: written})
 
     def close(self) -> None:
-        """Stop following the topics."""
+        """Close the Kafka consumer with which the topics of look-ups are followed."""
         with self._lock:
             self._close_consumer()
 
@@ -179,7 +179,9 @@ class LookupStore:
             self._publish()
 
     def _ends(self) -> dict[str, int]:
-        """Return the present end of each topic, by the name of its look-up."""
+        """Return the present end offset of each look-up's topic, by the name of the look-up. Raise KafkaError if a
+        topic has no leader.
+        """
         from kafka import TopicPartition
 
         partitions = {TopicPartition(LOOKUP_TOPIC + name, 0): name for name in self._logs}
@@ -283,7 +285,7 @@ class LookupStore:
 
 
 def no_lookup(name: str, lookups: Lookups) -> NotThereError:
-    """Return the error for a look-up that does not exist."""
+    """Return the error for a look-up that does not exist. The error names the look-ups ``lookups`` that do exist."""
     shown = ", ".join(list(lookups)[:20]) or "none"
     return NotThereError("look-up", name[:100], f"is not there: there are {shown}")
 

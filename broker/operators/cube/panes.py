@@ -144,16 +144,18 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
 
     @property
     def first(self) -> int | None:
-        """Return the first pane. Return None if there is none."""
+        """Return the number of the oldest closed pane. Return None if no pane is closed."""
         return self.leaves[0].first if self.leaves else None
 
     @property
     def newest(self) -> tuple[StoredPiece, ...]:
-        """Return the pieces of the last pane. Return none if there is no pane."""
+        """Return the pieces of the newest closed pane. Return an empty tuple if no pane is closed."""
         return list(self.leaves[-1].panes.values())[-1] if self.leaves else ()
 
     def kept_from(self, pane: int) -> ClosedPanes:
-        """Return the panes from ``pane`` on. Cost: proportional to the leaf of the pane."""
+        """Return the closed panes without those before the pane number ``pane``. Cost: proportional to the size of a
+        leaf.
+        """
         if not self.leaves:
             return self
         place = self._place(pane)
@@ -197,11 +199,11 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
 
     @cached_property
     def sums(self) -> list[int]:
-        """Return the number of cells before each leaf."""
+        """Return the prefix sums of cells by leaf: the number of cells in all leaves before each leaf."""
         return list(accumulate((leaf.sums[1][-1] for leaf in self.leaves), initial=0))
 
     def _place(self, pane: int) -> int:
-        """Return the index of the leaf that has a pane, or into which the pane would be inserted."""
+        """Return the index of the leaf that contains the pane ``pane``, or into which this pane would be inserted."""
         return max(0, bisect_right(self.blocks, _block(pane)) - 1)
 
 
@@ -291,7 +293,7 @@ class Panes:
         return self.changed(panes, None) if panes else self
 
     def kept_from(self, pane: int) -> Panes:
-        """Return the panes from ``pane`` on."""
+        """Return the open and closed panes without those before the pane number ``pane``."""
         closed = self.closed.kept_from(pane)
         opened = MappingProxyType({each: own for each, own in self.open.items() if each >= pane})
         cells, size_bytes = self.cells, self.size_bytes

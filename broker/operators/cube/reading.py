@@ -114,7 +114,7 @@ class PieceReader:
                 self.size_bytes -= freed_bytes
 
     def forget(self, number: int) -> None:
-        """Remove the cells of a piece from the cache."""
+        """Remove the cells of the piece ``number`` from the cache, because a commit has deleted the piece."""
         with self._lock:
             former = self._kept.pop((number,), None)
             self.size_bytes -= 0 if former is None else former[1]

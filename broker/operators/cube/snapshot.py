@@ -122,7 +122,7 @@ class Snapshot:
         return None if open_from is None else (open_from + 1) * state.grain_us + self.lateness_us
 
     def is_whole(self, state: CubeState) -> bool:
-        """Return whether a cube misses no record: it has no gap."""
+        """Return whether a cube has no gap, so that it lacks no record at any time."""
         return next(self.all_gaps(state), None) is None
 
     def all_gaps(self, state: CubeState) -> Iterator[Gap]:

@@ -41,14 +41,18 @@ class StepCells:
         self._count = 0
 
     def pieces(self, pieces: Sequence[StoredPiece]) -> list[Cells]:
-        """Return the cells of each piece."""
+        """Return the cells of each of the pieces ``pieces``, in their order. Stored pieces are read; new ones are in
+        memory.
+        """
         missing = [own for own in pieces if own.number not in self._fresh and own.number not in self._written]
         read = self._read(self._layout, missing, is_kept=self._is_kept) if missing else []
         found = {own.number: cells for own, cells in zip(missing, read, strict=True)}
         return [found[own.number] if own.number in found else self._new(own.number) for own in pieces]
 
     def run(self, pieces: Sequence[StoredPiece]) -> Cells:
-        """Return the cells of several pieces, concatenated."""
+        """Return the cells of several pieces, concatenated in the order of the pieces. The result is cached for the
+        next views.
+        """
         numbers = tuple(own.number for own in pieces)
         cells = self._runs.get(numbers)
         if cells is None:

@@ -51,8 +51,8 @@ def _first(state: CubeState, asked: Asked, open_from: int | None) -> int | None:
 
 
 def _last(state: CubeState, asked: Asked) -> int | None:
-    """Return the last stored pane for a live question. Return None for other questions, because their interval ends
-    with the closed panes.
+    """Return the newest stored pane of a cube for a live question. Return None for other questions, because their
+    interval ends with the closed panes.
     """
     if not asked.is_live:
         return None

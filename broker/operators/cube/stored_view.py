@@ -10,7 +10,7 @@ from asc.operators.cube.view import View
 from broker.operators.cube.panes import ClosedPanes, Panes, Pieces, StoredPiece
 
 Role = Literal["band", "pinned", "chosen"]
-"""The reason why a view is stored."""
+"""The reason why a view is stored: as a band of older panes, by the cube's definition, or by the optimiser's choice."""
 ROLES: tuple[Role, ...] = ("pinned", "chosen", "band")
 
 
@@ -38,14 +38,17 @@ class StoredView:
     def of(
         number: int, view: View, role: Role, pieces: Iterable[StoredPiece] = (), filled_to: int | None = None
     ) -> StoredView:
-        """Return a view with its pieces."""
+        """Return a stored view with the pieces ``pieces``. ``number``: the number of its row. ``role``: the reason why
+        the view is stored. ``filled_to``: the pane of the view before which it is complete; None if it is not filled
+        yet.
+        """
         held = list(pieces)
         end = max((piece.pane for piece in held), default=0) + 1
         return StoredView(number, view, role, Panes.of(held, end), filled_to)
 
     @property
     def closed(self) -> ClosedPanes:
-        """Return the pieces by pane."""
+        """Return the pieces of the view by the number of the view's pane. All panes of a view are closed."""
         return self.panes.closed
 
     @property
@@ -72,7 +75,7 @@ class StoredView:
         return self if following is None or following >= first else replace(self, panes=self.panes.kept_from(first))
 
     def emptied(self) -> StoredView:
-        """Return the view without pieces, not filled yet."""
+        """Return the view without pieces, marked as not filled yet, so that it is filled again."""
         return replace(self, panes=Panes.none(), filled_to=None)
 
     def has(self, piece: int) -> bool:

@@ -99,7 +99,8 @@ class WindowState:
 
     @staticmethod
     def beginning(topic: str, output: Output, open_from: int | None, *, is_new: bool) -> WindowState:
-        """Return the state before the first window.
+        """Return the state of a cube that has not written a window yet. ``open_from``: the first open pane; None if no
+        pane is closed. ``is_new``: whether the cube has no pieces.
 
         If the cube already has pieces, its first window is the first one that ends after its watermark.
         """
@@ -153,7 +154,9 @@ class WindowState:
         return self.output.sliding.panes(min(windows))[0]
 
     def touched(self) -> WindowState:
-        """Return the state after the commit of a batch without late records."""
+        """Return the state after the commit of a batch without late records for written windows. Revisions that are
+        left become due.
+        """
         is_same = not self.is_behind and self.is_due >= bool(self.changes)
         return self if is_same else replace(self, is_due=self.is_due or bool(self.changes), is_behind=False)
 
@@ -213,7 +216,7 @@ class WindowState:
         return replace(self, changes=kept, position=at, revisions=self.revisions + _first_ones(raised))
 
     def newest(self, window: int) -> int:
-        """Return the number of the last change of a window."""
+        """Return the row number of the last change that affects a window. ``window``: the number of the window."""
         return max(own.number for own in self.changes if own.first <= window < own.end)
 
     def revised(self, position: Position, raised: Mapping[Unit, int]) -> WindowState:
