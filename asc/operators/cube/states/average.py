@@ -18,7 +18,7 @@ _EXACT = 2**53
 _QUOTIENT = Context(prec=_DIGITS + 1, rounding=ROUND_HALF_UP)
 """The precision to which Spark divides decimals before it rounds the quotient to the scale of the average."""
 _WIDE = Context(prec=100)
-"""A precision beyond the number of digits of any sum."""
+"""The precision for sums: more digits than any sum has, so that scaling a sum does not round it."""
 
 
 def average_type(data_type: pa.DataType) -> pa.DataType:

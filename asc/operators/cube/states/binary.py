@@ -1,4 +1,4 @@
-"""States of variable size: Arrow arrays of BINARY, as the arrays that kernels read and write."""
+"""Arrow arrays of BINARY that contain states of variable size, and their memory as kernels read and write it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from asc.frozen import frozen
 from asc.operators.cube.states.stored import Stored
 
 _STATE_BYTES_MAX = 2**31 - 1
-"""The most bytes that the states of one Arrow array have together."""
+"""The largest number of bytes of one Arrow array of states: its offsets are int32."""
 
 
 def content_of(array: pa.Array) -> npt.NDArray[np.uint8]:
@@ -23,7 +23,9 @@ def content_of(array: pa.Array) -> npt.NDArray[np.uint8]:
 
 
 def offsets_of(array: pa.Array) -> npt.NDArray[np.int32]:
-    """Return int32[n + 1]: the place of each value of an array of texts or BINARY in its content."""
+    """Return int32[n + 1]: the position at which each text or BINARY value begins in :func:`content_of`, and the end of
+    the last one.
+    """
     offsets = array.buffers()[1]
     if offsets is None or not len(array):
         return frozen(np.zeros(len(array) + 1, dtype=np.int32))
@@ -36,14 +38,17 @@ def stored_of(states: pa.Array) -> Stored:
 
 
 def check_total(total: int, subject: str) -> None:
-    """Raise CubeError if states have more bytes together than one Arrow array holds."""
+    """Raise CubeError if the states have more than _STATE_BYTES_MAX bytes together, because one Arrow array cannot
+    store them.
+    """
     if total > _STATE_BYTES_MAX:
         raise CubeError(subject, total, f"group by fewer values: at most {_STATE_BYTES_MAX:,}")
 
 
 def binaries(sizes: npt.NDArray[np.int64], subject: str) -> tuple[pa.Array, Stored]:
-    """Return an array of BINARY, and its memory, which is to be written. ``sizes`` int64[n]: the bytes of each value; a
-    value without bytes is NULL. ``subject``: the subject of the error if there are too many bytes.
+    """Return an array of BINARY values, and its memory, into which the caller writes the values. ``sizes`` int64[n]:
+    the number of bytes of each value; a value without bytes is NULL. ``subject``: the subject of the error if there are
+    too many bytes.
     """
     total = int(sizes.sum())
     check_total(total, subject)

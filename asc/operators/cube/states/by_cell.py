@@ -1,4 +1,4 @@
-"""Values in the order of their cells, so that a sketch takes the values of a cell as one slice."""
+"""Sorting of values and states by cell, so that a sketch reads the values of a cell as one slice."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Bounds = npt.NDArray[np.int64]
 
 
 def sorted_by_cell(values: Values, rows: Rows, cells: Places, count: int) -> tuple[npt.NDArray[Any], Bounds]:
-    """Return the values of ``rows`` that are not NULL, sorted by cell, and int64[count + 1], the first value of each
-    cell. Values of one cell stay in the order of the rows. Cost: a stable counting sort, two passes.
+    """Return the values of ``rows`` that are not NULL, sorted by cell, and int64[count + 1], the position of each
+    cell's first value. Values of one cell keep the order of the rows. Cost: a stable counting sort, two passes.
     """
     bounds = np.zeros(count + 1, dtype=np.int64)
     count_by_cell(values.nulls, rows, cells, bounds)
@@ -27,8 +27,8 @@ def sorted_by_cell(values: Values, rows: Rows, cells: Places, count: int) -> tup
 
 
 def numbered_by_cell(cells: Places, count: int) -> tuple[Rows, Bounds]:
-    """Return the indices of states, sorted by cell, and int64[count + 1], the first state of each cell. States of one
-    cell stay in order.
+    """Return the indices of states, sorted by cell, and int64[count + 1], the position of each cell's first state.
+    States of one cell keep their order.
     """
     bounds = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(cells, minlength=count), out=bounds[1:])

@@ -11,9 +11,11 @@ Array = Any
 
 @compiled
 def count_by_cell(nulls: Array, rows: Array, cells: Array, counts: Array) -> None:
-    """Add the number of values of each cell that are not NULL to the element of ``counts`` after the cell's own.
+    """Count the values of each cell that are not NULL. The count of cell c is added to ``counts[c + 1]``, so that a
+    cumulative sum gives the position of each cell's first value.
 
-    ``nulls`` bool: which values are NULL; empty if none is. ``rows``: the index of each value. ``cells``: its cell.
+    ``nulls`` bool: whether each value is NULL; empty if no value is NULL. ``rows``: the index of each value. ``cells``:
+    the cell of each value.
     """
     for i in range(rows.size):
         if not nulls.size or not nulls[rows[i]]:
@@ -22,8 +24,8 @@ def count_by_cell(nulls: Array, rows: Array, cells: Array, counts: Array) -> Non
 
 @compiled
 def place_by_cell(values: Array, nulls: Array, rows: Array, cells: Array, places: Array, out: Array) -> None:  # noqa: PLR0917
-    """Write the values that are not NULL to ``out``, sorted by cell. ``places`` int64[cells]: the place of the first
-    value of each cell, which is moved on.
+    """Write the values that are not NULL to ``out``, sorted by cell. ``places`` int64[cells]: the position for the next
+    value of each cell in ``out``, initially for its first value.
     """
     for i in range(rows.size):
         row = rows[i]

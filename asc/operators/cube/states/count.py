@@ -17,7 +17,7 @@ class Count(State):
     type = pa.int64()
 
     def values(self, column: pa.Array) -> Values:
-        """Return the mask of the NULL values, without the values."""
+        """Return the mask of the NULL values. The values themselves are not needed for a count."""
         return Values(np.zeros(0, dtype=np.int64), nulls_of(column))
 
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:

@@ -30,19 +30,22 @@ from asc.operators.cube.states.state import Places, Rows, State, Values
 from asc.operators.cube.states.stored import Stored
 
 LG_K = 12
-"""The binary logarithm of the number of registers, by default: the estimate is within 3.2 % at two sigma."""
+"""The default binary logarithm of the number of registers. With it, the estimate is within 3.2 % of the number of
+values at two sigma.
+"""
 LG_K_LEAST, LG_K_MOST = 8, 16
 
 
 class Distinct(State):
     """A HyperLogLog sketch of the values that are not NULL. Two states of one set of values have equal bytes.
 
-    The state is a sketch of Apache DataSketches, compact HLL_4, see :mod:`asc.operators.cube.states.distinct_kernels`.
-    It depends on the set of values alone, and so does the estimate: no split and no order changes it.
+    The state has the form compact HLL_4 of Apache DataSketches, see :mod:`asc.operators.cube.states.distinct_kernels`.
+    The state and its estimate depend only on the set of values, not on the order or the division of the records.
 
     Integers, dates, booleans, and timestamps in microseconds are hashed as BIGINT. FLOAT and DOUBLE are hashed as
-    DOUBLE, with one zero and one NaN. Texts and BINARY are hashed as their bytes, decimals as their unscaled value of
-    128 bits. Spark's ``hll_sketch_agg`` hashes INT, BIGINT, STRING and BINARY alike, but ignores empty values.
+    DOUBLE; -0.0 is hashed as 0.0, and every NaN as the same NaN. Texts and BINARY are hashed as their bytes, decimals
+    as their unscaled value of 128 bits. Spark's ``hll_sketch_agg`` computes the same hashes of INT, BIGINT, STRING and
+    BINARY, but ignores empty values.
     """
 
     storage = pa.binary()
@@ -54,7 +57,9 @@ class Distinct(State):
         self.type = pa.binary()
 
     def values(self, column: pa.Array) -> Values:
-        """Return the coupon of each value: a hash of 32 bits."""
+        """Return the coupon of each value: an integer of 32 bits from a hash, which
+        :mod:`asc.operators.cube.states.hash_kernels` describes.
+        """
         coupons = np.zeros(len(column), dtype=np.uint32)
         if len(column):
             _hash(column, coupons)
@@ -77,8 +82,8 @@ class Distinct(State):
         return self._written(collected, work)
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
-        """Return the sketches of the united sets by cell. Raise CubeError if a state is damaged, or has another
-        ``lg_k``.
+        """Return by cell the sketch of the union of the cell's sets of values. Raise CubeError if a state is damaged,
+        or has another ``lg_k``.
         """
         work = self._work()
         stored = self._checked(states, work)
@@ -91,8 +96,8 @@ class Distinct(State):
         return states
 
     def check_states(self, states: pa.Array) -> None:
-        """Raise CubeError if a state is damaged, or has another ``lg_k``. Only checked states are given to the
-        library.
+        """Raise CubeError if a state is damaged, or has another ``lg_k``. The library could write beyond its memory
+        when it reads a damaged state.
         """
         self._checked(states, self._work())
 
@@ -120,7 +125,7 @@ class Distinct(State):
     def _collected(
         self, starts: npt.NDArray[np.int64], dense: npt.NDArray[np.int64], coupons: int, rows: int
     ) -> Collected:
-        # A kernel that needs no registers refers to the first row all the same.
+        # The array has at least one row, because kernels refer to the first row even if no cell needs registers.
         registers = np.zeros((max(rows, 1), 1 << self.lg_k), dtype=np.uint8)
         counts = np.zeros(len(starts), dtype=np.int64)
         return Collected(counts, frozen(starts), np.empty(coupons, dtype=np.uint32), frozen(dense), registers)
@@ -146,7 +151,7 @@ class Distinct(State):
 
 
 def _hash(column: pa.Array, coupons: npt.NDArray[np.uint32]) -> None:
-    """Write the coupons of some values. The coupons under NULL are arbitrary."""
+    """Write the coupon of each value to ``coupons``. The coupons of NULL values are arbitrary."""
     kind, types = column.type, pa.types
     if types.is_string(kind) or types.is_binary(kind):
         coupons_of_bytes(content_of(column), offsets_of(column), coupons)

@@ -13,18 +13,20 @@ from asc.operators.cube.states.memory import stored
 from asc.operators.cube.states.sketch_library import library
 
 TYPE = bounded_type(pa.int64())
-"""The type of the answer: whole numbers, as Spark's ``hll_sketch_estimate`` rounds them."""
+"""The type of the answer: the estimate and its bounds are integers, because Spark's ``hll_sketch_estimate``
+rounds too.
+"""
 SIGMAS = 2
 CONFIDENCE = 0.9545
 """The share of sketches whose bounds at two sigma contain the number of different values."""
 
 
 def estimates(state: Distinct, states: pa.Array) -> pa.Array:
-    """Return the number of different values of each cell, with the bounds of the library at two sigma. Of no value
-    there are 0.
+    """Return the number of different values of each cell, with the library's bounds at two sigma. A cell without values
+    has 0.
 
-    A state has one form for one set of values, and is marked as united. So the library's estimate is the one that any
-    union of its parts has.
+    Every state has the flag "out of order", as a union has. So the library's estimate depends only on the registers,
+    and is the same for any division of the records.
     """
     state.check_states(states)
     read = library().hll_sketch.deserialize
@@ -34,7 +36,8 @@ def estimates(state: Distinct, states: pa.Array) -> pa.Array:
             sketch = read(content)
             estimate = math.floor(sketch.get_estimate() + 0.5)
             numbers[0, place] = estimate
-            # The number is whole, so that these are the same bounds.
+            # The number of different values is an integer, so that rounding the bounds inwards excludes no possible
+            # number.
             numbers[1, place] = min(math.ceil(sketch.get_lower_bound(SIGMAS)), estimate)
             numbers[2, place] = max(math.floor(sketch.get_upper_bound(SIGMAS)), estimate)
     sides = [stored(pa.int64(), np.ascontiguousarray(side)) for side in numbers]

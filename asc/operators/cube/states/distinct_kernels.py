@@ -1,11 +1,13 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Compiled loops that fold, merge, check and write HyperLogLog sketches.
 
-A stored sketch has the compact form HLL_4 of Apache DataSketches, and only one form for one set of coupons. Up to
-three quarters of 2**(lg_k - 3) coupons are stored as they are, ascending: a LIST of fewer than 8, else a SET. Of more
-coupons, a sketch has 2**lg_k registers of four bits: the largest value of the register's coupons, above the least value
-of all registers. A value that does not fit is 15, and follows in a list of exceptions, ascending by register. The flag
-"out of order" makes the library estimate from the registers alone.
+A stored sketch has the compact form HLL_4 of Apache DataSketches. A set of coupons has exactly one stored form.
+
+Up to three quarters of 2**(lg_k - 3) coupons are stored as integers, ascending: fewer than 8 in the form LIST, others
+in the form SET. With more coupons, a sketch has 2**lg_k registers of four bits. A register contains the largest value
+of its coupons, minus the least value of all registers. If this difference is 15 or more, the register contains 15, and
+its coupon follows in a list of exceptions, ascending by register. The flag "out of order" makes the library estimate
+from the registers alone.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ SOUND, DAMAGED, OTHER = 0, 1, 2
 """The results of :func:`check`: all sketches are sound; one is damaged; one has another ``lg_k``."""
 
 LIST_BYTES, SET_BYTES, DENSE_BYTES = 8, 12, 40
-"""The bytes before the coupons or registers of a stored sketch."""
+"""The number of bytes before the coupons of the forms LIST and SET, and before the registers of a dense sketch."""
 _LIST_WORDS, _SET_WORDS, _DENSE_WORDS = 2, 3, 10
 _VERSION, _FAMILY = 1, 7
 _LIST, _SET, _DENSE = 0, 1, 2
@@ -35,15 +37,15 @@ _EXCEPTION = 15
 _VALUE_MOST = 63
 _LOW = 2**SLOT_BITS - 1
 _FINE = 32
-"""The least value of a register that counts in the second of the two sums of 2**-value."""
+"""The least value of a register that the library counts in the second of its two sums of 2**-value."""
 
 
 class Collected(NamedTuple):
     """The coupons or registers of cells.
 
-    ``counts`` int64[cells]: the number of coupons, -1 for a cell with registers. ``starts`` int64[cells]: the place of
-    the first coupon. ``coupons`` uint32. ``dense`` int64[cells]: the row of ``registers`` that a cell may use, -1 if it
-    cannot need one. ``registers`` uint8[n, 2**lg_k].
+    ``counts`` int64[cells]: the number of coupons, -1 for a cell with registers. ``starts`` int64[cells]: the index of
+    the cell's first coupon in ``coupons``. ``coupons`` uint32. ``dense`` int64[cells]: the row of ``registers`` that a
+    cell may use, -1 if it has too few coupons to need registers. ``registers`` uint8[n, 2**lg_k].
     """
 
     counts: Array
@@ -54,10 +56,10 @@ class Collected(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Memory for one cell. ``table`` uint32: zeros, a hash table of coupons with a power of two of slots. ``used``
-    int64: the slots in use. ``written`` uint8: the bytes before the registers of a sketch. ``counts`` int64[64]: the
-    number of registers of each value. ``pairs`` int64[256]: the number of bytes of each value. ``sums`` float64[2] and
-    ``sum_bytes`` uint8[16]: the same memory.
+    """Working memory for one cell. ``table`` uint32: a hash table of coupons, initially zeros; its number of slots is a
+    power of two. ``used`` int64: the slots in use. ``written`` uint8: the head of a sketch, which :func:`check`
+    compares. ``counts`` int64[64]: the number of registers with each value. ``pairs`` int64[256]: the number of bytes
+    with each value; a byte has two registers. ``sums`` float64[2] and ``sum_bytes`` uint8[16]: the same memory.
     """
 
     table: Array
@@ -71,13 +73,13 @@ class Work(NamedTuple):
 
 @inlined
 def _coupon_bound(lg_k: int) -> Any:
-    """Return the most coupons of a sketch without registers."""
+    """Return the largest number of coupons of a sketch without registers."""
     return 3 << (lg_k - 5)
 
 
 @inlined
 def _integer(content: Array, place: int) -> Any:
-    """Return four bytes as an integer without sign."""
+    """Return four bytes as an unsigned integer, the lowest byte first."""
     low = np.int64(content[place]) | (np.int64(content[place + 1]) << 8)
     return low | (np.int64(content[place + 2]) << 16) | (np.int64(content[place + 3]) << 24)
 
@@ -90,16 +92,18 @@ def _write_integer(content: Array, place: int, number: int) -> None:
 
 @inlined
 def _raise_register(registers: Array, coupon: int) -> None:
-    """Raise the register of a coupon to the value of the coupon, if it is less."""
+    """Raise the register of a coupon to the value of the coupon, if the register is less."""
     slot, value = (coupon & _LOW) & (registers.size - 1), coupon >> SLOT_BITS
     registers[slot] = max(registers[slot], value)
 
 
 @inlined
 def _insert(work: Work, count: int, coupon: int) -> Any:
-    """Insert a coupon into the hash table, and return the number of its coupons. ``count``: the number before."""
+    """Insert a coupon into the hash table, and return the number of coupons in it. ``count``: the number before the
+    call.
+    """
     mask = work.table.size - 1
-    # The least bits of a coupon are those of a hash; the value above them alone is not evenly distributed.
+    # The low bits of a coupon come from a hash and are evenly distributed; the bits of its value are not.
     place = coupon & mask
     while work.table[place] != 0:
         if work.table[place] == coupon:
@@ -120,7 +124,7 @@ def _to_registers(work: Work, count: int, registers: Array) -> None:
 
 @inlined
 def _added(work: Work, count: int, coupon: int, bound: int, registers: Array) -> Any:
-    """Add a coupon to a cell, and return its number of coupons, or -1 if it has registers from now on."""
+    """Add a coupon to a cell, and return the cell's number of coupons, or -1 if the cell now has registers."""
     if count < 0:
         _raise_register(registers, coupon)
         return count
@@ -162,8 +166,8 @@ def _finish(work: Work, count: int, cell: int, collected: Collected) -> None:
 
 @compiled
 def collect_values(coupons: Array, bounds: Array, lg_k: int, work: Work, collected: Collected) -> None:
-    """Collect the coupons of each cell from those of its values. ``bounds`` int64[cells + 1]: the places of a cell's
-    coupons in ``coupons``.
+    """Collect the coupons or registers of each cell from the coupons of its values. ``bounds`` int64[cells + 1]: the
+    coupons of cell c are ``coupons[bounds[c]:bounds[c + 1]]``.
     """
     bound = _coupon_bound(lg_k)
     for cell in range(bounds.size - 1):
@@ -176,10 +180,12 @@ def collect_values(coupons: Array, bounds: Array, lg_k: int, work: Work, collect
 
 @compiled
 def plan_merge(stored: Stored, order: Array, bounds: Array, lg_k: int, starts: Array, dense: Array) -> Any:
-    """Plan the merge of sketches. Write the place of the first coupon of each cell to ``starts``. Write the row of its
-    registers to ``dense``, -1 if it cannot need any. Return the number of coupons and the number of rows.
+    """Plan the memory for a merge of sketches. Write the index of each cell's first coupon to ``starts``. Write the row
+    of its registers to ``dense``, -1 if it has too few coupons to need registers. Return the number of coupons and the
+    number of rows.
 
-    ``order``: the indices of the sketches, sorted by cell. ``bounds``: the places of a cell's sketches in ``order``.
+    ``order``: the indices of the sketches, sorted by cell. ``bounds`` int64[cells + 1]: the sketches of cell c are
+    ``order[bounds[c]:bounds[c + 1]]``.
     """
     bound = _coupon_bound(lg_k)
     total, rows = 0, 0
@@ -199,7 +205,7 @@ def plan_merge(stored: Stored, order: Array, bounds: Array, lg_k: int, starts: A
 
 @compiled
 def collect_sketches(stored: Stored, order: Array, bounds: Array, lg_k: int, work: Work, collected: Collected) -> None:
-    """Collect the coupons or registers of each cell from those of its sketches, which are sound."""
+    """Collect the coupons or registers of each cell from its sketches, which :func:`check` found sound."""
     bound = _coupon_bound(lg_k)
     for cell in range(bounds.size - 1):
         count = 0
@@ -221,13 +227,13 @@ def collect_sketches(stored: Stored, order: Array, bounds: Array, lg_k: int, wor
 
 @inlined
 def _read_registers(content: Array, place: int, stop: int, registers: Array) -> None:
-    """Raise registers to those of a sound sketch."""
+    """Raise each register to the value of the same register of a sound sketch, if it is less."""
     least, half = content[place + 6], registers.size // 2
     start = place + DENSE_BYTES
     for i in range(half):
         digits = content[start + i]
         low, high = digits & 15, digits >> 4
-        # The digit of an exception stands for a value that follows.
+        # A register with 15 has its value in the list of exceptions, which is read below.
         registers[2 * i] = max(registers[2 * i], least + (low if low < _EXCEPTION else 0))
         registers[2 * i + 1] = max(registers[2 * i + 1], least + (high if high < _EXCEPTION else 0))
     for at in range(start + half, stop, 4):
@@ -236,7 +242,7 @@ def _read_registers(content: Array, place: int, stop: int, registers: Array) -> 
 
 @inlined
 def _count_values(registers: Array, counts: Array) -> Any:
-    """Write how many registers have each value to ``counts`` int64[64], and return the least value."""
+    """Write the number of registers with each value to ``counts`` int64[64]. Return the least of these values."""
     for value in range(counts.size):
         counts[value] = 0
     for slot in range(registers.size):
@@ -249,7 +255,7 @@ def _count_values(registers: Array, counts: Array) -> Any:
 
 @inlined
 def _exceptions(counts: Array, least: int) -> Any:
-    """Return the number of registers whose values have more than four bits above the least one."""
+    """Return the number of registers that are exceptions: their values exceed the least value by 15 or more."""
     total = 0
     for value in range(least + _EXCEPTION, counts.size):
         total += counts[value]
@@ -258,7 +264,9 @@ def _exceptions(counts: Array, least: int) -> Any:
 
 @inlined
 def _table_bits(count: int, least: int) -> Any:
-    """Return the number of bits of the hash table that the library uses for some coupons or exceptions."""
+    """Return the binary logarithm of the size of the library's hash table for ``count`` coupons or exceptions.
+    ``least``: the least logarithm. The head of a stored sketch contains it.
+    """
     bits = 0
     while (1 << bits) < count:
         bits += 1
@@ -269,13 +277,13 @@ def _table_bits(count: int, least: int) -> Any:
 
 @inlined
 def _exception_bits(lg_k: int) -> Any:
-    """Return the least number of bits of the library's hash table of exceptions, for ``lg_k`` from 8 to 21."""
+    """Return the least logarithm of the size of the library's hash table of exceptions, for ``lg_k`` from 8 to 21."""
     return lg_k - 8 if lg_k >= 14 else lg_k // 2 - 1
 
 
 @compiled
 def measure(lg_k: int, collected: Collected, work: Work, sizes: Array) -> None:
-    """Write the bytes of each cell's sketch to ``sizes``."""
+    """Write the number of bytes of each cell's stored sketch to ``sizes``."""
     for cell in range(sizes.size):
         count = collected.counts[cell]
         if count >= 0:
@@ -302,8 +310,8 @@ def _write_head(
 
 @inlined
 def _write_dense_head(least: int, count: int, lg_k: int, work: Work, content: Array, place: int) -> None:
-    """Write the bytes before the registers of a sketch. ``work.counts``: the number of registers of each value.
-    ``count``: the number of exceptions.
+    """Write the 40 bytes before the registers of a dense sketch. ``work.counts``: the number of registers with each
+    value. ``count``: the number of exceptions.
     """
     bits = _table_bits(count, _exception_bits(lg_k)) if count else 0
     _write_head(content, place, _DENSE_WORDS, lg_k, bits, _COMPACT | _OUT_OF_ORDER, least, _DENSE)
@@ -339,7 +347,7 @@ def _write_registers(registers: Array, lg_k: int, work: Work, content: Array, pl
 
 @compiled
 def write_sketches(lg_k: int, collected: Collected, work: Work, stored: Stored) -> None:
-    """Write the sketch of each cell to its place."""
+    """Write the sketch of each cell to ``stored.content``, at the cell's offset."""
     content = stored.content
     for cell in range(collected.counts.size):
         place, count = stored.offsets[cell], collected.counts[cell]
@@ -363,7 +371,7 @@ def write_sketches(lg_k: int, collected: Collected, work: Work, stored: Stored) 
 
 @inlined
 def _are_coupons(content: Array, place: int, stop: int) -> Any:
-    """Return whether the coupons of a sketch ascend and each is possible."""
+    """Return whether the coupons of a sketch ascend, and each has a value of at least 1."""
     former = np.int64(0)
     for at in range(place, stop, 4):
         coupon = _integer(content, at)
@@ -375,8 +383,8 @@ def _are_coupons(content: Array, place: int, stop: int) -> Any:
 
 @inlined
 def _count_digits(content: Array, start: int, half: int, least: int, work: Work) -> Any:
-    """Write the number of registers of each value to ``work.counts``, without exceptions. Return the number of
-    exceptions, or -1 if a value is impossible.
+    """Write the number of registers with each value to ``work.counts``, without exceptions. Return the number of
+    exceptions, or -1 if a register has an impossible value.
     """
     pairs = work.pairs
     for pair in range(pairs.size):

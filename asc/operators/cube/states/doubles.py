@@ -17,7 +17,7 @@ _EXACT_SCALE = 22
 
 
 def doubles(column: pa.Array) -> npt.NDArray[np.float64]:
-    """Return numbers as the nearest doubles. Numbers under NULL are arbitrary."""
+    """Return numbers as the nearest doubles. The doubles for NULL are arbitrary."""
     kind = column.type
     if pa.types.is_decimal(kind):
         return _of_decimals(column)
@@ -27,7 +27,9 @@ def doubles(column: pa.Array) -> npt.NDArray[np.float64]:
 
 
 def _of_decimals(column: pa.Array) -> npt.NDArray[np.float64]:
-    """Return decimals as the nearest doubles. Arrow's own conversion rounds more than once."""
+    """Return decimals as the nearest doubles. Large decimals are converted through their texts, because Arrow's
+    conversion rounds more than once.
+    """
     kind = column.type
     halves = numbers(column, np.int64, 2)
     low = halves[:, 0]

@@ -20,9 +20,10 @@ _BOUND = 10**38
 
 
 class ExactSum(State):
-    """A sum of integers or decimals: 192 bits in two's complement, lowest byte first, in units of the scale.
+    """A sum of integers or decimals: 192 bits in two's complement, lowest byte first. A decimal is summed as its
+    unscaled integer.
 
-    The sum never overflows: 2**64 values of 38 digits fit.
+    The sum cannot overflow: 2**64 values of 38 digits fit.
     """
 
     storage = pa.binary(8 * _LIMBS)
@@ -34,8 +35,8 @@ class ExactSum(State):
         self.type = pa.decimal128(38, self.scale)
 
     def values(self, column: pa.Array) -> Values:
-        """Return the values as int64. If the type of the values is too wide for that, return two halves of 64 bits for
-        each value.
+        """Return the values as int64. If the type has more than 18 digits, return each value as two words of 64 bits,
+        lower word first.
         """
         if not self._is_decimal:
             return _short_values(numbers(column.cast(pa.int64()), np.int64), column)
@@ -77,7 +78,7 @@ class ExactSum(State):
 
     @staticmethod
     def integers(states: pa.Array) -> list[int]:
-        """Return the sums in units of the scale. The sum over no value is 0."""
+        """Return the sums as unscaled integers. The sum over no value is 0."""
         data = numbers(states, np.uint64, _LIMBS).tobytes()
         width = 8 * _LIMBS
         return [
@@ -86,7 +87,9 @@ class ExactSum(State):
 
 
 def _short_values(found: npt.NDArray[np.int64], column: pa.Array) -> Values:
-    """Return int64 values with a bound on their magnitude. The bound also covers the numbers under NULL."""
+    """Return int64 values with an upper bound of their magnitude. The numbers in place of NULL also count for the
+    bound.
+    """
     magnitude = max(-int(found.min()), int(found.max()), 0) if len(found) else 0
     return Values(found, nulls_of(column), magnitude=magnitude)
 

@@ -65,7 +65,9 @@ class Extreme(State):
         return self._of_found(found, merged_values(values.nulls, cells, count), values.dictionary)
 
     def _native(self, states: pa.Array) -> Values:
-        """Return the keys of states. If a state is stored as an integer of 32 bits, its key is read without a copy."""
+        """Return the keys of states. The keys of states with a type of 32 bits, int or date, are their memory, without
+        a copy.
+        """
         types = pa.types
         if types.is_int32(self.type) or types.is_date32(self.type):
             return Values(numbers(states, np.int32), nulls_of(states))
@@ -78,7 +80,7 @@ class Extreme(State):
     def _of_found(
         self, found: npt.NDArray[np.int64], has_value: npt.NDArray[np.bool_], dictionary: pa.Array | None
     ) -> pa.Array:
-        # Values under NULL are zero.
+        # The data of a NULL state are zero, so that equal states have equal bytes.
         found *= has_value
         return self._of_keys(found, has_value, dictionary)
 

@@ -14,13 +14,14 @@ _NUMBERS = 3
 
 
 class FloatSum(State):
-    """A sum of floats or doubles: a TwoSum pair and a third number, 24 bytes.
+    """A sum of floats or doubles in three doubles: a TwoSum pair and a number that gives its unit.
 
     The pair is the sum of the finite values and its rounding error. The third number is normally 0. It is IN_UNITS if
-    the pair is in units of 2**128, which keeps intermediate sums from overflowing. If there are infinities or NaN, the
-    third number is their sum, and the pair is 0. The answer is within 1 ulp of ``math.fsum`` while the sum of
-    magnitudes is at most 1e12 times the magnitude of the sum. The reason: whatever the values are, a step loses at most
-    the square of the rounding unit, relative to the magnitudes.
+    the pair is in units of 2**128, so that intermediate sums do not overflow. If there are infinities or NaN, the third
+    number is their sum, and the pair is 0.
+
+    The answer is within 1 ulp of ``math.fsum`` if the sum of the magnitudes is at most 1e12 times the magnitude of the
+    sum. The reason: one addition loses at most the square of the rounding unit, relative to the sum of the magnitudes.
     """
 
     storage = pa.binary(8 * _NUMBERS)

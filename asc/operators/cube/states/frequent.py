@@ -1,4 +1,4 @@
-"""The items of a cell that occur most."""
+"""The state ``frequent``: the values of a cell that occur most, its items."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ from asc.operators.cube.states.state import Places, Rows, State, Values
 _Ints = npt.NDArray[np.int64]
 
 _STATE_BYTES_MAX = 2**31 - 1
-"""The most bytes that the states of one Arrow array have together."""
+"""The largest number of bytes of one Arrow array of states: its offsets are int32."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """The items of some states, by state, in each by descending estimate and then ascending.
+    """The items of several states. In each state, items are sorted by descending estimate, and items with equal
+    estimates ascending.
 
-    ``starts`` int64[states + 1]: the first item of each state. ``items``: the items, of the type of the values.
-    ``estimates``, ``lows`` and ``highs`` int64[items]: how often an item occurred, at least and at most. ``values``
-    int64[states]: the number of values. ``bounds`` int64[states]: each value that is not listed occurred at most so
-    often.
+    ``starts`` int64[states + 1]: the index of each state's first item. ``items``: the items, of the type of the values.
+    ``estimates``, ``lows`` and ``highs`` int64[items]: the estimate of how often an item occurred, and its lower and
+    upper bound. ``values`` int64[states]: the number of values. ``bounds`` int64[states]: the largest number of times
+    that a value that is not listed can have occurred.
     """
 
     starts: _Ints
@@ -58,15 +59,15 @@ class Listed:
 class Frequent(State):
     """The items of a cell that occur most: the summary of Misra and Gries, with bounds of each count.
 
-    A state has at most ``capacity`` items. While the cell has at most so many different values, all counts are exact,
-    and equal values give equal bytes. If there are more, the counters of all items are reduced by the largest counter
-    that has to go. The sum of these reductions, over all folds and merges, is the error. It is at most the number of
-    values divided by ``capacity`` + 1. An item is missing only if it occurred at most ``error`` times, or if it is
-    longer than ITEM_BYTES_MAX.
+    A state has at most ``capacity`` items. If the cell has at most ``capacity`` different values, all counts are exact,
+    and equal values give equal bytes. If there are more, the smallest counters are removed, and all counters are
+    reduced by the largest removed counter. The error of a state is the sum of these reductions over all folds and
+    merges. It is at most the number of values divided by ``capacity`` + 1. An item is missing only if it occurred at
+    most ``error`` times, or if it is longer than ITEM_BYTES_MAX.
 
-    Sources: Misra and Gries, Finding Repeated Elements (1982); Agarwal and others, Mergeable Summaries (2012). Unlike
-    there, a state also has by how much the count of an item is larger than its counter at least. So an item that was
-    never missing has its exact count. Cost: 3 to 12 bytes for each item besides the item itself.
+    Sources: Misra and Gries, Finding Repeated Elements (1982); Agarwal and others, Mergeable Summaries (2012). Beyond
+    these sources, a state stores for each item by how much its count exceeds its counter at least. So an item that was
+    never removed has its exact count. Cost: 3 to 12 bytes for each item besides the item itself.
     """
 
     storage = pa.binary()
@@ -78,12 +79,12 @@ class Frequent(State):
         self._width = width_of(data_type)
 
     def values(self, column: pa.Array) -> Values:
-        """Return the ranks of the values among the different values of the batch."""
+        """Return each value as its rank in the dictionary of the different values of the batch."""
         key = Key.of(column)
         return Values(frozen(key.codes - np.int32(1)), nulls_of(column), key.dictionary)
 
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
-        """Return the items of values by cell. The different values of each cell are added once, with their count."""
+        """Return the states of the values by cell. Each different value of a cell is added once, with its count."""
         assert values is not None
         assert values.dictionary is not None
         met = Occurrences.of_rows(values, rows, cells, count)
@@ -100,7 +101,7 @@ class Frequent(State):
         return self._written(items, met.codes, spans)
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
-        """Return the items of states by cell: counters and errors are added, and then reduced once."""
+        """Return the merged states by cell: counters and errors are added, and then the counters are reduced once."""
         parts, spans = self._read(states)
         heads = np.zeros((HEADS, count), dtype=np.int64)
         frozen(parts.heads)
@@ -119,7 +120,7 @@ class Frequent(State):
         return pa.array(self._read(states)[0].heads[0])
 
     def listed(self, states: pa.Array) -> Listed:
-        """Return the items of states. The estimate of a count is the middle between its bounds."""
+        """Return the items of states. The estimate of a count is the middle between its lower and upper bound."""
         parts, spans = self._read(states)
         items = self._items_of(spans)
         owners = np.repeat(np.arange(len(states)), np.diff(parts.starts))
@@ -150,8 +151,8 @@ class Frequent(State):
         return pa.Array.from_buffers(self.storage, count, [bitmap, places, pa.py_buffer(data)])
 
     def _read(self, states: pa.Array) -> tuple[Items, Spans]:
-        """Return the items of states, and the bytes of the items. Raise CubeError if a state is damaged, or has another
-        capacity.
+        """Return the items of states, and the bytes of these items. Raise CubeError if a state is damaged, or has
+        another capacity.
         """
         spans = Spans.of(states)
         packed = Packed(spans.data, spans.offsets)

@@ -1,10 +1,12 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
-"""Compiled loops that prune, write and read the items of cells that occur most.
+"""Compiled loops that prune, write and read the states of ``frequent``: the items of cells that occur most.
 
 A state begins with six numbers: MAGIC, the capacity, the number of values, the error, the number of values too long to
-be items, and the number of items. Then each item has its bytes, its counter, and by how much its count is larger at
-least. The bytes of an item of variable size follow their number. A number has as few groups of 7 bits as possible,
-lowest first. All groups but the last have the bit 128.
+be items, and the number of items. Each item follows with its bytes, its counter, and its extra: by how much the item's
+count exceeds the counter at least. If items have variable sizes, the number of bytes precedes the bytes.
+
+A number is stored in as few bytes as possible, 7 bits in each, lowest bits first. All bytes but the last have the bit
+128.
 """
 
 from __future__ import annotations
@@ -19,19 +21,21 @@ Array = Any
 
 MAGIC = 0x71
 HEADS = 3
-"""The numbers of a cell besides its items: the number of values, the error, the number of values that are too long."""
+"""The number of values in the head of a cell: the number of values, the error, and the number of values that are too
+long.
+"""
 SOUND, DAMAGED, UNEQUAL = 0, 1, 2
 """The results of :func:`check`."""
 
 _GROUP = 7
 _MORE = 128
 _GROUPS_MOST = 9
-"""The most groups of a number, so that it fits into 63 bits."""
+"""The largest number of bytes of a number, so that the number fits into 63 bits."""
 
 
 class Packed(NamedTuple):
-    """States as they are stored. ``data`` uint8. ``offsets`` int64[states + 1]: the bytes before each state. A NULL
-    state has no byte.
+    """Stored states. ``data`` uint8: the bytes of all states. ``offsets`` int64[states + 1]: the position of each state
+    in ``data``. A NULL state has no bytes.
     """
 
     data: Array
@@ -41,9 +45,10 @@ class Packed(NamedTuple):
 class Items(NamedTuple):
     """The items of cells, by cell.
 
-    ``starts`` int64[cells + 1]: the first item of each cell. ``counters`` int64[items]: the count of an item minus the
-    error of its cell, at most. ``extras`` int64[items]: by how much the count is larger than the counter, at least.
-    ``heads`` int64[HEADS, cells].
+    ``starts`` int64[cells + 1]: the index of each cell's first item. ``counters`` int64[items]: the count of the item
+    is at most its counter plus the error of the cell. ``extras`` int64[items]: the count of the item is at least its
+    counter plus its extra. ``heads`` int64[HEADS, cells]: the numbers of values, errors, and numbers of values that are
+    too long.
     """
 
     starts: Array
@@ -54,7 +59,7 @@ class Items(NamedTuple):
 
 @inlined
 def _size(number: Any) -> Any:
-    """Return the groups of a number."""
+    """Return the number of bytes of a stored number."""
     groups = 1
     while number >= _MORE:
         number >>= _GROUP
@@ -64,7 +69,7 @@ def _size(number: Any) -> Any:
 
 @inlined
 def _write(data: Array, at: Any, number: Any) -> Any:
-    """Write a number, and return the byte after it."""
+    """Write a number at the position ``at``, and return the position after it."""
     while number >= _MORE:
         data[at] = (number & (_MORE - 1)) | _MORE
         number >>= _GROUP
@@ -75,8 +80,8 @@ def _write(data: Array, at: Any, number: Any) -> Any:
 
 @inlined
 def _read(data: Array, at: Any, end: Any) -> Any:
-    """Return a number and the byte after it. The byte after it is -1 if the number does not end before ``end``, is
-    longer than needed, or does not fit into 63 bits.
+    """Return a number and the position after it. The position is -1 if the number does not end before ``end``, has more
+    bytes than needed, or does not fit into 63 bits.
     """
     number, shift = 0, 0
     while at < end and shift < _GROUP * _GROUPS_MOST:
@@ -91,10 +96,11 @@ def _read(data: Array, at: Any, end: Any) -> Any:
 
 @compiled
 def prune(items: Items, capacity: int) -> None:
-    """Reduce the counters of each cell with more than ``capacity`` items, so that at most so many are above zero.
+    """Reduce the counters of each cell with more than ``capacity`` items, so that at most ``capacity`` counters are
+    above zero.
 
-    All counters are reduced by the largest of those that go. This number is added to the error of the cell, and to the
-    extra of each item that stays. Cost: a pass over the items of the cell for each bit of the largest counter.
+    All counters are reduced by the largest counter that becomes zero or less. This number is added to the error of the
+    cell, and to the extra of each item. Cost: a pass over the items of the cell for each bit of the largest counter.
     """
     for cell in range(items.starts.size - 1):
         first, end = items.starts[cell], items.starts[cell + 1]
@@ -121,10 +127,11 @@ def prune(items: Items, capacity: int) -> None:
 
 @compiled
 def measure(items: Items, spans: Array, codes: Array, capacity: int, is_fixed: bool, sizes: Array) -> None:
-    """Write the bytes of the state of each cell; 0 for a cell without values. Items whose counter is not above zero are
-    excluded.
+    """Write the number of bytes of each cell's state to ``sizes``; 0 for a cell without values. Only items with a
+    counter above zero are counted.
 
-    ``spans`` int64[codes + 1]: the bytes before the item of each code. ``codes`` int32[items].
+    ``spans`` int64[codes + 1]: the position of each code's item among the bytes of all items. ``codes`` int32[items]:
+    the code of each item.
     """
     for cell in range(sizes.size):
         sizes[cell] = 0
@@ -174,10 +181,10 @@ def write(items: Items, spans: Array, content: Array, codes: Array, capacity: in
 
 @compiled
 def check(packed: Packed, capacity: int, width: int, starts: Array, lengths: Array) -> int:
-    """Return SOUND, DAMAGED, or UNEQUAL for states of another capacity.
+    """Return SOUND if all states are sound, DAMAGED if one is damaged, or UNEQUAL if one has another capacity.
 
-    ``width``: the bytes of each item; 0 for a type of variable size. ``starts`` int64[states + 1] receives the first
-    item of each state, and ``lengths`` int64[states] the bytes of its items.
+    ``width``: the number of bytes of each item; 0 for a type of variable size. ``starts`` int64[states + 1] receives
+    the index of each state's first item, and ``lengths`` int64[states] the number of bytes of its items.
     """
     data, offsets = packed.data, packed.offsets
     starts[0] = 0
@@ -222,8 +229,8 @@ def check(packed: Packed, capacity: int, width: int, starts: Array, lengths: Arr
 
 @compiled
 def read(packed: Packed, width: int, items: Items, spans: Array, content: Array) -> None:
-    """Read the items of sound states. ``items.starts`` are those of :func:`check`. ``spans`` int64[items + 1] and
-    ``content`` uint8 receive the bytes of the items.
+    """Read the items of states that :func:`check` found sound. ``items.starts``: the starts that :func:`check` wrote.
+    ``content`` uint8 receives the bytes of all items, and ``spans`` int64[items + 1] the position of each item in it.
     """
     data, place, to = packed.data, 0, 0
     for i in range(packed.offsets.size - 1):

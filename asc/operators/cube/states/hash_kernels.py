@@ -1,8 +1,8 @@
 """Compiled loops that hash values into the coupons of a HyperLogLog sketch.
 
-A coupon has 32 bits. The low 26 bits are those of the first half of a hash. The others are one more than the number
-of leading zeros of the second half, at most 63. The hash is MurmurHash3 of 128 bits with the seed 9001. So a value has
-the coupon that Apache DataSketches computes for the same bytes.
+A coupon has 32 bits. The hash of the value has two halves of 64 bits. The low 26 bits of the coupon are the low bits of
+the first half. The high 6 bits are one more than the number of leading zeros of the second half, at most 63. The hash
+is MurmurHash3 of 128 bits with the seed 9001. So Apache DataSketches computes the same coupon for the same bytes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _second(word: Any) -> Any:
 
 @inlined
 def _with_block(half: Any, other: Any, low: Any, high: Any) -> Any:
-    """Return both halves of a hash after 16 more bytes, given as two words."""
+    """Return both halves of a hash after 16 more bytes of the value. ``low`` and ``high``: these bytes as two words."""
     half = (_turned(half ^ _first(low), 27) + other) * _FIVE + _STEP_1
     other = (_turned(other ^ _second(high), 31) + half) * _FIVE + _STEP_2
     return half, other
@@ -62,7 +62,9 @@ def _with_block(half: Any, other: Any, low: Any, high: Any) -> Any:
 
 @inlined
 def _coupon(half: Any, other: Any, length: int) -> Any:
-    """Return the coupon of a value from both halves of the hash before its last step. ``length``: the value's bytes."""
+    """Return the coupon of a value. ``half``, ``other``: both halves of the hash before its last step. ``length``: the
+    number of bytes of the value.
+    """
     half = half ^ np.uint64(length)
     other = other ^ np.uint64(length)
     half += other

@@ -17,10 +17,12 @@ from asc.compiled import compiled, inlined
 Array = Any
 
 LARGE = 2.0**1000
-"""The magnitude from which on a pair is stored in units of UNIT, because the next sum might overflow."""
+"""The magnitude from which a pair is stored in units of UNIT, because a further addition might overflow."""
 UNIT = 2.0**128
 IN_UNITS = 1.0
-"""The third number of a float sum whose pair is in units of UNIT; it is 0 if the pair is in units of 1."""
+"""The third number of a float sum whose pair is in units of UNIT. The third number is 0 if the pair is in
+units of 1.
+"""
 
 
 @compiled
@@ -47,8 +49,8 @@ def add_counts(added: Array, cells: Array, counts: Array) -> None:
 
 @compiled
 def sum_short(values: Array, nulls: Array, rows: Array, cells: Array, limbs: Array, has_value: Array) -> None:
-    """Add int64 values to the sums of their cells, with the same result as :func:`sum_integers`. No sum may exceed 64
-    bits.
+    """Add int64 values to the sums of their cells, faster than :func:`sum_integers` and with the same result. No sum
+    may exceed 64 bits. The arguments are those of :func:`sum_integers`.
     """
     if nulls.size:
         for i in range(cells.size):
@@ -70,8 +72,8 @@ def sum_integers(values: Array, nulls: Array, rows: Array, cells: Array, limbs: 
     """Add int64 values to the sums of their cells. ``limbs`` uint64[cells, 3]: the sums in two's complement, lowest
     limb first.
 
-    The third limb is written at the end, from the sum of 128 bits in the first two limbs: 2**63 values of 64 bits fit
-    into 128 bits.
+    The loop adds to the first two limbs, 128 bits, into which 2**63 values of 64 bits fit. The third limb is written at
+    the end, as the extension of the sign.
     """
     for i in range(cells.size):
         row = rows[i]
@@ -143,10 +145,11 @@ def _two_sum(first: Any, second: Any) -> Any:
 
 @inlined
 def _add_pair(sums: Array, rests: Array, cell: Any, first: Any, second: Any, kind: Any) -> None:
-    """Add a pair to the pair of a cell. ``kind``: 0 for a plain pair, IN_UNITS, or the sum of infinite and NaN values.
+    """Add a pair to the pair of a cell. ``kind``: 0 for a pair in units of 1, IN_UNITS, or the sum of infinite and NaN
+    values.
 
-    ``rests`` float64[cells] sums up the rounding errors of the second number. Without it, n errors would lose up to
-    n**2 times the square of the rounding unit.
+    ``rests`` float64[cells] sums up the rounding errors of the second number of each pair. Without it, n additions
+    would lose up to n**2 times the square of the rounding unit.
     """
     cell_kind = sums[cell, 2]
     if cell_kind == 0.0 and kind == 0.0:
@@ -159,7 +162,8 @@ def _add_pair(sums: Array, rests: Array, cell: Any, first: Any, second: Any, kin
             rests[cell] += rest + last
             return
     if not (abs(cell_kind) <= IN_UNITS and abs(kind) <= IN_UNITS):
-        # If a value is infinite or NaN, only such values are summed. The result does not depend on their order.
+        # If any value is infinite or NaN, the sum of the infinite and NaN values replaces the pair. Their sum does not
+        # depend on their order.
         left = 0.0 if abs(cell_kind) <= IN_UNITS else cell_kind
         right = 0.0 if abs(kind) <= IN_UNITS else kind
         sums[cell, 0] = 0.0
@@ -221,7 +225,7 @@ def sum_pairs(added: Array, nulls: Array, cells: Array, sums: Array, rests: Arra
 
 @inlined
 def _normalise(sums: Array, rests: Array) -> None:
-    """Normalise each pair: the first number becomes the rounded sum, and the second number the rest. -0.0
+    """Normalise each pair: the first number becomes the rounded sum, and the second number the rounding error. -0.0
     becomes 0.0.
     """
     for cell in range(sums.shape[0]):
@@ -233,7 +237,7 @@ def _normalise(sums: Array, rests: Array) -> None:
 
 @compiled
 def least(keys: Array, nulls: Array, rows: Array, cells: Array, least_keys: Array, has_value: Array) -> None:
-    """Find the least int64 key of each cell. ``least_keys`` initially holds the greatest int64 for each cell."""
+    """Find the least int64 key of each cell. ``least_keys`` int64[cells]: initially the greatest int64."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[rows[i]]:
@@ -247,7 +251,7 @@ def least(keys: Array, nulls: Array, rows: Array, cells: Array, least_keys: Arra
 
 @compiled
 def greatest(keys: Array, nulls: Array, rows: Array, cells: Array, greatest_keys: Array, has_value: Array) -> None:
-    """Find the greatest int64 key of each cell. ``greatest_keys`` initially holds the least int64 for each cell."""
+    """Find the greatest int64 key of each cell. ``greatest_keys`` int64[cells]: initially the least int64."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[rows[i]]:

@@ -17,9 +17,10 @@ Mask = npt.NDArray[np.bool_]
 
 
 def stored(data_type: pa.DataType, data: npt.NDArray[Any], has_value: Mask | None = None) -> pa.Array:
-    """Return an Arrow array over a contiguous block of fixed-width values. An element is NULL if its cell has no value.
+    """Return an Arrow array over a contiguous block of values of fixed width. ``has_value`` bool[cells]: an element
+    without a value is NULL; None if every element has a value.
 
-    The data under NULL must be zero, so that equal states have equal bytes.
+    The data of a NULL must be zero, so that equal states have equal bytes.
     """
     count = len(data)
     bitmap = None
@@ -29,8 +30,8 @@ def stored(data_type: pa.DataType, data: npt.NDArray[Any], has_value: Mask | Non
 
 
 def numbers(array: pa.Array, dtype: Any, width: int = 1) -> npt.NDArray[Any]:
-    """Return the memory of an array of fixed-width values as NumPy numbers. ``width``: how many numbers each value has.
-    Numbers under NULL are arbitrary.
+    """Return the memory of an array of fixed-width values as NumPy numbers. ``width``: the number of NumPy numbers in
+    each value. The numbers of a NULL are arbitrary.
     """
     buffer = array.buffers()[1]
     if buffer is None or not len(array):
@@ -46,11 +47,11 @@ def nulls_of(array: pa.Array) -> Mask:
 
 
 def cut(array: pa.Array, bounds: Sequence[int]) -> Iterator[pa.Array]:
-    """Yield the part of an array between each bound and the next. In a stream of Arrow, a part has the bytes of a
-    separate array.
+    """Yield the part of an array between each two successive bounds. Serialised as a stream of Arrow, a part has the
+    same bytes as a separate array with these values.
 
-    Cost: parts without NULL, of values with a fixed number of bytes, share the memory of the array. Others are copied,
-    because Arrow would write neighbours of a slice as its padding.
+    Cost: a part without NULL, of values with a fixed number of bytes, shares the memory of the array. Other parts are
+    copied, because Arrow would write the values next to a slice as padding.
     """
     width = _width_bytes(array.type)
     data = array.buffers()[1] if width else None
@@ -64,7 +65,9 @@ def cut(array: pa.Array, bounds: Sequence[int]) -> Iterator[pa.Array]:
 
 
 def _width_bytes(data_type: pa.DataType) -> int:
-    """Return the bytes of a value of a type. Return 0 if values have different sizes, or are no whole bytes."""
+    """Return the number of bytes of a value of a type. Return 0 if values have different sizes, or a value is not a
+    whole number of bytes.
+    """
     try:
         width, rest = divmod(data_type.bit_width, 8)
     except ValueError:

@@ -1,8 +1,8 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Compiled functions that compute central moments from the exact sums of states, with exact integers.
 
-A result is a fraction in (-1, 1) and a power of two, because it may be outside the range of doubles. Each result is
-rounded once.
+A sum is a big integer in words of 32 bits. A result is a fraction in (-1, 1) and a power of two, because it may be
+outside the range of doubles. Each result is rounded once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ Array = Any
 UNIT_BITS = 1_074
 """A sum of doubles is in units of 2**-UNIT_BITS, and a sum of products in units of 2**(-2 * UNIT_BITS)."""
 LINE_WORDS = 4 * WORDS_MAX
-"""The number of words of a line of working memory: products of three sums fit."""
+"""The number of words of one line of working memory. A line stores one big integer, and a product of three
+sums fits.
+"""
 _FIRST, _SECOND, _THIRD, _MADE, _OTHER = range(5)
 LINES = 5
 """The number of lines of working memory: three sums, and two results."""
@@ -27,7 +29,9 @@ LINES = 5
 
 @compiled
 def _section(words: Array, at: Any, number: Any) -> Any:
-    """Return the place of the header of a sum. ``at``: the place of the state."""
+    """Return the index of the header of a sum in ``words``. ``at``: the index of the state. ``number``: the number of
+    the sum in the state.
+    """
     at += 2
     for _ in range(number):
         at += 1 + (np.int64(words[at]) & 0xFFFF)
@@ -36,14 +40,16 @@ def _section(words: Array, at: Any, number: Any) -> Any:
 
 @inlined
 def _number_of(columns: Any, column: Any, other: Any) -> Any:
-    """Return the number of the sum of products of two columns."""
+    """Return the number, in a state, of the sum of products of two columns. ``columns``: the number of columns of the
+    state.
+    """
     low, high = min(column, other), max(column, other)
     return columns + low * columns - low * (low - 1) // 2 + high - low
 
 
 @compiled
 def _load(words: Array, at: Any, line: Array) -> Any:
-    """Write the magnitude of a sum to a line. Return the number of words, and the sign."""
+    """Write the magnitude of a sum to a line of working memory. Return its number of words, and its sign."""
     header = np.int64(words[at])
     first, count = header >> 16, header & 0xFFFF
     if not count:
@@ -60,7 +66,7 @@ def _load(words: Array, at: Any, line: Array) -> Any:
             value &= MASK
         line[first + word] = value
     size = first + count
-    # The highest word may be 0, because it only has the sign.
+    # The highest word may be 0: a state stores such a word if it is needed for the sign.
     while size and line[size - 1] == 0:
         size -= 1
     return size, -1 if is_negative else 1
@@ -68,7 +74,7 @@ def _load(words: Array, at: Any, line: Array) -> Any:
 
 @compiled
 def _add_product(line: Array, first: Array, first_size: Any, second: Array, second_size: Any, sign: Any) -> None:
-    """Add a product of two magnitudes to the digits of a line."""
+    """Add the product of two magnitudes, with a sign, to the words of a line, without carries."""
     for place in range(first_size):
         digit = np.uint64(first[place])
         if digit == 0:
@@ -81,7 +87,9 @@ def _add_product(line: Array, first: Array, first_size: Any, second: Array, seco
 
 @compiled
 def _settle(line: Array, size: Any) -> Any:
-    """Carry between the digits of a line, so that it becomes a magnitude. Return the number of words, and the sign."""
+    """Carry between the words of a line, so that the line becomes a magnitude. Return its number of words, and its
+    sign.
+    """
     over = 0
     for place in range(size):
         total = line[place] + over
@@ -101,7 +109,7 @@ def _settle(line: Array, size: Any) -> Any:
 
 @compiled
 def _rounded(line: Array, size: Any, sign: Any) -> Any:
-    """Return the magnitude of a line as a double below 1 and a power of two, rounded once."""
+    """Return the number in a line as a fraction and a power of two, rounded once."""
     if not size:
         return 0.0, 0
     top = size - 1
@@ -123,7 +131,9 @@ def _rounded(line: Array, size: Any, sign: Any) -> Any:
 
 @compiled
 def _central(words: Array, at: Any, columns: Any, column: Any, other: Any, work: Array, into: Any) -> Any:
-    """Write count * sum of products - product of sums to the line ``into``. Return its number of words, and sign."""
+    """Write count * sum of products - product of sums, of two columns, to the line ``into``. Return its number of
+    words, and its sign.
+    """
     line = work[into]
     product, product_sign = _load(words, _section(words, at, _number_of(columns, column, other)), work[_THIRD])
     first, first_sign = _load(words, _section(words, at, column), work[_FIRST])
@@ -139,17 +149,17 @@ def _central(words: Array, at: Any, columns: Any, column: Any, other: Any, work:
 
 @inlined
 def _code(words: Array, at: Any, column: Any) -> Any:
-    """Return the code of a column with infinities or NaN; 0 for a column of finite values."""
+    """Return the code of the infinities or NaN of a column; 0 for a column of finite values."""
     header = np.int64(words[_section(words, at, column)])
     return 0 if header & 0xFFFF else header >> 16
 
 
 @compiled
 def sum_of(words: Array, at: Any, column: Any, work: Array) -> Any:
-    """Return the sum of a column, as a fraction and a power. ``at``: the place of the state. ``work``
-    int64[LINES, LINE_WORDS]: working memory.
+    """Return the sum of a column, as a fraction and a power of two. ``at``: the index of the state in ``words``.
+    ``work`` int64[LINES, LINE_WORDS]: working memory.
 
-    A sum of infinities or NaN is the fraction, with the power 0.
+    For a column with infinities or NaN, the fraction is their sum, and the power is 0.
     """
     code = _code(words, at, column)
     fraction, power = np.inf if code == PLUS else -np.inf if code == MINUS else np.nan, 0
@@ -162,8 +172,8 @@ def sum_of(words: Array, at: Any, column: Any, work: Array) -> Any:
 
 @compiled
 def central_product(words: Array, at: Any, columns: Any, column: Any, other: Any, work: Array) -> Any:
-    """Return n * sum(x * y) - sum(x) * sum(y) as a fraction and a power. This is n**2 times the covariance of two
-    columns. The arguments are those of :func:`sum_of`.
+    """Return n * sum(x * y) - sum(x) * sum(y) as a fraction and a power of two: n**2 times the covariance of two
+    columns. ``columns``: the number of columns of the state. The other arguments are those of :func:`sum_of`.
     """
     fraction, power = np.nan, 0
     if not _code(words, at, column) and not _code(words, at, other):
@@ -175,8 +185,8 @@ def central_product(words: Array, at: Any, columns: Any, column: Any, other: Any
 
 @compiled
 def intercept_numerator(words: Array, at: Any, columns: Any, y: Any, x: Any, work: Array) -> Any:
-    """Return sum(y) * D(x, x) - sum(x) * D(x, y) as a fraction and a power, where D are :func:`central_product`. This
-    is n * D(x, x) times the intercept of the regression of y.
+    """Return sum(y) * D(x, x) - sum(x) * D(x, y) as a fraction and a power of two, where D is :func:`central_product`.
+    The result is n * D(x, x) times the intercept of the regression of y on x.
     """
     fraction, power = np.nan, 0
     if not _code(words, at, x) and not _code(words, at, y):

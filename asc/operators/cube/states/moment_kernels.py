@@ -2,11 +2,13 @@
 """Compiled loops that fold and merge exact sums of doubles and of their products.
 
 A sum is an integer in units of 2**-1074, and a sum of products in units of 2**-2148. Every finite double, and every
-product of two, is a whole number of these units. The integers have words of 32 bits, lowest first, in two's complement.
+product of two, is a whole number of these units. An integer is stored in words of 32 bits, lowest first, in two's
+complement.
 
-A state is words: two of the count, then for each sum a header with its words. The high 16 bits of a header are the
-number of words below the first one, all of them zero; the low 16 bits are the number of words. A header without words
-is 0, or, for a column that has infinities or NaN, the code of their sum in the high bits.
+A state consists of words. The first two are the count of complete rows. Each sum follows, with a header and its words.
+The high 16 bits of a header are the number of omitted words, which are zero and below the first stored word. The low 16
+bits are the number of stored words. For a sum of 0, the header is 0. For a column that has infinities or NaN, the high
+bits of its header are the code of their sum.
 """
 
 from __future__ import annotations
@@ -21,20 +23,24 @@ Array = Any
 
 MASK = 0xFFFF_FFFF
 WORDS_MAX = 160
-"""A bound on the number of words of any sum, zeros included: 2**63 products of the largest doubles need 137."""
+"""An upper bound of the number of words of any sum, omitted words included: 2**63 products of the largest doubles need
+137.
+"""
 PLUS, MINUS, NOT_A_NUMBER = 1, 2, 3
-"""The codes of a column with infinities or NaN: their sum is infinity, minus infinity or NaN."""
+"""The codes of a column with infinities or NaN: the sum of its values is infinity, minus infinity or NaN."""
 
 _EXPONENT_MAX = 0x7FF
 _FRACTION_BITS = 52
 _FRACTION = 2**_FRACTION_BITS - 1
 _SUM_BITS, _PRODUCT_BITS = 53 + 31, 106 + 31
-"""The number of bits that 2**31 values, or 2**31 products, may have above the lowest bit of the largest one."""
+"""The number of bits that a sum of 2**31 values, or of 2**31 products, may have above the lowest bit of the largest
+summand.
+"""
 
 
 class Packed(NamedTuple):
-    """States as they are stored. ``words`` uint32: the words of all states. ``offsets`` int32[states + 1]: the bytes
-    before each state. A NULL state has no byte.
+    """Stored states. ``words`` uint32: the words of all states. ``offsets`` int32[states + 1]: the position in bytes of
+    each state. A NULL state has no bytes.
     """
 
     words: Array
@@ -44,9 +50,10 @@ class Packed(NamedTuple):
 class Sums(NamedTuple):
     """The states of cells while rows or other states are added to them.
 
-    ``counts`` int64[cells]: the complete rows. ``codes`` uint8[cells, columns]: see :data:`PLUS`; 0 if all values are
-    finite. ``firsts`` int32[cells, sums]: the number of the first word of a sum. ``starts`` int64[cells * sums + 1]:
-    the place of this word in ``digits``. ``digits`` int64: the words of all sums, each with a sign and without carries.
+    ``counts`` int64[cells]: the number of complete rows. ``codes`` uint8[cells, columns]: a code such as :data:`PLUS`;
+    0 if all values are finite. ``firsts`` int32[cells, sums]: the number of omitted words of each sum. ``starts``
+    int64[cells * sums + 1]: the index in ``digits`` of each sum's first word. ``digits`` int64: the words of all sums,
+    each with a sign and without carries.
     """
 
     counts: Array
@@ -58,7 +65,9 @@ class Sums(NamedTuple):
 
 @inlined
 def _united(code: Any, other: Any) -> Any:
-    """Return the code of the sum of infinities and NaN with two codes. 0 means that all values are finite."""
+    """Return the code of the sum of two columns' infinities and NaN, from their codes. 0 means that all values are
+    finite.
+    """
     if code in (0, other):
         return other
     return code if other == 0 else NOT_A_NUMBER
@@ -70,8 +79,9 @@ def find_spans(
 ) -> None:
     """Count the complete rows of each cell, and find the span of the exponents of each column in the cell.
 
-    ``bits`` int64[values, columns]: the bits of doubles. ``lows`` and ``highs`` int16[cells, columns]: the span of the
-    place of the lowest bit, initially 2**15 - 1 and -1. ``codes`` uint8[cells, columns]: see :data:`PLUS`.
+    ``bits`` int64[values, columns]: the bits of doubles. ``lows`` and ``highs`` int16[cells, columns]: the least and
+    the greatest position of a value's lowest bit, in units of 2**-1074, initially 2**15 - 1 and -1. ``codes``
+    uint8[cells, columns]: see :data:`PLUS`.
     """
     columns = bits.shape[1]
     for i in range(cells.size):
@@ -97,10 +107,10 @@ def find_spans(
 
 @compiled
 def plan_fold(lows: Array, highs: Array, codes: Array, firsts: Array, starts: Array) -> None:
-    """Give each sum of each cell the words that it may need.
+    """Reserve for each sum of each cell the words that it may need, from the spans of :func:`find_spans`.
 
-    ``firsts`` int32[cells, sums] receives the number of the first word. ``starts`` int64[cells * sums + 1] receives the
-    place of this word among the words of all sums.
+    ``firsts`` int32[cells, sums] receives the number of omitted words of each sum. ``starts`` int64[cells * sums + 1]
+    receives the index of its first word among the words of all sums.
     """
     columns = lows.shape[1]
     place, at = 0, 0
@@ -130,7 +140,7 @@ def plan_fold(lows: Array, highs: Array, codes: Array, firsts: Array, starts: Ar
 
 @inlined
 def _add_value(digits: Array, place: Any, mantissa: Any, shift: Any, sign: Any) -> None:
-    """Add a mantissa of 53 bits, shifted by less than 32 bits, to the digits from ``place`` on."""
+    """Add a mantissa of 53 bits, shifted by less than 32 bits, to the digits from the index ``place`` on."""
     bits, by = np.uint64(mantissa), np.uint64(shift)
     mask, single_bit = np.uint64(MASK), np.uint64(1)
     digits[place] += sign * np.int64((bits << by) & mask)
@@ -140,7 +150,9 @@ def _add_value(digits: Array, place: Any, mantissa: Any, shift: Any, sign: Any) 
 
 @inlined
 def _add_product(digits: Array, place: Any, mantissa: Any, other: Any, shift: Any, sign: Any) -> None:
-    """Add the product of two mantissas of 53 bits, shifted by less than 32 bits, to the digits from ``place`` on."""
+    """Add the product of two mantissas of 53 bits, shifted by less than 32 bits, to the digits from the index ``place``
+    on.
+    """
     mask, half, by, single_bit = np.uint64(MASK), np.uint64(32), np.uint64(shift), np.uint64(1)
     first, second = np.uint64(mantissa), np.uint64(other)
     first_low, first_high = first & mask, first >> half
@@ -159,8 +171,9 @@ def _add_product(digits: Array, place: Any, mantissa: Any, other: Any, shift: An
 
 @compiled
 def add_rows(bits: Array, nulls: Array, rows: Array, cells: Array, first: int, states: Sums, scratch: Array) -> None:
-    """Add the values of complete rows, and their products, to the digits of their sums. Rows of other cells are
-    skipped. ``first``: the number of the first cell of ``states``. ``scratch`` int64[3, columns]: working memory.
+    """Add the values of complete rows, and their products, to the digits of their sums. Rows of cells that are not in
+    ``states`` are skipped. ``first``: the number of the first cell of ``states``. ``scratch`` int64[3, columns]:
+    working memory.
     """
     firsts, starts, digits = states.firsts, states.starts, states.digits
     columns = bits.shape[1]
@@ -200,7 +213,7 @@ def add_rows(bits: Array, nulls: Array, rows: Array, cells: Array, first: int, s
 
 @compiled
 def are_sound(packed: Packed, sums: int) -> bool:
-    """Return whether each state has a count and ``sums`` sums of a possible size."""
+    """Return whether each state contains a count and ``sums`` sums of a possible size."""
     words, offsets = packed.words, packed.offsets
     for i in range(offsets.size - 1):
         at, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
@@ -223,9 +236,10 @@ def are_sound(packed: Packed, sums: int) -> bool:
 
 @compiled
 def find_windows(packed: Packed, cells: Array, counts: Array, codes: Array, firsts: Array, lasts: Array) -> None:
-    """Add the counts of states to the counts of their cells, and find the words that each sum of a cell has.
+    """Add the counts of states to the counts of their cells, and find the range of words of each sum of a cell.
 
-    ``firsts`` and ``lasts`` int32[cells, sums]: the first word and the word after the last, initially 2**31 - 1 and 0.
+    ``firsts`` and ``lasts`` int32[cells, sums]: the number of the first word and of the word after the last one,
+    initially 2**31 - 1 and 0.
     """
     words, offsets = packed.words, packed.offsets
     columns, sums = codes.shape[1], firsts.shape[1]
@@ -249,8 +263,8 @@ def find_windows(packed: Packed, cells: Array, counts: Array, codes: Array, firs
 
 @compiled
 def plan_merge(codes: Array, firsts: Array, lasts: Array, starts: Array) -> None:
-    """Give each sum of each cell the words that it may need, as :func:`plan_fold` does: one more than the largest of
-    the merged sums has.
+    """Reserve for each sum of each cell the words that it may need, as :func:`plan_fold` does. They are
+    the range of words of the merged sums, and one word more for the carry.
     """
     columns, sums = codes.shape[1], firsts.shape[1]
     place, at = 0, 0
@@ -275,8 +289,8 @@ def plan_merge(codes: Array, firsts: Array, lasts: Array, starts: Array) -> None
 
 @compiled
 def add_states(packed: Packed, cells: Array, first: int, states: Sums) -> None:
-    """Add the sums of states to the digits of the sums of their cells. States of other cells are skipped. ``first``:
-    the number of the first cell of ``states``.
+    """Add the sums of states to the digits of the sums of their cells. States of cells that are not in ``states`` are
+    skipped. ``first``: the number of the first cell of ``states``.
     """
     words, offsets = packed.words, packed.offsets
     firsts, starts, digits = states.firsts, states.starts, states.digits
@@ -303,7 +317,9 @@ def add_states(packed: Packed, cells: Array, first: int, states: Sums) -> None:
 
 @inlined
 def _last_needed(digits: Array, start: Any, end: Any) -> Any:
-    """Return the end of the words without those that only repeat the sign; ``start`` for a sum of 0."""
+    """Return the end of the words of a sum without the highest words that only repeat the sign; ``start`` for a sum of
+    0.
+    """
     while end > start:
         top = digits[end - 1]
         below = digits[end - 2] if end - 1 > start else 0
@@ -316,8 +332,8 @@ def _last_needed(digits: Array, start: Any, end: Any) -> Any:
 
 @compiled
 def carry(states: Sums, sizes: Array) -> None:
-    """Carry between the digits of each sum, so that they become words. Write to ``sizes`` int64[cells] the number of
-    words of each state; 0 for a cell without a complete row.
+    """Carry between the digits of each sum, so that each digit is a word of 32 bits. Write to ``sizes`` int64[cells]
+    the number of words of each state; 0 for a cell without a complete row.
     """
     counts, starts, digits = states.counts, states.starts, states.digits
     sums = states.firsts.shape[1]

@@ -30,14 +30,14 @@ from asc.operators.cube.states.moment_kernels import (
 from asc.operators.cube.states.state import Places, Rows, State, Values
 
 PART_WORDS = 2**22
-"""The most words of sums that are in memory at once as digits of 64 bits, unless one cell has more."""
+"""The largest number of words of sums that are unpacked to digits of 64 bits at once; a single cell may have more."""
 _STATE_BYTES_MAX = 2**31 - 1
 """The most bytes that the states of one Arrow array have together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """The words that the sums of cells may need. The fields are those of :class:`Sums`, of all cells."""
+    """The words that the sums of cells may need. The fields are those of :class:`Sums`, for all cells."""
 
     counts: npt.NDArray[np.int64]
     codes: npt.NDArray[np.uint8]
@@ -45,7 +45,9 @@ class _Plan:
     starts: npt.NDArray[np.int64]
 
     def part(self, first: int, end: int, sums: int) -> Sums:
-        """Return the sums of the cells from ``first`` to before ``end``, all of them 0."""
+        """Return the sums of the cells from ``first`` to before ``end``, with the value 0. ``sums``: the number of sums
+        of a cell.
+        """
         starts = self.starts[first * sums : end * sums + 1]
         starts = starts - starts[0]
         digits = np.zeros(starts[-1], dtype=np.int64)
@@ -56,8 +58,8 @@ class Moments(State):
     """The count, the sums, and the sums of products of some columns, over the rows in which no column is NULL.
 
     Values are doubles, as in Spark. All sums are exact integers, so that they depend neither on the order nor on the
-    division of the records. A state has only the words of 32 bits that differ from zero. A sum usually has 1 to 3 of
-    them, at most 69; a sum of products 1 to 5, at most 137. The bytes are described in
+    division of the records. A state stores the words of 32 bits of each sum without zeros at its ends. A sum usually
+    has 1 to 3 words, at most 69; a sum of products 1 to 5, at most 137. The bytes are described in
     :mod:`asc.operators.cube.states.moment_kernels`.
     """
 
@@ -73,7 +75,9 @@ class Moments(State):
         return Values(doubles(column), nulls_of(column))
 
     def together(self, columns: Sequence[Values]) -> Values:
-        """Return the rows of several columns. A row is NULL if one of its values is NULL."""
+        """Return the values of several columns as rows, float64[rows, columns]. A row is NULL if one of its values is
+        NULL.
+        """
         nulls = np.zeros(0, dtype=np.bool_)
         for column in columns:
             if len(column.nulls):
@@ -81,7 +85,7 @@ class Moments(State):
         return Values(frozen(np.stack([column.numbers for column in columns], axis=1)), frozen(nulls.view()))
 
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
-        """Return the states of the complete rows by cell."""
+        """Return the states of the complete rows by cell. A row is complete if no value is NULL."""
         assert values is not None
         bits = values.numbers.view(np.int64).reshape(-1, self.columns)
         counts, codes = np.zeros(count, dtype=np.int64), np.zeros((count, self.columns), dtype=np.uint8)
@@ -136,18 +140,19 @@ class Moments(State):
         return found
 
     def _in_parts(self, plan: _Plan, add: Callable[[Sums, int], None]) -> pa.Array:
-        """Return the states of cells as an Arrow array. A cell without a complete row has NULL.
+        """Return the states of cells as an Arrow array. A cell without a complete row is NULL.
 
-        The digits of at most PART_WORDS words are in memory at once, or those of one cell. ``add`` adds all records to
-        the digits of a part of the cells, from a first cell on. Cost: a pass over the records for each part, so usually
-        one.
+        Cells are processed in parts, so that at most PART_WORDS words are in memory as digits of 64 bits, or the words
+        of one cell. ``add`` adds all records or states to the digits of a part, given the part and its first cell.
+        Cost: a pass over the records for each part, usually one part.
         """
         count, words_before = len(plan.counts), plan.starts[:: self.sums]
         bounds = [0]
         while bounds[-1] < count:
             most = words_before[bounds[-1]] + PART_WORDS
             bounds.append(max(int(np.searchsorted(words_before, most, side="right")) - 1, bounds[-1] + 1))
-        # Of memory beyond the words that are written, nothing is touched.
+        # The array is larger than needed. The operating system allocates only the memory pages to which states are
+        # written.
         words = np.empty(int(plan.starts[-1]) + (2 + self.sums) * count, dtype=np.uint32)
         offsets = np.zeros(count + 1, dtype=np.int32)
         for first, end in pairwise(bounds):
@@ -161,7 +166,7 @@ class Moments(State):
                 raise CubeError("co-moments in bytes", int(ends[-1]), remedy)
             offsets[first + 1 : end + 1] = ends
             write_states(part, Packed(words, offsets[first : end + 1]))
-            # The digits of the next part take the place of these.
+            # Free the digits before the next part allocates its own.
             del part
         has_rows = plan.counts > 0
         bitmap = None if has_rows.all() else pa.py_buffer(np.packbits(has_rows, bitorder="little"))

@@ -17,10 +17,10 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Occurrences:
-    """The different pairs of a cell and the code of a value, ascending.
+    """The different pairs of a cell and a value's code, ascending.
 
-    ``cells`` and ``codes`` int32[n]: the pairs. ``counts`` int64[n]: how often each occurs. ``starts`` int64[cells +
-    1]: the first pair of each cell.
+    ``cells`` and ``codes`` int32[n]: the pairs. ``counts`` int64[n]: how often each pair occurs. ``starts`` int64[cells
+    + 1]: the index of each cell's first pair.
     """
 
     cells: Places
@@ -30,7 +30,9 @@ class Occurrences:
 
     @staticmethod
     def of_rows(values: Values, rows: Rows, cells: Places, count: int) -> Occurrences:
-        """Return the occurrences among some rows, without NULL. ``values.numbers``: the code of each value, int32."""
+        """Return the occurrences among some rows; NULL values are skipped. ``values.numbers`` int32: the code of each
+        value.
+        """
         if len(values.nulls):
             is_kept = ~values.nulls[rows]
             rows, cells = rows[is_kept], frozen(cells[is_kept])
@@ -42,7 +44,9 @@ class Occurrences:
     def summed(
         cells: Places, codes: Places, radix: int, count: int, *weights: _Ints
     ) -> tuple[Occurrences, list[_Ints]]:
-        """Return the occurrences of pairs that repeat, and the sums of weights for each different pair."""
+        """Return the occurrences of pairs that repeat, and the sums of ``weights`` over the equal pairs. ``radix``:
+        codes are less than this number. ``count``: the number of cells.
+        """
         occurrences, places = Occurrences._of_groups(cells, codes, radix, count)
         sums = [np.zeros(len(occurrences.cells), dtype=np.int64) for _ in weights]
         for weight, total in zip(weights, sums, strict=True):
@@ -51,7 +55,7 @@ class Occurrences:
 
     @staticmethod
     def _of_groups(cells: Places, codes: Places, radix: int, count: int) -> tuple[Occurrences, Places]:
-        """Return the occurrences of pairs, and the number of the different pair that each pair is."""
+        """Return the occurrences of pairs, and for each given pair the index of its different pair."""
         if not len(cells):
             none, nothing = frozen(np.zeros(0, dtype=np.int32)), frozen(np.zeros(0, dtype=np.int64))
             return Occurrences(none, none, nothing, frozen(np.zeros(count + 1, dtype=np.int64))), none

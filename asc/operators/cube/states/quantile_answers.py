@@ -1,4 +1,4 @@
-"""Answers from sketches of quantiles. Bounds hold for the merged sketch of a cell, in 99 % of all sketches."""
+"""Answers from sketches of quantiles. The bounds of an answer hold for 99 % of all sketches, also after merges."""
 
 from __future__ import annotations
 
@@ -15,33 +15,37 @@ from asc.operators.cube.states.quantile_kernels import densities, read_sketch
 from asc.operators.cube.states.quantiles import Quantiles
 
 CONFIDENCE = 0.99
-"""The confidence of the library's error of a rank."""
+"""The confidence of the error bound that the library states for a rank."""
 _EXACT = 1.0
-"""The confidence of an answer from all values."""
+"""The confidence of an answer from a sketch that contains all values."""
 
 QUANTILE_TYPE = bounded_type(pa.float64(), rank_error=pa.float64())
-"""The type of a quantile. ``rank_error``: by how much its rank may differ from the asked one."""
+"""The type of a quantile. ``rank_error``: the bound of the difference between the value's rank and the
+requested rank.
+"""
 RANK_TYPE = bounded_type(pa.float64())
 LIST_TYPE = pa.list_(RANK_TYPE)
 SUMMARY_TYPE = bounded_type(pa.float64(), rank_error=pa.float64(), count=pa.int64(), min=pa.float64(), max=pa.float64())
 """The type of the answer of the measure itself: the median, and the exact number, minimum and maximum of values."""
 
 _SILVERMAN, _NORMAL_QUARTILES = 0.9, 1.34
-"""The factor of Silverman's rule, and the distance of the quartiles of a normal distribution in standard deviations."""
+"""The factor of Silverman's rule, and the distance between the quartiles of a normal distribution, in standard
+deviations.
+"""
 
 _Row = dict[str, Any]
 
 
 def quantiles(state: Quantiles, rank: float, states: pa.Array) -> pa.Array:
-    """Return the least value of each cell whose rank is at least ``rank``, with the values at both bounds of the
-    rank.
+    """Return for each cell the least value whose rank is at least ``rank``, with the values at the lower and upper
+    bound of the rank.
     """
     rows = [None if sketch is None else _quantile(sketch, rank) for sketch in state.sketches(states)]
     return pa.array(rows, QUANTILE_TYPE)
 
 
 def ranks(state: Quantiles, value: float, states: pa.Array) -> pa.Array:
-    """Return the share of the values of each cell that are at most ``value``."""
+    """Return the share of each cell's values that are at most ``value``."""
     rows = [None if sketch is None else _rank(sketch, value) for sketch in state.sketches(states)]
     return pa.array(rows, RANK_TYPE)
 
@@ -67,10 +71,11 @@ def masses(state: Quantiles, values: Sequence[float], states: pa.Array) -> pa.Ar
 
 
 def density(state: Quantiles, values: Sequence[float], states: pa.Array) -> pa.Array:
-    """Return for each cell the density of its values at each of ``values``: Gaussian kernels of Silverman's width.
+    """Return for each cell the density of its values at each of ``values``, estimated with Gaussian kernels of
+    Silverman's width.
 
-    The bounds are those of the density of all values with this width. A cell has NULL if half of its values are equal,
-    so that the width is 0, or if it keeps an infinite value.
+    The bounds contain the density that all values would have with the same width. A cell is NULL if half of its values
+    are equal, so that the width is 0, or if its sketch contains an infinite value.
     """
     stored = state.checked(states)
     points = frozen(np.array(values, dtype=np.float64))
@@ -85,14 +90,14 @@ def density(state: Quantiles, values: Sequence[float], states: pa.Array) -> pa.A
             continue
         heights = np.empty(len(points), dtype=np.float64)
         densities(items[:count], weights[:count], points, width, heights)
-        # A rank that is off by the error moves the mean of kernels by the error times their total variation.
+        # An error of the rank shifts the mean of the kernels by at most the error times the kernel's total variation.
         error = _error(sketch) * 2.0 / (width * np.sqrt(2.0 * np.pi))
         lists.append([_row(height, height - error, height + error, error, least=0.0) for height in heights.tolist()])
     return pa.array(lists, LIST_TYPE)
 
 
 def summaries(state: Quantiles, states: pa.Array) -> pa.Array:
-    """Return the median of each cell, and the number, the minimum and the maximum of its values, which are exact."""
+    """Return for each cell the median, and the exact number, minimum and maximum of its values."""
     rows = [
         None
         if sketch is None
@@ -103,7 +108,7 @@ def summaries(state: Quantiles, states: pa.Array) -> pa.Array:
 
 
 def _error(sketch: Any) -> float:
-    """Return the error of a rank of the merged sketch. A sketch that has all values is exact."""
+    """Return the error bound of a rank of a sketch; 0 for a sketch that contains all values."""
     return float(sketch.normalized_rank_error(False)) if sketch.is_estimation_mode() else 0.0
 
 
@@ -119,7 +124,9 @@ def _quantile(sketch: Any, rank: float) -> _Row:
 
 
 def _rank_of(sketch: Any, value: float) -> float:
-    """Return the share of values that are at most ``value``. It is exact outside the range of the values."""
+    """Return the share of values that are at most ``value``. The share is exact if ``value`` is outside the range of
+    the values.
+    """
     if value < sketch.get_min_value():
         return 0.0
     return 1.0 if value >= sketch.get_max_value() else float(sketch.get_rank(value, True))
@@ -140,7 +147,7 @@ def _row(
 
 
 def _width(sketch: Any, items: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> float:
-    """Return Silverman's width of a Gaussian kernel, 0 if there is none."""
+    """Return Silverman's width of a Gaussian kernel; 0 if it is not positive or not finite."""
     total = weights.sum()
     if not np.isfinite(items).all():
         return 0.0

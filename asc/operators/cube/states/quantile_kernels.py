@@ -1,9 +1,9 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Compiled loops that check stored KLL sketches of doubles, and read the items of one.
 
-A stored sketch has the form of Apache DataSketches. One value is 8 bytes of head, and the value. Of more values
-there are the head, the number of values, ``k`` and the number of levels. The places of the levels, the least and the
-greatest value, and the items of all levels follow. An item of level h stands for 2**h values.
+A stored sketch has the form of Apache DataSketches. A sketch of one value has 8 bytes of head, and the value. A sketch
+of more values has the head, the number of values, ``k`` and the number of levels. Then follow the positions of the
+levels, the least and greatest value, and the items of all levels. An item of level h represents 2**h values.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ SOUND, DAMAGED, OTHER = 0, 1, 2
 """The results of :func:`check`: all sketches are sound; one is damaged; one has another ``k``."""
 
 _FAMILY, _WIDTH = 15, 8
-"""The number of the kind of sketch, and the least capacity of a level."""
+"""The library's number of the kind of sketch KLL, and the least capacity of a level."""
 _SINGLE_WORDS, _SINGLE_VERSION, _SINGLE_FLAGS, _SINGLE_BYTES = 2, 2, 4, 16
 _WORDS, _VERSION, _IS_SORTED = 5, 1, 2
 _HEAD_BYTES = 20
 _LEVELS_MOST = 61
 _DEPTH_MOST = 30
-"""The greatest power of 2/3 that the library computes in one step."""
+"""The greatest exponent of 2/3 that the library computes in one step."""
 
 
 @inlined
@@ -50,7 +50,7 @@ def _shrunk(k: int, depth: int) -> Any:
 
 @inlined
 def _capacity(k: int, levels: int) -> Any:
-    """Return the most items of a sketch with a number of levels."""
+    """Return the largest number of items of a sketch with ``levels`` levels."""
     total = 0
     for depth in range(levels):
         half = depth // 2 if depth > _DEPTH_MOST else 0
@@ -67,7 +67,9 @@ def _read_items(content: Array, place: int, count: int, words: Array, word_bytes
 
 @inlined
 def _is_level(items: Array, start: int, stop: int, least: float, greatest: float, is_sorted: bool) -> Any:
-    """Return whether the items of a level are within the bounds of the sketch and, if asked for, ascend."""
+    """Return whether the items of a level are within the least and greatest value of the sketch and, with
+    ``is_sorted``, ascend.
+    """
     for i in range(start, stop):
         if not least <= items[i] <= greatest or (is_sorted and i > start and items[i - 1] > items[i]):
             return False
@@ -112,9 +114,10 @@ def _is_sound(content: Array, place: int, stop: int, k: int, items: Array, item_
 
 @compiled
 def check(stored: Stored, k: int, items: Array, item_bytes: Array) -> int:
-    """Return SOUND if the library may read all sketches, and they are of this ``k``. Else return DAMAGED or OTHER.
+    """Return SOUND if the library can read all sketches safely, and their parameter is ``k``. Else return DAMAGED or
+    OTHER.
 
-    ``items`` float64 and ``item_bytes`` uint8: the same memory, for as many items as a sketch can have, and two more.
+    ``items`` float64 and ``item_bytes`` uint8: the same working memory, for the most items of a sketch and two more.
     """
     if stored.offsets[stored.offsets.size - 1] > stored.content.size or stored.offsets[0] < 0:
         return DAMAGED
@@ -135,7 +138,7 @@ def check(stored: Stored, k: int, items: Array, item_bytes: Array) -> int:
 
 @compiled
 def read_sketch(stored: Stored, sketch: int, items: Array, item_bytes: Array, weights: Array) -> Any:
-    """Write the items of a sound sketch to ``items``, and the number of values that each stands for to ``weights``
+    """Write the items of a sound sketch to ``items``, and the number of values that each item represents to ``weights``
     float64. Return the number of items, 0 for a sketch without values.
     """
     content, place, stop = stored.content, stored.offsets[sketch], stored.offsets[sketch + 1]
@@ -160,7 +163,9 @@ def read_sketch(stored: Stored, sketch: int, items: Array, item_bytes: Array, we
 
 @compiled
 def densities(items: Array, weights: Array, points: Array, width: float, out: Array) -> None:
-    """Write the density at each point: the mean of Gaussian kernels of a width at the items."""
+    """Write the density at each of ``points`` to ``out``: the weighted mean of Gaussian kernels at the items.
+    ``width``: the standard deviation of a kernel.
+    """
     total = 0.0
     for i in range(items.size):
         total += weights[i]

@@ -21,18 +21,19 @@ from asc.operators.cube.states.state import Places, Rows, State, Values
 from asc.operators.cube.states.stored import Stored
 
 K = 200
-"""The parameter of a sketch by default: a rank is within 1.33 % in 99 % of all sketches."""
+"""The default parameter of a sketch. With it, the error of a rank is at most 1.33 % in 99 % of all sketches."""
 K_LEAST, K_MOST = 20, 4000
 _LEVEL_ITEMS = 8 * 61
-"""The most items of all levels that have the least capacity."""
+"""The most items of all levels that have the least capacity: 61 levels of 8 items."""
 
 
 class Quantiles(State):
     """A KLL sketch of the values that are not NULL and not NaN, as doubles, each rounded once.
 
-    The state is a sketch of Apache DataSketches, as the library serialises it. Each value counts as often as it occurs.
-    A sketch of at most ``k`` values is exact. A larger one drops values at random, so states of the same values differ.
-    Their answers agree within the error bound. It depends on ``k`` alone, however often states are merged.
+    The state is a sketch of Apache DataSketches, as the library serialises it. A value that occurs n times counts n
+    times. A sketch of at most ``k`` values is exact. A larger sketch drops values at random, so that sketches of the
+    same values differ. Their answers agree within the error bound, which depends only on ``k``, and not on the number
+    of merges.
     """
 
     storage = pa.binary()

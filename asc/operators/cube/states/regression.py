@@ -17,8 +17,8 @@ from asc.operators.cube.states.regression_kernels import regressions
 class Regression:
     """The regression of the first column on the others: intercept, coefficients and coefficient of determination.
 
-    ``columns``: the numbers of the columns in the state, that of y first. ``names``: the texts of the columns other
-    than y, in the same order.
+    ``columns``: the numbers of the columns in the state, first the column of y. ``names``: the texts of the columns
+    other than y, in the same order.
     """
 
     columns: tuple[int, ...]
@@ -32,10 +32,10 @@ class Regression:
         return pa.struct(own)
 
     def of(self, moments: Moments, states: pa.Array) -> pa.Array:
-        """Return the regression of each state: NULL if the columns other than y are linearly dependent, or if one of
-        them has equal values. If a value is infinite or NaN, coefficients are NaN.
+        """Return the regression of each state. It is NULL if the columns other than y are linearly dependent, or if one
+        of them has equal values. If a value is infinite or NaN, the coefficients are NaN.
 
-        Cost: of m columns, m * m central products of each state, and m**3 / 6 multiplications.
+        Cost for m columns: m * m central products of each state, and m**3 / 6 multiplications.
         """
         size, count = len(self.columns), len(states)
         values, has_value = np.zeros((count, size + 1), dtype=np.float64), np.zeros((count, 2), dtype=np.bool_)

@@ -18,11 +18,11 @@ from asc.operators.cube.states.statistic_kernels import count_of, root_of, scale
 Array = Any
 
 RANK_SHARE = 1e-10
-"""The share of a column's variance that the columns before it must leave unexplained. With a smaller share, the columns
-count as linearly dependent.
+"""The least share of a column's variance that the columns before it must leave unexplained. With a smaller share, the
+columns count as linearly dependent.
 """
 _SOLVED = 0
-"""The row of working memory with the solution. The rows after it have the factor, a row for each column."""
+"""The row of ``factor`` that receives the solution. Each row after it belongs to a column other than y."""
 
 
 @compiled
@@ -31,9 +31,10 @@ def regressions(
 ) -> None:
     """Compute the regression of ``chosen[0]`` on the other chosen columns for each state.
 
-    ``chosen`` int64[m]: numbers of columns. ``factor`` float64[m, m]: working memory. ``values`` float64[states, m + 1]
-    receives the intercept, the m - 1 coefficients and the coefficient of determination. ``has_value``
-    bool[states, 2], initially false, receives whether there is a regression, and such a coefficient.
+    ``chosen`` int64[m]: numbers of columns. ``work``: see :func:`sum_of`. ``factor`` float64[m, m]: working memory.
+    ``values`` float64[states, m + 1] receives the intercept, the m - 1 coefficients and the coefficient of
+    determination. ``has_value`` bool[states, 2], initially false, receives whether the regression exists, and whether
+    its coefficient of determination exists.
     """
     words, offsets = packed.words, packed.offsets
     for i in range(offsets.size - 1):
@@ -48,15 +49,15 @@ def regressions(
         _write(words, at, columns, chosen, work, factor, values[i])
         values[i, chosen.size] = share
         has_value[i, 0] = True
-        # As regr_r2, the coefficient of determination is NULL for equal values of y.
+        # As in Spark's regr_r2, the coefficient of determination is NULL if all values of y are equal.
         spread, _ = central_product(words, at, columns, chosen[0], chosen[0], work)
         has_value[i, 1] = spread != 0.0
 
 
 @compiled
 def _correlate(words: Array, at: Any, columns: Any, chosen: Array, work: Array, factor: Array) -> bool:
-    """Write the correlations of the chosen columns: of each with y to the first row of ``factor``, and of columns with
-    the columns before them to the further rows. Return False if a column other than y has equal values.
+    """Write the correlations of the chosen columns to ``factor``: those with y to the first row, and those with the
+    preceding columns to the further rows. Return False if a column other than y has equal values.
     """
     for row in range(1, chosen.size):
         square, square_power = central_product(words, at, columns, chosen[row], chosen[row], work)
@@ -69,7 +70,7 @@ def _correlate(words: Array, at: Any, columns: Any, chosen: Array, work: Array, 
             other, other_power = central_product(words, at, columns, chosen[column], chosen[column], work)
             both, both_power = central_product(words, at, columns, chosen[row], chosen[column], work)
             root, root_power = root_of(square * other, square_power + other_power)
-            # Only y may have equal values here. It then correlates with nothing.
+            # The root is 0 if the column is y and all values of y are equal. The correlation is then 0.
             correlation = scaled(both / root, both_power - root_power) if root != 0.0 else 0.0
             if column:
                 factor[row, column] = correlation
@@ -80,8 +81,8 @@ def _correlate(words: Array, at: Any, columns: Any, chosen: Array, work: Array, 
 
 @compiled
 def _decompose(factor: Array) -> bool:
-    """Replace the correlations of columns by the factor of Cholesky. Return False if the columns are linearly
-    dependent. NaN among them is no dependence.
+    """Replace the correlations of columns by their Cholesky factor. Return False if the columns are linearly dependent.
+    NaN counts as independent.
     """
     for row in range(1, factor.shape[0]):
         for column in range(1, row + 1):
@@ -118,7 +119,7 @@ def _solve(factor: Array) -> Any:
 
 @compiled
 def _write(words: Array, at: Any, columns: Any, chosen: Array, work: Array, factor: Array, values: Array) -> None:
-    """Write the intercept and the coefficients, from the standardised coefficients."""
+    """Write the intercept and the coefficients to ``values``, computed from the standardised coefficients."""
     count = count_of(words, at)
     total, total_power = sum_of(words, at, chosen[0], work)
     intercept = scaled(total / count, total_power)

@@ -1,4 +1,4 @@
-"""The set of the values of a cell: how often a value occurs, and whether it occurs at all."""
+"""The state ``seen``: the set of the values of a cell, with an estimate of how often each value occurs."""
 
 from __future__ import annotations
 
@@ -40,15 +40,17 @@ from asc.operators.cube.states.xxhash_kernels import hash_spans
 _Ints = npt.NDArray[np.int64]
 
 CHANCE = 0.01
-"""The false-positive chance of the Bloom filter at the stated number of values."""
+"""The false-positive chance of the Bloom filter for a cell with the stated number of different values."""
 CONFIDENCE = 1.0 - math.exp(-ROWS)
-"""The probability that a count is too large by at most its error: each row fails with a probability of 1/e."""
+"""The probability that a count is too large by at most its error. Each row of counters exceeds the error with a
+probability of 1/e.
+"""
 
 _COLUMNS_LEAST = 16
 _SPARSE_BYTES = 9
-"""The bytes of a value in a sparse state, if its count is below 256."""
+"""The number of bytes of a value in a sparse state, if its count is below 256: a hash and a count."""
 _CHUNK_WORDS = 1 << 22
-"""The words of memory for the cells that are united at once. A cell that may need more is united alone."""
+"""The number of words of memory for the cells that are united at once. A cell that may need more is united alone."""
 _LISTS_MOST = 4_096
 _STATE_BYTES_MAX = 2**31 - 1
 """The most bytes that the states of one Arrow array have together."""
@@ -57,12 +59,15 @@ _STATE_BYTES_MAX = 2**31 - 1
 class Seen(State):
     """The values of a cell, as a set with counts that is sized for a stated number of different values.
 
-    A state with few different values is sparse: it has the 64-bit hash and the exact count of each. A state with more
-    is dense: a blocked Bloom filter and a CountMin sketch. A value sets seven bits in one block of 64 bytes of the
-    filter. The sketch has four rows with a column for each stated value. The form depends on the number of different
-    hashes alone, so that equal values give equal bytes, whatever their order and division are.
+    A state with few different values is sparse: it contains the 64-bit hash and the exact count of each value. A state
+    with more different values is dense: it contains a blocked Bloom filter and a CountMin sketch. A value sets seven
+    bits in one block of 64 bytes of the filter. The sketch has four rows of counters, with a column for each stated
+    value. The form depends only on the number of different hashes, so that equal values give equal bytes in any order
+    and division.
 
-    Cost: 9 to 16 bytes for each different value while sparse; dense 1.4 bytes for each stated value, and 4 counters of
+    Cost: 9 to 16 bytes for each different value of a sparse state. A dense state has 1.4 bytes for each stated value,
+    and 4 counters of 1 to 8 bytes each. The bytes, and the sources, are described in
+    :mod:`asc.operators.cube.states.seen_kernels`.
     1 to 8 bytes each. The bytes, and the sources, are described in :mod:`asc.operators.cube.states.seen_kernels`.
     """
 
@@ -79,14 +84,12 @@ class Seen(State):
         return fixed + ROWS * self.shape.columns, fixed + 8 * ROWS * self.shape.columns
 
     def values(self, column: pa.Array) -> Values:
-        """Return the ranks of the hashes of values, and the different hashes, ascending."""
+        """Return each value as the rank of its hash, and the different hashes, ascending, as the dictionary."""
         key = Key.of(pa.array(hashes_of(column)))
         return Values(frozen(key.codes - np.int32(1)), nulls_of(column), key.dictionary)
 
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
-        """Return the sets of values by cell. Cost: the different values of each cell are added once, with their
-        count.
-        """
+        """Return the sets of values by cell. Cost: each different value of a cell is added once, with its count."""
         assert values is not None
         assert values.dictionary is not None
         met = Occurrences.of_rows(values, rows, cells, count)
@@ -107,7 +110,7 @@ class Seen(State):
         return pa.array(self.totals(states).values)
 
     def find(self, states: pa.Array, hashed: np.uint64) -> Sightings:
-        """Return what each state says about a value. ``hashed``: the element of :func:`hashes_of` for the value."""
+        """Search a value in each state. ``hashed``: the hash that :func:`hashes_of` computes for the value."""
         count = len(states)
         flags, counts = np.empty((2, count), dtype=np.bool_), np.empty((2, count), dtype=np.int64)
         sightings = Sightings(flags[0], flags[1], counts[0], counts[1])
@@ -115,8 +118,8 @@ class Seen(State):
         return sightings
 
     def totals(self, states: pa.Array, *, has_values: bool = True) -> Totals:
-        """Return the number of values, that of different values, and the false-positive chance of each state. Without
-        ``has_values``, the number of values is excluded if it takes a pass.
+        """Return the number of values, the number of different values, and the false-positive chance of each state.
+        Without ``has_values``, the number of values of sparse states is 0, because it takes a pass over their counts.
         """
         count = len(states)
         totals = Totals(np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), np.empty(count))
@@ -144,7 +147,9 @@ class Seen(State):
         return Packed(words, frozen(starts))
 
     def _united(self, packed: Packed, cells: Places, count: int) -> pa.Array:
-        """Return the united states of cells. Cells are united in chunks, which bounds the working memory."""
+        """Return the united states of cells. ``cells``: the cell of each state. Cells are united in chunks, which
+        bounds the working memory.
+        """
         order = frozen(np.argsort(cells, kind="stable"))
         firsts = frozen(np.searchsorted(cells[order], np.arange(count + 1)).astype(np.int64))
         bounds, entries = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)

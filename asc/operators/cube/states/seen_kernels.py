@@ -1,14 +1,15 @@
 # ruff: noqa: PLR0917 (compiled functions take their arguments by position)
 """Compiled loops that unite the sets of values of cells, and look values up in them.
 
-A state has words of 64 bits. The first word has MAGIC in bits 0-15, the form in bits 16-19, and the logarithm of the
-bytes of a count in bits 20-23. Its high 32 bits are the stated number of values. The rest depends on the form.
+A state consists of words of 64 bits. The first word contains MAGIC in bits 0-15, the form in bits 16-19, and the
+logarithm of the bytes of a count in bits 20-23. Its high 32 bits are the stated number of values. The further words
+depend on the form.
 
-A sparse state has the number of different hashes, then the hashes, ascending, and then the count of each.
+A sparse state contains the number of different hashes, then the hashes, ascending, and then the count of each hash.
 
-A dense state has three more words before its blocks. They are the number of values, the sum of the false-positive
-chances of the blocks in units of CHANCE_UNIT, and the number of ones of all blocks. After the blocks of the Bloom
-filter come the counters of the CountMin sketch, row by row.
+A dense state contains three more words before the blocks of its Bloom filter. They are the number of values, the sum of
+the false-positive chances of the blocks in units of CHANCE_UNIT, and the number of set bits of all blocks. The counters
+of the CountMin sketch follow the blocks, row by row.
 
 Counts and counters are packed: all of one state have 1, 2, 4 or 8 bytes, as many as the largest needs.
 
@@ -29,7 +30,7 @@ Array = Any
 
 SPARSE, DENSE = 1, 2
 SPARSE_HEAD, DENSE_HEAD = 2, 4
-"""The numbers of words before the hashes, and before the blocks."""
+"""The number of words before the hashes of a sparse state, and before the blocks of a dense state."""
 BLOCK_WORDS = 8
 """The words of a block: 64 bytes, one cache line."""
 BITS = 7
@@ -50,8 +51,8 @@ _ONE, _HALF = np.uint64(1), np.uint64(32)
 
 
 class Packed(NamedTuple):
-    """States as they are stored. ``words`` uint64. ``starts`` int64[states + 1]: the first word of each state. A NULL
-    state has no word.
+    """Stored states. ``words`` uint64: the words of all states. ``starts`` int64[states + 1]: the index of each state's
+    first word. A NULL state has no words.
     """
 
     words: Array
@@ -59,10 +60,10 @@ class Packed(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The sizes of states, from the stated number of values.
+    """The sizes of states for a stated number of values.
 
-    ``blocks``: of the Bloom filter. ``columns``: the counters of a row. ``sparse_most``: the number of different hashes
-    up to which a state is sparse.
+    ``stated``: this number. ``blocks``: the number of blocks of the Bloom filter. ``columns``: the number of counters
+    of a row. ``sparse_most``: the largest number of different hashes of a sparse state.
     """
 
     stated: int
@@ -74,8 +75,9 @@ class Shape(NamedTuple):
 class Work(NamedTuple):
     """Working memory for one cell.
 
-    ``hashes`` uint64[2, n] and ``counts`` int64[2, n]: sorted lists of hashes, one after the other, and memory to merge
-    them. ``ends`` int64: the end of each list. ``counters`` int64: of a dense cell.
+    ``hashes`` uint64[2, n] and ``counts`` int64[2, n]: hashes with their counts. The first row contains sorted
+    lists, one after the other; the second row is memory for merges. ``ends`` int64: the end of each list. ``counters``
+    int64: the counters of a dense cell.
     """
 
     hashes: Array
@@ -94,20 +96,22 @@ def _mixed(word: Any) -> Any:
 
 @inlined
 def _block(hashed: Any, blocks: Any) -> Any:
-    """Return the number of the block of a hash, from its high half."""
+    """Return the number of the block of a hash, computed from the high half of the hash."""
     return np.int64(((hashed >> _HALF) * np.uint64(blocks)) >> _HALF)
 
 
 @inlined
 def _column(hashed: Any, row: Any, columns: Any) -> Any:
-    """Return the column of a hash in a row of counters."""
+    """Return the column of a hash in a row of counters. ``columns``: the number of counters of a row."""
     mixed = _mixed(hashed + np.uint64(row + 1) * _GOLDEN)
     return np.int64(((mixed >> _HALF) * np.uint64(columns)) >> _HALF)
 
 
 @inlined
 def _words_of(count: Any, width: Any) -> Any:
-    """Return the words of packed counts. ``width``: the logarithm of the bytes of each."""
+    """Return the number of words of ``count`` packed counts. ``width``: the binary logarithm of the bytes of each
+    count.
+    """
     return ((count << width) + 7) >> 3
 
 
@@ -120,7 +124,7 @@ def _width_of(count: Any) -> Any:
 
 @inlined
 def _count(words: Array, at: Any, place: Any, width: Any) -> Any:
-    """Return a packed count. ``at``: the first word of the counts."""
+    """Return the packed count at the index ``place``. ``at``: the index of the first word of the counts."""
     first = place << width
     word = words[at + (first >> 3)] >> (np.uint64(first & 7) << np.uint64(3))
     if width == 3:
@@ -130,7 +134,7 @@ def _count(words: Array, at: Any, place: Any, width: Any) -> Any:
 
 @inlined
 def _pack(words: Array, at: Any, place: Any, width: Any, count: Any) -> None:
-    """Write a packed count to words that are zero."""
+    """Write a packed count at the index ``place``. The words must be zero there."""
     first = place << width
     words[at + (first >> 3)] |= np.uint64(count) << (np.uint64(first & 7) << np.uint64(3))
 
@@ -157,10 +161,11 @@ def _width(words: Array, at: Any) -> Any:
 
 @compiled
 def check(words: Array, offsets: Array, shape: Shape, is_deep: bool, starts: Array) -> int:
-    """Write the first word of each state to ``starts`` int64[states + 1]. Return SOUND, DAMAGED, or UNEQUAL for states
-    of another stated number.
+    """Write the index of each state's first word to ``starts`` int64[states + 1]. Return SOUND, DAMAGED, or UNEQUAL if
+    a state has another stated number.
 
-    ``offsets`` int32[states + 1]: the bytes before each state. ``is_deep``: also check the order of the hashes.
+    ``offsets`` int32[states + 1]: the position in bytes of each state. ``is_deep``: also check that hashes ascend,
+    which takes a pass over them.
     """
     starts[0] = np.int64(offsets[0]) >> 3
     for i in range(offsets.size - 1):
@@ -193,9 +198,11 @@ def check(words: Array, offsets: Array, shape: Shape, is_deep: bool, starts: Arr
 
 @compiled
 def bound_cells(packed: Packed, order: Array, firsts: Array, shape: Shape, bounds: Array, entries: Array) -> None:
-    """Write the most words that each cell may need, and the number of hashes of its sparse states.
+    """Write to ``bounds`` the most words that each cell may need, and to ``entries`` the number of hashes of its sparse
+    states.
 
-    ``order`` int64[states]: the states by cell. ``firsts`` int64[cells + 1]: the first state of each cell in ``order``.
+    ``order`` int64[states]: the indices of the states, sorted by cell. ``firsts`` int64[cells + 1]: the position in
+    ``order`` of each cell's first state.
     """
     words, starts = packed.words, packed.starts
     dense = DENSE_HEAD + BLOCK_WORDS * shape.blocks + ROWS * shape.columns
@@ -218,7 +225,7 @@ def bound_cells(packed: Packed, order: Array, firsts: Array, shape: Shape, bound
 
 @inlined
 def _insert(words: Array, at: Any, counters: Array, shape: Shape, hashed: Any, count: Any) -> None:
-    """Add a hash to the blocks at ``at`` and to the counters."""
+    """Add a hash to the blocks, which begin at the index ``at``, and ``count`` to its counters."""
     block = at + BLOCK_WORDS * _block(hashed, shape.blocks)
     mixed = _mixed(hashed)
     for turn in range(BITS):
@@ -230,7 +237,7 @@ def _insert(words: Array, at: Any, counters: Array, shape: Shape, hashed: Any, c
 
 @compiled
 def _merge_lists(work: Work, lists: int) -> Any:
-    """Merge the sorted lists of the first row of the working memory into one. Return its length."""
+    """Merge the sorted lists in the first row of the working memory into one list. Return its length."""
     hashes, counts, ends = work.hashes, work.counts, work.ends
     source = 0
     while lists > 1:
@@ -263,7 +270,7 @@ def _merge_lists(work: Work, lists: int) -> Any:
 
 @compiled
 def _write_sparse(work: Work, count: int, shape: Shape, words: Array, at: int) -> Any:
-    """Write a sparse state from the first row of the working memory. Return the word after it."""
+    """Write a sparse state from the first row of the working memory. Return the index of the word after it."""
     most = 0
     for place in range(count):
         words[at + SPARSE_HEAD + place] = work.hashes[0, place]
@@ -277,7 +284,9 @@ def _write_sparse(work: Work, count: int, shape: Shape, words: Array, at: int) -
 
 @compiled
 def _write_dense(work: Work, shape: Shape, words: Array, at: int) -> Any:
-    """Complete a dense state whose blocks are written. Return the word after it."""
+    """Complete a dense state whose blocks are already written: write its head and counters. Return the index of the
+    word after it.
+    """
     counters, total, most = work.counters, 0, 0
     for place in range(counters.size):
         most = max(most, counters[place])
@@ -304,7 +313,7 @@ def _write_dense(work: Work, shape: Shape, words: Array, at: int) -> Any:
 
 @compiled
 def _add_state(packed: Packed, at: int, shape: Shape, work: Work, words: Array, blocks: int) -> None:
-    """Add a state to the blocks and the counters of a dense cell."""
+    """Add a state, at the index ``at``, to the blocks and the counters of a dense cell."""
     stored, width = packed.words, _width(packed.words, at)
     if _form(stored, at) == DENSE:
         start = at + DENSE_HEAD
@@ -322,7 +331,9 @@ def _add_state(packed: Packed, at: int, shape: Shape, work: Work, words: Array, 
 
 @compiled
 def _begin_dense(work: Work, used: int, shape: Shape, words: Array, blocks: int) -> None:
-    """Make a cell dense, with the hashes in the first row of the working memory."""
+    """Start the dense form of a cell: add the ``used`` hashes in the first row of the working memory to its blocks and
+    counters.
+    """
     for place in range(work.counters.size):
         work.counters[place] = 0
     for place in range(used):
@@ -335,8 +346,8 @@ def unite(
 ) -> int:
     """Write the united state of each cell from ``span[0]`` to before ``span[1]``. Return the number of words written.
 
-    ``order`` and ``firsts``: see :func:`bound_cells`. ``words`` uint64: zeros. ``ends`` int64[cells]: receives the word
-    after each state.
+    ``order`` and ``firsts``: see :func:`bound_cells`. ``words`` uint64: the result, initially zeros. ``ends``
+    int64[cells]: receives the index of the word after each state.
     """
     stored, starts = packed.words, packed.starts
     at = 0
@@ -381,10 +392,11 @@ def unite(
 
 @compiled
 def write_lists(hashes: Array, counts: Array, firsts: Array, shape: Shape, packed: Packed) -> None:
-    """Write the occurrences of each cell as a sparse state with counts of 8 bytes, however many there are.
+    """Write the occurrences of each cell as a sparse state with counts of 8 bytes, also if there are more than
+    ``sparse_most``.
 
-    ``hashes`` uint64[n], ascending within a cell. ``counts`` int64[n]. ``firsts`` int64[cells + 1]: the first of each
-    cell. ``packed``: has two words for each occurrence, and two for each cell that has any.
+    ``hashes`` uint64[n], ascending within a cell. ``counts`` int64[n]. ``firsts`` int64[cells + 1]: the index of each
+    cell's first hash. ``packed``: has two words for each occurrence, and two for each cell with occurrences.
     """
     words, starts = packed.words, packed.starts
     at = 0
@@ -401,10 +413,10 @@ def write_lists(hashes: Array, counts: Array, firsts: Array, shape: Shape, packe
 
 
 class Totals(NamedTuple):
-    """Statements of states about all of their values.
+    """The numbers of values of states.
 
-    ``values`` int64: their number. ``different`` int64: the number of different ones; of a dense state an estimate.
-    ``chances`` float64: the chance that a value that never occurred seems to be in the state.
+    ``values`` int64: the number of values. ``different`` int64: the number of different values; an estimate for a dense
+    state. ``chances`` float64: the false-positive chance of the state.
     """
 
     values: Array
@@ -413,11 +425,11 @@ class Totals(NamedTuple):
 
 
 class Sightings(NamedTuple):
-    """The results of a search in each state.
+    """The results of the search of one value in each state.
 
-    ``maybe`` bool: false if the value never occurred. ``is_exact`` bool: whether its count is exact, and not only
-    bounded. ``highs`` int64: the value occurred at most so often. ``lows`` int64: it occurred at least so often; if the
-    count is not exact, only with a probability of 1 - exp(-ROWS).
+    ``maybe`` bool: false if the value certainly never occurred. ``is_exact`` bool: whether the count is exact; if not,
+    it is bounded. ``highs`` int64: the largest possible count. ``lows`` int64: the least possible count; if the count
+    is not exact, with a probability of 1 - exp(-ROWS).
     """
 
     maybe: Array
@@ -428,7 +440,7 @@ class Sightings(NamedTuple):
 
 @inlined
 def _different(words: Array, at: Any, shape: Any) -> Any:
-    """Return the number of different values of a state. That of a dense state follows from the ones of its blocks."""
+    """Return the number of different values of a state. For a dense state, estimate it from the set bits."""
     if _form(words, at) == SPARSE:
         return np.int64(words[at + 1])
     bits, total = np.float64(_BLOCK_BITS * shape.blocks), np.float64(words[at + 1])
@@ -448,7 +460,7 @@ def _chance(words: Array, at: Any, shape: Any) -> Any:
 
 @inlined
 def _place_of(words: Array, first: Any, end: Any, hashed: Any) -> Any:
-    """Return the place of a hash among ascending ones, or the place where it would be."""
+    """Return the index of a hash among ascending hashes, or the index at which it would be inserted."""
     low, high = first, end
     while low < high:
         middle = (low + high) >> 1
@@ -472,7 +484,7 @@ def _is_in_block(words: Array, block: Any, hashed: Any) -> Any:
 
 @compiled
 def look_up(packed: Packed, hashed: Any, shape: Shape, sightings: Sightings) -> None:
-    """Search a hash in each state."""
+    """Search a hash in each state, and write the results to ``sightings``."""
     words, starts = packed.words, packed.starts
     for i in range(starts.size - 1):
         at = starts[i]
@@ -502,8 +514,8 @@ def look_up(packed: Packed, hashed: Any, shape: Shape, sightings: Sightings) -> 
 
 @compiled
 def sum_up(packed: Packed, shape: Shape, has_values: bool, totals: Totals) -> None:
-    """Write what each state says about all of its values. Without ``has_values``, their number is excluded, which for a
-    sparse state takes a pass.
+    """Write the numbers of values of each state to ``totals``. Without ``has_values``, the number of values of sparse
+    states is 0, because it takes a pass over their counts.
     """
     words, starts = packed.words, packed.starts
     for i in range(starts.size - 1):

@@ -7,16 +7,16 @@ from typing import Final
 from asc.errors import CubeError
 
 CAPACITY: Final = 64
-"""The number of items of ``frequent``, if the measure does not give another one."""
+"""The number of items of ``frequent`` if the measure does not state another number."""
 CAPACITY_MAX: Final = 4_096
 STATED_MAX: Final = 1_000_000
 """The largest number of different values for which ``seen`` may be sized."""
 ITEM_BYTES_MAX: Final = 1_024
-"""The most bytes of an item of ``frequent``. A longer text or BINARY is only counted."""
+"""The largest number of bytes of an item of ``frequent``. A longer text or BINARY value is only counted."""
 
 VALUES_A_BLOCK: Final = 45
-"""The values of ``seen`` for each block of 64 bytes at the stated number. The false-positive chance is then below
-1 %.
+"""The number of stated values of ``seen`` for each block of 64 bytes. With the stated number of values, the
+false-positive chance is below 1 %.
 """
 BLOCK_BYTES: Final = 64
 COUNTERS: Final = 4

@@ -13,7 +13,7 @@ MISSING = "needs Apache DataSketches: pip install 'asc-broker[sketches]' (there 
 
 
 def library() -> Any:
-    """Return the library. Raise CubeError if it is not installed."""
+    """Return the module of the library. Raise CubeError if it is not installed."""
     try:
         import datasketches
     except ImportError:

@@ -1,4 +1,4 @@
-"""Values as bytes: one byte string for each value, equal for equal values of a type, and back."""
+"""Conversion between values and byte strings. Two values of one type have equal byte strings if they are equal."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
-    """The bytes of values. ``data`` uint8: the bytes of all values. ``offsets`` int64[n + 1]: the bytes before each.
+    """The byte strings of values. ``data`` uint8: the bytes of all values. ``offsets`` int64[n + 1]: the position of
+    each value in ``data``.
 
-    Texts have their UTF-8 bytes, and decimals the 16 bytes of their number of units. Integers, booleans, dates and
-    timestamps have the 8 bytes of an int64, and doubles their 8 bytes, lowest byte first. -0.0 is 0.0, and NaN is one
-    value. A NULL has arbitrary bytes.
+    Texts have their UTF-8 bytes, and decimals the 16 bytes of their unscaled integer. Integers, booleans, dates and
+    timestamps have the 8 bytes of an int64. Doubles have their 8 bytes. The lowest byte is first. -0.0 is stored as
+    0.0, and every NaN as the same NaN. A NULL has arbitrary bytes.
     """
 
     data: npt.NDArray[np.uint8]
@@ -40,7 +41,9 @@ class Spans:
         return Spans(frozen(data.view()), frozen(offsets.astype(np.int64)))
 
     def values(self, data_type: pa.DataType) -> pa.Array:
-        """Return the values of a type. Raise pyarrow.ArrowInvalid if some bytes are no value of the type."""
+        """Return the byte strings as values of a type. Raise pyarrow.ArrowInvalid if a byte string is no value of the
+        type.
+        """
         types = pa.types
         if not width_of(data_type):
             content = pa.py_buffer(self.data)

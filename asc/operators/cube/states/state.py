@@ -19,11 +19,11 @@ Places: TypeAlias = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """The values of an expression over a batch, in the form that the kernels of one kind of state read.
+    """The values of an expression over a batch, in the form that the kernels of one class of states read.
 
-    ``numbers``: one array element for each value. ``nulls`` bool[values]: which values are NULL; empty if there is no
+    ``numbers``: one array element for each value. ``nulls`` bool[values]: which values are NULL; empty if no value is
     NULL. ``dictionary``: the dictionary in which ``numbers`` are ranks; None if ``numbers`` are not ranks.
-    ``magnitude``: a bound on the absolute value, for integers.
+    ``magnitude``: an upper bound of the absolute values of integers; 0 if it is not computed.
     """
 
     numbers: npt.NDArray[Any]
@@ -33,8 +33,8 @@ class Values:
 
 
 def merged_values(nulls: npt.NDArray[np.bool_], cells: Places, count: int) -> npt.NDArray[np.bool_]:
-    """Return for each cell whether any of its states has a value, bool[cells]. If there are states, each cell must have
-    at least one state.
+    """Return bool[cells]: whether a cell has a state that is not NULL. If there are states, each cell must have at
+    least one state.
     """
     if len(cells) and not len(nulls):
         return np.ones(count, dtype=np.bool_)
@@ -44,11 +44,11 @@ def merged_values(nulls: npt.NDArray[np.bool_], cells: Places, count: int) -> np
 
 
 class State(ABC):
-    """The partial values of one measure. An Arrow array holds one element for each cell.
+    """The partial values of one measure, and the operations on them. An Arrow array contains one state for each cell.
 
-    Invariant: ``merge`` of the arrays of ``fold(A)`` and ``fold(B)`` has the bytes of ``fold(A then B)``, however the
-    records are split. Sums of doubles agree within their error bound. The answers of sketches are within the bounds
-    that they state. A cell without a value has the state NULL, and the bytes under a NULL are zero.
+    Invariant: ``merge`` of the arrays of ``fold(A)`` and ``fold(B)`` has the bytes of ``fold(A then B)``, for every
+    division of the records. Exceptions: sums of doubles agree within their error bound, and the answers of sketches
+    within the bounds that they state. A cell without a value has the state NULL, and the data of a NULL are zero.
     """
 
     storage: pa.DataType
@@ -60,26 +60,26 @@ class State(ABC):
 
     @abstractmethod
     def values(self, column: pa.Array) -> Values:
-        """Return the values of an expression in the form that :meth:`fold` reads. They depend only on the class of the
-        state, so that all states of a class share them.
+        """Return the values of an expression in the form that :meth:`fold` reads. The form depends only on the class of
+        the state, so that all states of one class over the expression share the values.
         """
 
     def together(self, columns: Sequence[Values]) -> Values:
-        """Return the rows of several columns, in the form that :meth:`fold` reads, from the values of each column. A
-        state of one column has no rows.
+        """Combine the values of several columns into rows, in the form that :meth:`fold` reads. A state of one column
+        has no rows, and raises NotImplementedError.
         """
         raise NotImplementedError(f"{type(self).__name__} has one column, and not {len(columns)}")
 
     @abstractmethod
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
-        """Return the states of ``count`` cells. ``rows``: the indices of the values to fold. ``cells``: the cell of
-        each of these values.
+        """Return the states of ``count`` cells. ``values``: the values of the batch; None if the state counts records.
+        ``rows``: the indices of the values to fold. ``cells``: the cell of each of these values.
         """
 
     @abstractmethod
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
-        """Return the states of ``count`` cells. ``cells``: the cell of each given state. The given states of a cell are
-        merged in order.
+        """Return the states of ``count`` cells. ``cells``: the cell of each element of ``states``. The states of one
+        cell are merged in their order.
         """
 
     @abstractmethod

@@ -58,7 +58,8 @@ _COUNT = "regr_count"
 class Statistic:
     """A function of the co-moments of columns, with Spark's name.
 
-    ``y`` and ``x``: the numbers of the arguments' columns in the state, in Spark's order; equal for one argument.
+    ``y`` and ``x``: the numbers, in the state, of the arguments' columns, in Spark's order. They are equal for a
+    function of one argument.
     """
 
     function: str
@@ -71,9 +72,10 @@ class Statistic:
         return pa.int64() if self.function == _COUNT else pa.float64()
 
     def of(self, moments: Moments, states: pa.Array) -> pa.Array:
-        """Return the statistic of each state: NULL where Spark's is NULL, and NaN if a value is infinite or NaN.
+        """Return the statistic of each state. It is NULL where Spark's is NULL, and NaN if a value is infinite or NaN.
 
-        Each answer is exact but for at most four roundings, however close together the values are.
+        Each answer is computed from exact sums with at most four roundings, so that it stays accurate for values that
+        are close together.
         """
         if self.function == _COUNT:
             return moments.answer(states)

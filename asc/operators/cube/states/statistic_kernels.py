@@ -14,8 +14,8 @@ from asc.operators.cube.states.moment_kernels import Packed
 Array = Any
 
 MEAN, PRODUCT, ROOT, CORRELATION, SLOPE, INTERCEPT, DETERMINATION = range(7)
-"""The formulas. The first ones are the mean of y, and the central product of y and x, or its root, over a divisor. The
-others are the correlation, and the slope, intercept and coefficient of determination of the regression of y by x.
+"""The formulas. The first three are the mean of y, the central product of y and x over a divisor, and its root. The
+others are the correlation, and the slope, intercept and coefficient of determination of the regression of y on x.
 """
 BY_COUNT, BY_POPULATION, BY_SAMPLE = range(3)
 """The divisors of a central product, which is n**2 times a covariance: n, n**2 and n * (n - 1)."""
@@ -33,7 +33,7 @@ class Formula(NamedTuple):
 
 @inlined
 def count_of(words: Array, at: Any) -> Any:
-    """Return the number of complete rows of a state. ``at``: the place of the state."""
+    """Return the number of complete rows of a state. ``at``: the index of the state in ``words``."""
     return np.float64(np.int64(words[at]) | (np.int64(words[at + 1]) << 32))
 
 
@@ -45,15 +45,15 @@ def scaled(fraction: Any, power: Any) -> Any:
 
 @compiled
 def root_of(fraction: Any, power: Any) -> Any:
-    """Return the root of a fraction times a power of two, in the same form."""
+    """Return the square root of a fraction times a power of two, as a fraction and a power of two."""
     odd = power & 1
     return math.sqrt(math.ldexp(fraction, np.int32(odd))), (power - odd) >> 1
 
 
 @compiled
 def statistics(packed: Packed, wanted: Formula, work: Array, values: Array, has_value: Array) -> None:
-    """Compute a statistic of each state. ``values`` float64[states] and ``has_value`` bool[states], initially 0 and
-    false, receive the results. A statistic without a value is NULL.
+    """Compute the statistic ``wanted`` of each state. ``values`` float64[states] and ``has_value`` bool[states],
+    initially 0 and false, receive the results. A statistic without a value is NULL.
     """
     words, offsets = packed.words, packed.offsets
     for i in range(offsets.size - 1):
@@ -61,7 +61,7 @@ def statistics(packed: Packed, wanted: Formula, work: Array, values: Array, has_
             continue
         at = np.int64(offsets[i]) >> 2
         value, has_value[i] = _statistic(words, at, wanted, work)
-        # No zero of an answer is negative.
+        # Adding 0.0 changes -0.0 to 0.0, so that equal answers have equal bytes.
         values[i] = value + 0.0 if has_value[i] else 0.0
 
 
@@ -88,7 +88,7 @@ def _statistic(words: Array, at: Any, wanted: Formula, work: Array) -> Any:
 
 @compiled
 def _of_two(words: Array, at: Any, wanted: Formula, work: Array) -> Any:
-    """Return a statistic of the regression of y by x, and whether it has a value."""
+    """Return a statistic of the regression of y on x, and whether it has a value."""
     count, columns, y, x = count_of(words, at), wanted.columns, wanted.y, wanted.x
     xx, xx_power = central_product(words, at, columns, x, x, work)
     if wanted.formula in (SLOPE, INTERCEPT):
@@ -107,7 +107,7 @@ def _of_two(words: Array, at: Any, wanted: Formula, work: Array) -> Any:
         if count < 2.0 or square == 0.0:
             return 0.0, False
         root, root_power = root_of(square, square_power)
-        # Rounding may exceed 1, which no correlation does.
+        # Rounding may give a correlation slightly above 1 or below -1.
         value = scaled(xy / root, xy_power - root_power)
         return value if math.isnan(value) else min(max(value, -1.0), 1.0), True
     # Spark gives NULL for equal values of y, and then 1 for equal values of x.

@@ -21,8 +21,8 @@ DEVIATIONS = 2.0
 class Bounds:
     """The mean of a column, and the interval of ``deviations`` sample standard deviations around it.
 
-    By Chebyshev's inequality, at most a share of 1 / deviations**2 of the records is outside, whatever the distribution
-    is. ``column``: the number of the column in the state.
+    By Chebyshev's inequality, at most a share of 1 / deviations**2 of the records is outside the interval, whatever the
+    distribution is. ``column``: the number of the column in the state.
     """
 
     column: int
@@ -39,8 +39,8 @@ class Bounds:
         return 1.0 - 1.0 / self.deviations**2
 
     def of(self, moments: Moments, states: pa.Array) -> pa.Array:
-        """Return the bounds of each state: NULL without a record. Of one record there is no deviation, so that its
-        bounds are NULL too.
+        """Return the bounds of each state: NULL for a state without records. With one record, there is no sample
+        deviation, so that ``low`` and ``high`` are NULL.
         """
         mean, stddev = (Statistic(own, self.column, self.column).of(moments, states) for own in (_MEAN, _STDDEV))
         reach = pc.multiply(stddev, self.deviations)
@@ -51,10 +51,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The answer of ``stats``: the number of complete rows, and by column the mean, the sample standard deviation, and
-    the bounds of two deviations around the mean.
+    """The answer of ``stats``: the number of complete rows, and for each column the mean, the sample standard
+    deviation, and the bounds at two deviations from the mean.
 
-    ``columns``: the numbers of the columns in the state. ``names``: their texts, in the same order.
+    ``columns``: the numbers of the columns in the state. ``names``: the texts of these columns, in the same order.
     """
 
     columns: tuple[int, ...]
