@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 COUNT = "count"
-"""The function of the kind, and the first part of the keys of its slots."""
+"""The function of the kind, and the first element of the keys by which slots of counts are shared."""
 
 
 class Counts(Kind):
-    """The measure ``count``: of records, or of the values of an expression."""
+    """The kind of the measure ``count``, which counts records, or the values of an expression that are not NULL."""
 
     takes_records = True
 
     def answered(self, measure: Measure, operands: tuple[Operand, ...], slots: Slots) -> Answered:
-        """Return the number of records, or of values that are not NULL."""
+        """Return the answer: the number of records, or of values that are not NULL."""
         from asc.operators.cube.states.count import Count, RecordCount
 
         state = Count() if operands else RecordCount()

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 DISTINCT = "distinct"
 LG_K_LEAST, LG_K_DEFAULT, LG_K_MOST = 8, 12, 16
-"""The least, the usual and the largest parameter lg_k of a sketch."""
+"""The least, the default and the largest value of the parameter lg_k of a sketch."""
 
 
 class DistinctSketches(Kind):
-    """The measure ``distinct``: an estimate of the number of different values."""
+    """The kind of the measure ``distinct``, which estimates the number of different values."""
 
     def arguments(self, call: Call) -> Arguments:
-        """Return the column of a declaration, and the parameter ``lg_k`` if it is given."""
+        """Return the column of a declaration, and the constant ``lg_k`` if the declaration contains it."""
         if len(call.arguments) < 2:
             return super().arguments(call)
         columns, (lg_k,) = row_constants(call, 1, 1, f"distinct(x) or distinct(x, {LG_K_DEFAULT})")
@@ -34,7 +34,7 @@ class DistinctSketches(Kind):
         return columns, (lg_k,)
 
     def answered(self, measure: Measure, operands: tuple[Operand, ...], slots: Slots) -> Answered:
-        """Return the estimate with its bounds. Raise CubeError if the values cannot be compared."""
+        """Return the answer: the estimate with its bounds. Raise CubeError if the values cannot be compared."""
         from asc.operators.cube.operand import is_comparable
         from asc.operators.cube.states.distinct import Distinct
         from asc.operators.cube.states.distinct_answers import TYPE, estimates

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Extremes(Kind):
-    """The measures ``min`` and ``max``."""
+    """The kind of the measures ``min`` and ``max``."""
 
     def answered(self, measure: Measure, operands: tuple[Operand, ...], slots: Slots) -> Answered:
-        """Return the least or the greatest value. Raise CubeError if the values have no order."""
+        """Return the answer: the least or the greatest value. Raise CubeError if the values have no order."""
         from asc.operators.cube.operand import is_comparable
         from asc.operators.cube.states.extreme import Extreme
 

@@ -1,4 +1,4 @@
-"""The items of a cell that occur most."""
+"""The kind of the measure ``frequent``: the items of a cell, its values that occur most."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ FREQUENT = "frequent"
 
 
 class FrequentItems(Kind):
-    """The measure ``frequent(x)`` or ``frequent(x, capacity)``, and the question ``frequent(x)`` or ``frequent(x, n)``
-    for the first n items.
+    """The kind of the measure ``frequent(x)`` or ``frequent(x, capacity)``. The question functions have the same name:
+    ``frequent(x)`` asks for all stored items, ``frequent(x, n)`` for the first n.
 
-    An answer has the number of values, and the items by descending estimate, each with its bounds. A value that is not
-    among all items of the state occurred at most ``bound`` times.
+    An answer contains the number of values, and the items by descending estimate, each with bounds of its count. A
+    value that is not among the stored items occurred at most ``bound`` times.
     """
 
     def arguments(self, call: Call) -> Arguments:
-        """Return the column and, if it is given, the capacity."""
+        """Return the column of a declaration, and the capacity if the declaration contains it."""
         columns, constants = self._column_and_number(call, f"{FREQUENT}(x) or {FREQUENT}(x, {CAPACITY})")
         try:
             return columns, tuple(map(checked_capacity, constants))
@@ -43,18 +43,18 @@ class FrequentItems(Kind):
             call.fail(error.remedy)
 
     def questioned(self, call: Call) -> Arguments:
-        """Return the column and, if it is given, the number of items."""
+        """Return the column of a question, and the number of items if the question contains it."""
         columns, constants = self._column_and_number(call, f"{FREQUENT}(x) or {FREQUENT}(x, 10)")
         if any(isinstance(number, bool) or not isinstance(number, int) or number < 1 for number in constants):
             call.fail(f"asks for {constants[0]!r} items: write the number of items, 1 or more")
         return columns, constants
 
     def is_answered_by(self, measure: Measure, columns: Sequence[str]) -> bool:
-        """Return whether a state has the column of a question."""
+        """Return whether a state answers a question, which has one column as the state has."""
         return len(columns) == len(measure.columns)
 
     def examples(self, measure: Measure) -> Sequence[str]:
-        """Return a call for the first items."""
+        """Return a call that asks for the first five items."""
         return (f"{FREQUENT}({measure.columns[0]}, 5)",)
 
     def declaration(self, columns: Sequence[str], constants: Sequence[Constant]) -> str:
@@ -62,7 +62,7 @@ class FrequentItems(Kind):
         return f"{FREQUENT}({columns[0]})"
 
     def answered(self, measure: Measure, operands: tuple[Operand, ...], slots: Slots) -> Answered:
-        """Return all items of the states."""
+        """Return the answer of a declared measure: all items of the states."""
         from asc.operators.cube.operand import is_comparable
         from asc.operators.cube.states.frequent import Frequent
 
@@ -77,7 +77,9 @@ class FrequentItems(Kind):
         return Answered(measure.name, _type(operand.type), (place,), compute, operands, items_most=capacity)
 
     def asked(self, asked: AskedMeasure, measure: Answered, slots: Sequence[Slot]) -> Answered:
-        """Return the first items of the states. Raise CubeError if the states keep fewer."""
+        """Return the answer of a question: the first items of the states. Raise CubeError if the states store fewer
+        items.
+        """
         state: Frequent = slots[measure.slots[0]].state  # type: ignore[assignment]
         most = int(asked.constants[0]) if asked.constants else state.capacity
         if most > state.capacity:
@@ -91,13 +93,13 @@ class FrequentItems(Kind):
 
 
 def _type(item: pa.DataType) -> pa.DataType:
-    """Return the type of answers about items of a type."""
+    """Return the type of an answer. ``item``: the type of the items."""
     fields = {"item": item, "estimate": pa.int64(), "low": pa.int64(), "high": pa.int64(), "confidence": pa.float64()}
     return pa.struct({"values": pa.int64(), "bound": pa.int64(), "items": pa.list_(pa.struct(fields))})
 
 
 def _items(state: Frequent, most: int, states: pa.Array) -> pa.Array:
-    """Return the first ``most`` items of each state, with the number of its values and its bound."""
+    """Return the first ``most`` items of each state, with the state's number of values and its bound."""
     listed = state.listed(states)
     kind = _type(state.item_type)
     starts, count = listed.starts, len(states)

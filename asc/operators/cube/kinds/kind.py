@@ -1,5 +1,5 @@
-"""The interface of a kind of measure: its declarations in a cube, and the functions by which questions read its
-states.
+"""The interface of a kind of measure: the declarations of a cube that store its states, and the question functions that
+read these states.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Arguments = tuple[tuple[str, ...], tuple[Constant, ...]]
 
 
 class Kind(ABC):
-    """A kind of measure. Its module has everything about it: declarations, parameters, errors and questions.
+    """A kind of measure. Its module contains the declarations, parameters, errors and questions of the kind.
 
-    A declaration, such as ``stats(x, y)``, keeps a state in each cell. A question function, such as ``corr(x, y)``,
-    computes an answer from such a state. An object of the class has no fields. The kind imports its states only in
-    :meth:`answered` and :meth:`asked`, so that a caller that only reads a definition does not load the kernels.
+    A declaration, such as ``stats(x, y)``, stores a state in each cell. A question function, such as ``corr(x, y)``,
+    computes an answer from such a state. An object of the class has no fields. The methods :meth:`answered` and
+    :meth:`asked` import the states, so that a caller that only reads a definition does not load the kernels.
     """
 
     takes_records: bool = False
-    """Whether ``f(*)`` is a declaration of the kind, which counts records."""
+    """Whether the kind has the declaration ``f(*)``, which counts records."""
 
     def declared(self, call: Call) -> Arguments:
-        """Return the columns and constants of a declaration. Raise CubeError if there are too few or too many, or if a
-        constant is refused. ``f(*)`` has no column.
+        """Return the columns and constants of a declaration. Raise CubeError if the declaration has too few or too many
+        of them, or an invalid constant. ``f(*)`` has no column.
         """
         texts = [argument.text for argument in call.arguments]
         if not all(texts):
@@ -46,8 +46,8 @@ class Kind(ABC):
         return self.arguments(call)
 
     def arguments(self, call: Call) -> Arguments:
-        """Return the columns and constants of a declaration that has at least one argument, none of them ``*`` or
-        empty. By default a declaration has one column and no constant.
+        """Return the columns and constants of a declaration with at least one argument. No argument is ``*`` or empty.
+        By default a declaration has one column and no constant.
         """
         if len(call.arguments) > 1:
             call.fail("has several arguments: give one expression")
@@ -55,41 +55,46 @@ class Kind(ABC):
 
     @abstractmethod
     def answered(self, measure: Measure, operands: tuple[Operand, ...], slots: Slots) -> Answered:
-        """Return the answer of a declared measure by its name. Add the states of the measure to ``slots``. Raise
-        CubeError if an operand has a wrong type.
+        """Return the answer that a declared measure gives without a question function. Add the states of the measure to
+        ``slots``. Raise CubeError if an operand has a wrong type.
 
-        ``operands``: one for each column, with the FILTER. ``f(*)`` has no operand, or with a FILTER one that is 1.
+        ``operands``: one operand for each column, with the FILTER of the measure. ``f(*)`` has no operand; with a
+        FILTER, it has an operand with the value 1.
         """
 
     def questioned(self, call: Call) -> Arguments:
-        """Return the columns and constants of the call of a question function. Raise CubeError if there are too few or
-        too many, or if a constant is refused.
+        """Return the columns and constants in a call of a question function. Raise CubeError if the call has too few or
+        too many of them, or an invalid constant.
         """
         raise NotImplementedError(f"no question function {call.function}")
 
     def is_answered_by(self, measure: Measure, columns: Sequence[str]) -> bool:
-        """Return whether the state of a declared measure of this kind answers questions about some of its columns. By
-        default, these must be all of its columns.
+        """Return whether the state of a declared measure of this kind answers a question about ``columns``. The caller
+        has checked that these are columns of the measure. By default, they must be all of its columns.
         """
         return len(columns) == len(measure.columns)
 
     def examples(self, measure: Measure) -> Sequence[str]:
-        """Return calls of question functions that a declared state answers, for the suggestions of a form."""
+        """Return calls of question functions that the state of a declared measure answers. Forms suggest
+        them to users.
+        """
         return ()
 
     def declaration(self, columns: Sequence[str], constants: Sequence[Constant]) -> str:
-        """Return the declaration whose state answers the call of a question function, for an error."""
+        """Return the declaration whose state would answer a call of a question function. An error names it as the
+        remedy.
+        """
         raise NotImplementedError(f"no declaration for {', '.join((*columns, *map(constant_text, constants)))}")
 
     def asked(self, asked: AskedMeasure, measure: Answered, slots: Sequence[Slot]) -> Answered:
-        """Return the answer of a question function over the state of ``measure``. Raise CubeError if a constant does
-        not have the type of the column.
+        """Return the answer of a question function, computed from the state of ``measure``. Raise CubeError if a
+        constant does not have the type of the column.
         """
         raise NotImplementedError(f"no question function {asked.function}")
 
 
 def columns_of(call: Call) -> tuple[str, ...]:
-    """Return all arguments of a call as columns. Raise CubeError if a column occurs twice or is missing."""
+    """Return all arguments of a call as columns. Raise CubeError if an argument is empty."""
     columns = tuple(argument.text for argument in call.arguments)
     if not all(columns):
         call.fail("has an argument that is empty: name a column")
@@ -97,10 +102,10 @@ def columns_of(call: Call) -> tuple[str, ...]:
 
 
 def row_constants(call: Call, columns: int, constants: int, form: str) -> Arguments:
-    """Return the arguments of a call with a fixed number of columns and, after them, of constants. Raise CubeError with
-    the form of the call if there are other numbers, or if a constant is none.
+    """Return the first ``columns`` arguments of a call as columns, and the ``constants`` arguments after them as
+    constants. Raise CubeError if the call has another number of arguments, or if one of the latter is no constant.
 
-    ``form``: a valid call, as ``quantile(x, 0.5)``.
+    ``form``: a valid call, such as ``quantile(x, 0.5)``, for the error.
     """
     if len(call.arguments) != columns + constants:
         number = "one argument" if len(call.arguments) == 1 else f"{len(call.arguments)} arguments"

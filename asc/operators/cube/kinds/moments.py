@@ -1,4 +1,4 @@
-"""Co-moments of columns: variances, covariances, correlation and regression."""
+"""The kind of the measures that are computed from co-moments: variances, covariances, correlation and regression."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ if TYPE_CHECKING:
 
 STATS, BOUNDS, REGRESSION = "stats", "bounds", "regression"
 DEVIATIONS_MAX = 1_000_000
-"""The most standard deviations that ``bounds`` adds to the mean."""
+"""The largest number of standard deviations for ``bounds``."""
 COLUMNS_LEAST, COLUMNS_MAX = 2, 8
-"""The numbers of columns that the co-moments of ``stats`` may have."""
+"""The least and the largest number of columns of ``stats``."""
 
 
 class CoMoments(Kind):
-    """The measures that are computed from co-moments: ``stats`` of several columns, and Spark's statistics."""
+    """The kind of the measures that are computed from co-moments: ``stats`` of several columns, and Spark's
+    statistics.
+    """
 
     def arguments(self, call: Call) -> Arguments:
-        """Return the columns of a declaration: of one, of two, or of several for ``stats``."""
+        """Return the columns of a declaration: several for ``stats``, one or two for a statistic."""
         if call.function == STATS:
             return self._several(call, "stats(x, y, z)"), ()
         return self._of_statistic(call), ()
@@ -48,13 +50,13 @@ class CoMoments(Kind):
         return self._of_statistic(call), ()
 
     def is_answered_by(self, measure: Measure, columns: Sequence[str]) -> bool:
-        """Return whether a state answers questions about some of its columns: that of ``stats`` about any of them, any
-        other one about all.
+        """Return whether a state answers questions about some of its columns. The state of ``stats`` answers questions
+        about any of its columns, any other state only questions about all of them.
         """
         return measure.function == STATS or super().is_answered_by(measure, columns)
 
     def examples(self, measure: Measure) -> Sequence[str]:
-        """Return calls about the columns of ``stats``."""
+        """Return examples of calls about the columns of ``stats``; none for another measure."""
         if measure.function != STATS:
             return ()
         first, second = measure.columns[:2]
@@ -66,7 +68,9 @@ class CoMoments(Kind):
         return f"{STATS}({', '.join(columns)})" if len(columns) > 1 else f"stddev({columns[0]})"
 
     def answered(self, measure: Measure, operands: tuple[Operand, ...], slots: Slots) -> Answered:
-        """Return the answer of a statistic. The same columns have one state, in any order."""
+        """Return the answer of a declared measure. Measures of the same columns share one state, whatever the order of
+        their columns is.
+        """
         from asc.operators.cube.states.moments import Moments
         from asc.operators.cube.states.statistic import Statistic
         from asc.operators.cube.states.summary import Summary
@@ -112,7 +116,9 @@ class CoMoments(Kind):
         return columns, (deviations,)
 
     def _several(self, call: Call, form: str) -> tuple[str, ...]:
-        """Return the columns of a call that has several."""
+        """Return the columns of a call with several columns. Raise CubeError if there are too few or too many, or if
+        one occurs twice.
+        """
         columns = columns_of(call)
         if not COLUMNS_LEAST <= len(columns) <= COLUMNS_MAX:
             number = "one column" if len(columns) == 1 else f"{len(columns)} columns"

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 QUANTILES, QUANTILE, RANK, CDF, PMF, DENSITY = "quantiles", "quantile", "rank", "cdf", "pmf", "density"
 K_LEAST, K_DEFAULT, K_MOST = 20, 200, 4000
-"""The least, the usual and the largest parameter k of a sketch."""
+"""The least, the default and the largest value of the parameter k of a sketch."""
 POINTS_MOST = 100
-"""The most values of one call of ``cdf``, ``pmf`` or ``density``."""
+"""The largest number of values in one call of ``cdf``, ``pmf`` or ``density``."""
 
 _FORMS = {
     QUANTILE: "quantile(x, 0.5)",
@@ -38,10 +38,10 @@ _FORMS = {
 
 
 class QuantileSketches(Kind):
-    """The measure ``quantiles``, and the functions that its sketches answer."""
+    """The kind of the measure ``quantiles``, with the question functions that read its sketches."""
 
     def arguments(self, call: Call) -> Arguments:
-        """Return the column of a declaration, and the parameter ``k`` if it is given."""
+        """Return the column of a declaration, and the constant ``k`` if the declaration contains it."""
         if len(call.arguments) < 2:
             return super().arguments(call)
         columns, (k,) = row_constants(call, 1, 1, f"quantiles(x) or quantiles(x, {K_DEFAULT})")
@@ -50,7 +50,9 @@ class QuantileSketches(Kind):
         return columns, (k,)
 
     def questioned(self, call: Call) -> Arguments:
-        """Return the column and the constants of a question function: a rank, or values."""
+        """Return the column and the constants of a question function. The constant of ``quantile`` is a rank; the
+        constants of the other functions are values.
+        """
         form = _FORMS[call.function]
         is_list = call.function in (CDF, PMF, DENSITY)
         count = len(call.arguments) - 1 if is_list else 1
@@ -67,7 +69,7 @@ class QuantileSketches(Kind):
         return columns, constants
 
     def examples(self, measure: Measure) -> Sequence[str]:
-        """Return calls about the column of a sketch."""
+        """Return examples of calls about the column of a sketch."""
         (column,) = measure.columns
         return f"quantile({column}, 0.99)", f"rank({column}, 0)", f"pmf({column}, 0)"
 
@@ -76,7 +78,9 @@ class QuantileSketches(Kind):
         return f"{QUANTILES}({columns[0]})"
 
     def answered(self, measure: Measure, operands: tuple[Operand, ...], slots: Slots) -> Answered:
-        """Return the median, and the number, minimum and maximum of values. Raise CubeError if they are no numbers."""
+        """Return the answer: the median, and the number, minimum and maximum of the values. Raise CubeError if they are
+        no numbers.
+        """
         from asc.operators.cube.states.quantile_answers import SUMMARY_TYPE, summaries
         from asc.operators.cube.states.quantiles import Quantiles
 
@@ -90,7 +94,7 @@ class QuantileSketches(Kind):
         return Answered(measure.name, SUMMARY_TYPE, (place,), partial(summaries, state), operands)
 
     def asked(self, asked: AskedMeasure, measure: Answered, slots: Sequence[Slot]) -> Answered:
-        """Return the answer of a question function over the sketches of a measure."""
+        """Return the answer of a question function, computed from the sketches of a measure."""
         from asc.operators.cube.states import quantile_answers
 
         state: Quantiles = slots[measure.slots[0]].state  # type: ignore[assignment]

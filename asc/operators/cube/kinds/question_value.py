@@ -1,4 +1,4 @@
-"""The values that questions compare: a constant of a call, as a value of the type of a column."""
+"""Conversion of a constant in a call of a question function to a value of the type of the column."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from asc.predicate.expressions.types import name as type_name
 
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _EXACT = Context(prec=80, traps=[InvalidOperation, Inexact])
-"""A context that refuses a decimal with more digits than any DECIMAL has."""
+"""A context that raises an exception for a decimal with more digits than any DECIMAL has."""
 
 
 def question_value(constant: Constant, data_type: pa.DataType, call: str) -> pa.Array:
-    """Return an array with one value: a constant, written as answers show values of the type. Raise CubeError if it is
-    no value of the type. ``call``: the call with the constant, for the error.
+    """Return an array with one value of a type. ``constant``: the value as answers show values of this type. Raise
+    CubeError if the constant is no value of the type. ``call``: the call with the constant, for the error.
 
     >>> question_value("2013-07-10", pa.date32(), "contains(day, '2013-07-10')")[0].as_py()
     datetime.date(2013, 7, 10)
@@ -38,7 +38,9 @@ def question_value(constant: Constant, data_type: pa.DataType, call: str) -> pa.
 
 
 def _plain(constant: Constant, data_type: pa.DataType) -> Any:
-    """Return a constant as Python's value of a type. Raise one of several exceptions if it is none."""
+    """Return a constant as a Python value of an Arrow type. Raise one of several exceptions if it is no value of the
+    type.
+    """
     types = pa.types
     is_number = isinstance(constant, int | float) and not isinstance(constant, bool)
     if types.is_boolean(data_type):
@@ -60,7 +62,7 @@ def _plain(constant: Constant, data_type: pa.DataType) -> Any:
 
 
 def _decimal(constant: Constant, data_type: pa.DataType) -> Decimal:
-    """Return the exact decimal of a number or text. Refuse digits that the type does not have."""
+    """Return the exact decimal of a number or text. Raise an exception if it has more digits than the type."""
     if isinstance(constant, bool):
         _refused()
     exact = _EXACT.create_decimal(str(constant))

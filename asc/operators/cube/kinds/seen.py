@@ -1,4 +1,4 @@
-"""The set of the values of a cell: how often a value occurs, and whether it occurs at all."""
+"""The kind of the measure ``seen``: the set of the values of a cell, and how often each of them occurs."""
 
 from __future__ import annotations
 
@@ -32,14 +32,16 @@ _CONTAINS = bounded_type(pa.bool_(), chance=pa.float64(), different=pa.int64())
 
 
 class SeenValues(Kind):
-    """The measure ``seen(x, n)``, sized for n different values a cell, and its questions.
+    """The kind of the measure ``seen(x, n)``, which is sized for n different values a cell, with its question
+    functions.
 
-    ``frequency(x, value)``: how often the value occurred. ``contains(x, value)``: whether it occurred. An answer of
-    ``contains`` also has the false-positive chance of the state as it is, and the number of its different values.
+    ``frequency(x, value)`` asks how often a value occurred, and ``contains(x, value)`` whether it occurred. An answer
+    of ``contains`` also contains the false-positive chance of the state with its present values, and the number of
+    different values.
     """
 
     def arguments(self, call: Call) -> Arguments:
-        """Return the column, and the stated number of different values."""
+        """Return the column of a declaration, and the stated number of different values."""
         columns, constants = row_constants(call, 1, 1, f"{SEEN}(x, 1000), with the number of different values a cell")
         try:
             return columns, (checked_stated(constants[0]),)
@@ -47,7 +49,7 @@ class SeenValues(Kind):
             call.fail(error.remedy)
 
     def questioned(self, call: Call) -> Arguments:
-        """Return the column, and the value that the question is about."""
+        """Return the column of a question, and the value that the question is about."""
         return row_constants(call, 1, 1, f"{call.function}(x, 'value')")
 
     def declaration(self, columns: Sequence[str], constants: Sequence[Constant]) -> str:
@@ -55,7 +57,9 @@ class SeenValues(Kind):
         return f"{SEEN}({columns[0]}, 1000)"
 
     def answered(self, measure: Measure, operands: tuple[Operand, ...], slots: Slots) -> Answered:
-        """Return the number of values, that of different values, and the false-positive chance."""
+        """Return the answer of a declared measure: the numbers of values and of different values, and the
+        false-positive chance.
+        """
         from asc.operators.cube.operand import is_comparable
         from asc.operators.cube.states.seen import Seen
 
@@ -69,7 +73,9 @@ class SeenValues(Kind):
         return Answered(measure.name, _TOTALS, (place,), partial(_totals, state), operands)
 
     def asked(self, asked: AskedMeasure, measure: Answered, slots: Sequence[Slot]) -> Answered:
-        """Return the answer about one value. Raise CubeError if the constant is no value of the column's type."""
+        """Return the answer of a question function about one value. Raise CubeError if the constant is no value of the
+        column's type.
+        """
         from asc.operators.cube.kinds.question_value import question_value
         from asc.operators.cube.states.seen import hashes_of
 
@@ -89,19 +95,23 @@ def _totals(state: Seen, states: pa.Array) -> pa.Array:
 
 
 def _frequencies(state: Seen, hashed: np.uint64, states: pa.Array) -> pa.Array:
-    """Return how often a value occurred: at most ``high`` times, and with the confidence at least ``low`` times."""
+    """Return how often a value occurred: at most ``high`` times and, with the stated confidence, at least ``low``
+    times.
+    """
     from asc.operators.cube.states.seen import CONFIDENCE
 
     sightings = state.find(states, hashed)
     chances = state.totals(states, has_values=False).chances
-    # A hash of a sparse state may be that of another value.
+    # In a sparse state, another value may have the same hash.
     exact = np.where(sightings.maybe, 1.0 - chances, 1.0)
     confidences = np.where(sightings.is_exact, exact, CONFIDENCE)
     return _struct(_FREQUENCY, sightings.highs, sightings.lows, sightings.highs, confidences)
 
 
 def _sightings(state: Seen, hashed: np.uint64, states: pa.Array) -> pa.Array:
-    """Return whether a value occurred: false is certain, true has the confidence of one minus the chance."""
+    """Return whether a value occurred. The answer false is certain; the answer true has the confidence 1 -
+    false-positive chance.
+    """
     sightings, totals = state.find(states, hashed), state.totals(states, has_values=False)
     lows = sightings.maybe & sightings.is_exact
     confidences = np.where(sightings.maybe, 1.0 - totals.chances, 1.0)

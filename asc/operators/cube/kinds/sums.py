@@ -1,4 +1,4 @@
-"""Sums, and averages as a sum divided by a count."""
+"""The kind of the measures ``sum`` and ``avg``. An average is a sum divided by a count."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Sums(Kind):
-    """The measures ``sum`` and ``avg``, which share the state of the sum."""
+    """The kind of the measures ``sum`` and ``avg``, which share the state of the sum."""
 
     def answered(self, measure: Measure, operands: tuple[Operand, ...], slots: Slots) -> Answered:
-        """Return the sum or the average of numbers. Raise CubeError if the values are no numbers."""
+        """Return the answer: the sum or the average. Raise CubeError if the values are no numbers."""
         from asc.operators.cube.states.average import average_type, averages
         from asc.operators.cube.states.count import Count
         from asc.operators.cube.states.exact_sum import ExactSum

@@ -1,5 +1,5 @@
-"""The table of the kinds of measures: the functions that each kind declares, and those that answer questions from its
-states.
+"""The table of the kinds of measures, with the functions that declare each kind and the question functions that read
+its states.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from asc.operators.cube.states.sketch_library import MISSING, PACKAGE
 class Entry:
     """A kind of measure in the table.
 
-    ``module``: the module of this folder, which has the kind as ``KIND``. ``declares``: the functions of its
-    declarations. ``form``: these functions in errors. ``answers``: its question functions. ``package``: the package
-    that its states need; None if none is optional. ``missing``: the remedy if the package is not installed.
+    ``module``: the module in the folder of this file that contains the kind, in its constant ``KIND``. ``declares``:
+    the functions of the kind's declarations. ``form``: these functions as errors write them. ``answers``: the question
+    functions of the kind. ``package``: the optional package that its states need; None if they need none. ``missing``:
+    the remedy if the package is not installed.
     """
 
     module: str
@@ -35,13 +36,14 @@ class Entry:
 
     @property
     def kind(self) -> Kind:
-        """Return the kind. Its module is imported on the first use; its package may be missing."""
+        """Return the kind. The first call imports its module, which does not need the optional package."""
         found: Kind = import_module(f"asc.operators.cube.kinds.{self.module}").KIND
         return found
 
     def check_package(self, call: str) -> None:
-        """Raise CubeError if the package of the states is not installed. A definition can be read without it, so that a
-        registered cube stays what it is. ``call``: the measure that needs the package, for the error.
+        """Raise CubeError if the optional package of the states is not installed. A definition can be read without the
+        package, so that a registered cube stays registered. ``call``: the measure that needs the package, for the
+        error.
         """
         if self.package is not None and find_spec(self.package) is None:
             raise CubeError("measure", call, self.missing)
@@ -83,7 +85,7 @@ QUESTION_FUNCTIONS: Final = tuple(_BY_QUESTION)
 
 
 def declared_by(function: str) -> Entry | None:
-    """Return the kind of measure that a function declares. Return None if there is none.
+    """Return the kind of measure that has a function among its declarations. Return None if no kind has it.
 
     >>> declared_by("avg").module
     'sums'
@@ -92,5 +94,5 @@ def declared_by(function: str) -> Entry | None:
 
 
 def asked_by(function: str) -> Entry | None:
-    """Return the kind of measure whose states a question function reads. Return None if there is none."""
+    """Return the kind of measure that has a question function. Return None if no kind has it."""
     return _BY_QUESTION.get(function)
