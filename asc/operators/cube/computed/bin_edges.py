@@ -1,4 +1,4 @@
-"""Bins: intervals of a number that are a dimension of a cube, with levels of half as many bins each."""
+"""Bins: intervals of a number, which are groups of a cube. Each coarser level has half as many bins."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from asc.frozen import frozen
 from asc.operators.cube.computed.bin_sample import BinSample, Floats, squares
 
 BINS_MAX = 256
-"""The most bins of a dimension."""
+"""The largest number of bins of a dimension."""
 NRMSE_GOAL, DEVIATIONS_GOAL = 0.025, 0.1
-"""The errors that ``bins(x)`` must reach: of the range, and of a standard deviation."""
+"""The largest errors of the bins that ``bins(x)`` chooses: as a share of the range, and in standard deviations."""
 _DIGITS_MOST = 17
-"""The decimal digits that distinguish any two doubles."""
+"""The number of decimal digits that distinguish any two doubles."""
 
 
 @dataclass(frozen=True, slots=True)
 class BinErrors:
-    """The errors of bins over some values, if each value is replaced by the mean of its bin.
+    """The errors of bins over some values, if each value is replaced by the mean of the values in its bin.
 
-    ``rmse``: the root of the mean squared error, in the unit of the values. ``nrmse``: the same divided by the range of
-    the sample. ``rmse_sd``: the same in standard deviations of the values.
+    ``rmse``: the root of the mean squared error, in the unit of the values. ``nrmse``: this error divided by the range
+    of the sample. ``rmse_sd``: this error divided by the standard deviation of the values.
     """
 
     rmse: float
@@ -37,34 +37,34 @@ class BinErrors:
 
     @staticmethod
     def of(rmse: float, least: float, greatest: float, deviation: float) -> BinErrors:
-        """Return an error in all units. ``least``, ``greatest``: the range of the sample. ``deviation``: the standard
-        deviation of the values.
+        """Return the errors for a given ``rmse``. ``least``, ``greatest``: the range of the sample. ``deviation``: the
+        standard deviation of the values.
         """
         if not rmse:
             return BinErrors(0.0, 0.0, 0.0)
-        # Halves, because the range itself may overflow.
+        # Halves of the ends, because their difference may be infinite.
         half_range = greatest / 2 - least / 2
         nrmse = rmse / 2 / half_range if half_range else math.inf
         return BinErrors(rmse, nrmse, rmse / deviation if deviation else math.inf)
 
     def plain(self) -> dict[str, float | None]:
-        """Return the errors as a JSON object. An error is null if its unit is not known."""
+        """Return the errors as a JSON object. An error that is infinite or NaN becomes null."""
         found = {"rmse": self.rmse, "nrmse": self.nrmse, "rmse_sd": self.rmse_sd}
         return {name: value if math.isfinite(value) else None for name, value in found.items()}
 
     @property
     def reaches_goals(self) -> bool:
-        """Return whether both errors are small enough for ``bins(x)``."""
+        """Return whether ``nrmse`` and ``rmse_sd`` are small enough for the bins that ``bins(x)`` chooses."""
         return self.nrmse <= NRMSE_GOAL and self.rmse_sd <= DEVIATIONS_GOAL
 
 
 @dataclass(frozen=True, eq=True)
 class BinEdges:
-    """Bins of a number, closed at their lower edges and open at their upper ones.
+    """Bins of a number, which contain their lower edges and not their upper edges.
 
-    ``edges``: the inner edges, ascending, one less than bins; the number of bins is a power of two. The first bin has
-    no lower bound and the last one no upper bound, so that each number is in one bin. NaN is in the last bin, because
-    it is the greatest number in Spark's order. Bins between two equal edges are empty.
+    ``edges``: the inner edges, ascending, one fewer than bins; the number of bins is a power of two. The first bin has
+    no lower bound and the last bin no upper bound, so that each number is in exactly one bin. NaN is in the last bin,
+    because NaN is the greatest number in Spark's order. A bin between two equal edges is empty.
 
     >>> BinEdges((1.0, 2.5, 7.0)).lows(2).tolist()
     [-inf, 2.5]
@@ -74,7 +74,9 @@ class BinEdges:
 
     @staticmethod
     def parse(plain: object, what: str = "edges") -> BinEdges:
-        """Return the bins with edges in a JSON list. Raise CubeError if they are no edges. ``what`` names the list."""
+        """Return the bins with the edges in a JSON list. Raise CubeError if the list is invalid. ``what``: its name in
+        the error.
+        """
         if not isinstance(plain, Sequence) or isinstance(plain, str):
             raise CubeError(what, plain, "is no list: give ascending numbers, one less than bins")
         check_count(len(plain) + 1, what)
@@ -89,11 +91,11 @@ class BinEdges:
 
     @staticmethod
     def of(sample: BinSample, count: int) -> BinEdges:
-        """Return ``count`` bins whose edges even out the cube root of the density of a sample.
+        """Return ``count`` bins such that the cube root of the density of a sample has the same integral in each bin.
 
-        Each edge lies between two distinct values of the sample, and is the shortest decimal number there. A gap in
-        which there would be several edges gets one, and the others divide the rest. If there are at most as many
-        distinct values as bins, each value has a separate bin.
+        Each edge lies between two distinct values of the sample, and is the shortest decimal number there. If several
+        edges would lie in one gap between two values, the gap gets one edge, and the other edges divide the remaining
+        values. If there are at most as many distinct values as bins, each value has a separate bin.
         """
         different = sample.different
         if len(different) == 1:
@@ -104,9 +106,10 @@ class BinEdges:
 
     @staticmethod
     def fewest(sample: BinSample) -> BinEdges:
-        """Return the fewest bins, a power of two from 2 to BINS_MAX, whose errors over a sample reach both goals.
+        """Return the smallest number of bins, a power of two from 2 to BINS_MAX, whose errors over a sample reach both
+        goals.
 
-        Return BINS_MAX bins if no number of bins reaches them.
+        If no number of bins reaches the goals, return BINS_MAX bins.
         """
         count = 2
         while True:
@@ -126,7 +129,9 @@ class BinEdges:
         return frozen(np.array(self.edges, dtype=np.float64))
 
     def edges_of(self, count: int) -> Floats:
-        """Return the inner edges of the level with ``count`` bins, each the union of equally many bins."""
+        """Return the inner edges of the level with ``count`` bins. Each of these bins unites equally many of the finest
+        bins.
+        """
         step = self.count // count
         return self.array[step - 1 :: step]
 
@@ -135,8 +140,8 @@ class BinEdges:
         return list(self.edges)
 
     def codes(self, count: int) -> tuple[Floats, npt.NDArray[np.int32]]:
-        """Return the distinct lower edges of the level with ``count`` bins, ascending, and for each of the finest bins
-        the place of its lower edge among them, plus 1.
+        """Return the distinct lower edges of the level with ``count`` bins, ascending, and the code of each of the
+        finest bins. The code of a bin is the index of its lower edge among the distinct edges, plus 1.
         """
         lows = self.lows(count)
         is_first = np.append(True, lows[1:] > lows[:-1])
@@ -144,11 +149,13 @@ class BinEdges:
         return lows[is_first], frozen(np.repeat(ranks, self.count // count))
 
     def lows(self, count: int) -> Floats:
-        """Return the lower edge of each bin of the level with ``count`` bins; the first is minus infinity."""
+        """Return the lower edge of each bin of the level with ``count`` bins; the first edge is minus infinity."""
         return np.concatenate(([-np.inf], self.edges_of(count)))
 
     def errors(self, sample: BinSample) -> BinErrors:
-        """Return the errors of the bins over a sample, from which they may have been computed or not."""
+        """Return the errors of the bins over a sample, which need not be the sample from which the edges
+        were computed.
+        """
         scaled = sample.scaled()
         total = math.fsum(
             squares(scaled[first:end]) for first, end in self._parts(sample) if scaled[first] < scaled[end - 1]
@@ -158,7 +165,7 @@ class BinEdges:
         return BinErrors.of(rmse, *ends, math.ldexp(sample.deviation(), sample.power))
 
     def _parts(self, sample: BinSample) -> Iterator[tuple[int, int]]:
-        """Yield the values of a sample by bin, each as first index and end, without empty bins."""
+        """Yield for each bin that is not empty the index of its first value in the sample, and the end."""
         ends = [*np.searchsorted(sample.values, self.array, side="left").tolist(), len(sample.values)]
         first = 0
         for end in ends:
@@ -168,7 +175,7 @@ class BinEdges:
 
 
 def levels_of(count: int) -> tuple[int, ...]:
-    """Return the numbers of bins of the levels of a hierarchy, from coarse to fine.
+    """Return the number of bins of each level of a hierarchy, from coarse to fine.
 
     >>> levels_of(16)
     (2, 4, 8, 16)
@@ -177,7 +184,9 @@ def levels_of(count: int) -> tuple[int, ...]:
 
 
 def check_count(count: int, what: str) -> None:
-    """Raise CubeError unless a number of bins is a power of two from 2 to BINS_MAX. ``what`` names the dimension."""
+    """Raise CubeError if a number of bins is not a power of two from 2 to BINS_MAX. ``what``: the name of the number in
+    the error.
+    """
     if count < 2 or count > BINS_MAX or count & (count - 1):
         raise CubeError(what, count, f"is no number of bins: give a power of two from 2 to {BINS_MAX}")
 
@@ -197,24 +206,26 @@ def shortest_between(low: float, high: float) -> float:
 
 
 def _gaps(weights: Floats, count: int) -> npt.NDArray[np.int64]:
-    """Return the gap of each inner edge of ``count`` bins, ascending. ``weights``: of each gap, at least one."""
+    """Return the index of the gap in which each inner edge of ``count`` bins lies, ascending. ``weights``: the weight
+    of each gap; at least one gap.
+    """
     numbers = np.arange(count - 1)
     last = len(weights) - 1
     if len(weights) < count:
-        # Each gap has an edge, and some have several.
+        # There are fewer gaps than edges are needed: each gap has an edge, and some gaps have several.
         return numbers * (last + 1) // (count - 1)
     share = _share(weights, count)
     ends = np.cumsum(np.minimum(weights, share))
     gaps = np.searchsorted(ends, (numbers + 1) * share, side="left")
-    # Rounding alone may put two edges into one gap.
+    # Only rounding puts two edges into one gap. The next two lines move the later edge to the next gap.
     gaps = np.maximum.accumulate(gaps - numbers) + numbers
     found = np.minimum(gaps, last - (count - 2) + numbers)
     return _with_all(found, np.flatnonzero(weights > share))
 
 
 def _with_all(gaps: npt.NDArray[np.int64], large: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the gaps with all large ones among them. An edge that falls on the end of a large gap may be in the gap
-    beside it; the large gap takes its place.
+    """Return the gaps with all ``large`` gaps among them. An edge at the end of a large gap may have been assigned to
+    the neighbouring gap; then the large gap replaces the nearest gap that is not large.
     """
     chosen = gaps.tolist()
     needed = set(large.tolist())
@@ -225,7 +236,9 @@ def _with_all(gaps: npt.NDArray[np.int64], large: npt.NDArray[np.int64]) -> npt.
 
 
 def _share(weights: Floats, count: int) -> float:
-    """Return the weight of a bin, if each gap weighs no more than that, and all weights make ``count`` bins."""
+    """Return the weight of one bin. A gap whose weight exceeds the weight of a bin counts as one bin, and the other
+    weights fill the other bins.
+    """
     descending = np.sort(weights)[::-1]
     rest = np.cumsum(descending[::-1])[::-1]
     for large in range(count):

@@ -9,16 +9,16 @@ from asc.compiled import compiled
 Array = Any
 
 BLOCK = 1024
-"""The values of a block, which the processor's first cache holds with their bins."""
+"""The number of values of a block: the values and their bins fit into the processor's first cache."""
 
 
 @compiled
 def find_bins(values: Array, edges: Array, bins: Array) -> None:
-    """Write to ``bins`` int32[rows] the bin of each value: the number of edges that are not above it.
+    """Write to ``bins`` int32[rows] the bin of each value: the number of edges that are not above the value.
 
-    ``edges`` float64[2**k - 1], ascending. NaN is above all edges. Cost: k comparisons for each value. A block of
-    values takes each step of the search together. So the loop has no branch, and the compiler vectorises it, which is
-    four times as fast as a search value by value.
+    ``edges`` float64[2**k - 1], ascending. NaN is above all edges. Cost: k comparisons for each value. Each step of the
+    binary search runs over a block of values before the next step. So the loop has no branch, and the compiler
+    vectorises it, which is four times as fast as a search value by value.
     """
     count = values.size
     for first in range(0, count, BLOCK):

@@ -16,7 +16,7 @@ from asc.operators.cube.states.memory import nulls_of
 
 
 def bin_numbers(edges: BinEdges, values: Floats) -> npt.NDArray[np.int32]:
-    """Return the number of each value's bin, from 0.
+    """Return the number of each value's bin. The first bin has the number 0.
 
     >>> bin_numbers(BinEdges((1.0, 2.5, 7.0)), np.array([0.0, 1.0, 6.9, 7.0, float("nan")])).tolist()
     [0, 1, 2, 3, 3]
@@ -27,7 +27,7 @@ def bin_numbers(edges: BinEdges, values: Floats) -> npt.NDArray[np.int32]:
 
 
 def bin_keys(edges: BinEdges, column: pa.Array) -> tuple[Key, ...]:
-    """Return the key of each level, from coarse to fine. ``column``: numbers of any type.
+    """Return the key of each level, from coarse to fine. ``column``: numbers of any Arrow type of numbers.
 
     Cost: one search for each value, and one look-up for each value and level.
     """

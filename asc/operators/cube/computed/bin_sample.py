@@ -1,6 +1,7 @@
-"""Samples of a number, from which the edges of bins are computed: equal samples have equal edges on every machine.
+"""Samples of a number, from which the edges of bins are computed. Equal samples have equal edges on every machine.
 
-Only operations that IEEE 754 rounds exactly are used, in a fixed order. The cube root of a library is none of them.
+The code uses only operations that IEEE 754 rounds exactly, in a fixed order. The cube root of the C library is not
+among them, so this module computes it by Newton's method.
 """
 
 from __future__ import annotations
@@ -21,16 +22,18 @@ NO_SAMPLE_REMEDY = (
     "bins(x, 4, [10, 20, 30])"
 )
 _ROOT_STEPS = 6
-"""The steps of Newton's method for a cube root, from a start within 13 %: each doubles the right digits."""
+"""The number of steps of Newton's method for a cube root. The start is within 13 %, and each step doubles the correct
+digits.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinSample:
     """The finite values of a sample.
 
-    ``values`` float64[n], not writeable: at least one value, ascending, with duplicates. ``different``: the distinct
-    values among them. ``counts``: how often each of them occurs. ``power``: values divided by ``2**power`` have
-    magnitudes of at most 1, so that no difference or square of them overflows.
+    ``values`` float64[n], not writeable: the values, at least one, ascending, with duplicates. ``different``: the
+    distinct values. ``counts``: how often each distinct value occurs. ``power``: the values divided by ``2**power``
+    have magnitudes of at most 1, so that no difference and no square of them overflows.
     """
 
     values: Floats
@@ -40,9 +43,9 @@ class BinSample:
 
     @staticmethod
     def of(values: Floats, what: str = "values") -> BinSample:
-        """Return the sample of some values; NaN and infinities are excluded. Raise CubeError if no value is left.
+        """Return the sample of ``values``; NaN and infinities are excluded. Raise CubeError if no value is left.
 
-        ``what`` names the values in the error. Cost: a sort.
+        ``what``: the name of the values in the error. Cost: a sort.
         """
         finite = np.sort(values[np.isfinite(values)]) + 0.0
         if not len(finite):
@@ -59,8 +62,8 @@ class BinSample:
     def gap_weights(self) -> Floats:
         """Return for each gap between two successive distinct values the integral of the cube root of the density.
 
-        The density in a gap is the mean number of its two values over the length of the gap. So its cube root, times
-        the length, is the cube root of the number times the length squared.
+        In a gap, the density is the mean of the counts of its two values, divided by the length of the gap. So the
+        integral is the cube root of this mean times the cube root of the squared length.
         """
         lengths: Floats = np.diff(np.ldexp(self.different, -self.power))
         roots = cube_roots(lengths)
@@ -68,12 +71,12 @@ class BinSample:
         return cube_roots(numbers) * roots * roots
 
     def deviation(self) -> float:
-        """Return the standard deviation of the scaled values, over their number."""
+        """Return the standard deviation of the values divided by ``2**power``, with their number as the divisor."""
         return math.sqrt(squares(self.scaled()) / len(self.values))
 
 
 def squares(values: Floats) -> float:
-    """Return the sum of squared deviations of some values from their mean, at least one value.
+    """Return the sum of the squared deviations of values from their mean. There is at least one value.
 
     >>> squares(np.array([1.0, 2.0, 3.0]))
     2.0
@@ -90,7 +93,7 @@ def cube_roots(values: Floats) -> Floats:
     """
     fractions, powers = np.frexp(values)
     thirds = -(-powers // 3)
-    # In 1/8 to 1, where the line is within 13 % of the root.
+    # Scale each number to between 1/8 and 1, where the line 0.45 + 0.57 x is within 13 % of the cube root.
     reduced = np.ldexp(fractions, powers - 3 * thirds)
     roots = 0.45 + 0.57 * reduced
     for _ in range(_ROOT_STEPS):

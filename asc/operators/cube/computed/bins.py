@@ -1,4 +1,4 @@
-"""Bins of a number as a computed dimension of cubes, with levels of 2, 4, 8 and so on bins."""
+"""Bins of a number as a computed dimension of cubes, with levels of 2, 4, 8 and further powers of two of bins."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from asc.operators.cube.keys import Key
 
 FEWEST = "fewest"
-"""The number of bins that the sample decides, in texts with edges."""
+"""The argument, in texts with edges, that replaces a number of bins if the sample decided the number."""
 _FORM = f"write bins(x), or bins(x, n) with a power of two from 2 to {BINS_MAX}, as bins(temp, 16)"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
@@ -37,10 +37,10 @@ _COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class SampleErrors:
-    """Figures of the sample from which edges were computed.
+    """The properties of the sample from which edges were computed, and the error of the bins over the sample.
 
-    They are the number of its finite values, the least and the greatest of them, their standard deviation, and the
-    error of the bins over them.
+    ``values``: the number of finite values. ``least``, ``greatest``, ``deviation``: the least and the greatest value,
+    and the standard deviation. ``rmse``: the root of the mean squared error.
     """
 
     values: int
@@ -51,30 +51,31 @@ class SampleErrors:
 
     @staticmethod
     def of(edges: BinEdges, sample: BinSample) -> SampleErrors:
-        """Return the errors of bins over a sample."""
+        """Return the properties of a sample, and the error of bins over it."""
         ends = float(sample.different[0]), float(sample.different[-1])
         deviation = math.ldexp(sample.deviation(), sample.power)
         return SampleErrors(len(sample.values), *ends, deviation, edges.errors(sample).rmse)
 
     @property
     def errors(self) -> BinErrors:
-        """Return the errors in all units."""
+        """Return the error in all units."""
         return BinErrors.of(self.rmse, self.least, self.greatest, self.deviation)
 
     def plain(self) -> list[float]:
-        """Return the numbers as a JSON list."""
+        """Return the fields as a JSON list, in their order."""
         return [self.values, self.least, self.greatest, self.deviation, self.rmse]
 
 
 @dataclass(frozen=True, slots=True)
 class BinDimension:
-    """The bins of the values of an expression.
+    """The bins of the values of an expression, as a dimension.
 
-    ``sql``: a number of a record. ``count``: the number of bins that was asked for; None for the fewest that are exact
-    enough. ``edges``: None until a sample has decided them. ``sample``: its errors; None for edges that a user gave.
+    ``sql``: the expression, a number. ``count``: the number of bins in the call; None for the fewest that are exact
+    enough. ``edges``: None before a sample has decided the edges. ``sample``: the properties of this sample; None for
+    edges that a user wrote.
 
-    The key of a bin is its lower edge, a DOUBLE: so keys have the order of the bins. The first bin has minus infinity.
-    NULL is NULL, and NaN is in the last bin.
+    The key of a bin is its lower edge, a DOUBLE, so that keys have the order of the bins. The key of the first bin is
+    minus infinity. The key of NULL is NULL, and NaN is in the last bin.
     """
 
     sql: str
@@ -122,18 +123,20 @@ class BinDimension:
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Return the names of the levels, such as ``temp:16``. Without edges, ``bins(x)`` has all levels it may get."""
+        """Return the names of the levels, such as ``temp:16``. Before ``bins(x)`` has edges, return all levels that it
+        may get.
+        """
         count = self.count or BINS_MAX if self.edges is None else self.edges.count
         return tuple(f"{self.name}:{bins}" for bins in levels_of(count))
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Return the expression whose values are in bins."""
+        """Return the expression whose values are assigned to bins."""
         return (self.sql,)
 
     @property
     def type(self) -> pa.DataType:
-        """Return the type of the keys: lower edges."""
+        """Return the type of the keys, which are lower edges: DOUBLE."""
         return pa.float64()
 
     def check(self, types: Sequence[pa.DataType | None]) -> None:
@@ -144,8 +147,8 @@ class BinDimension:
             raise CubeError("dimension", self.summary, remedy)
 
     def with_edges_of(self, values: pa.Array) -> BinDimension:
-        """Return the dimension with edges from a sample of the expression's values. Raise CubeError if the values are
-        no numbers, or none of them is finite.
+        """Return the dimension with edges that are computed from a sample of the expression's values. Raise CubeError
+        if the values are no numbers, or none of them is finite.
         """
         from asc.operators.cube.computed.bin_keys import present_doubles
 
@@ -155,11 +158,11 @@ class BinDimension:
         return replace(self, edges=edges, sample=SampleErrors.of(edges, sample))
 
     def without_edges(self) -> BinDimension:
-        """Return the dimension as a user writes it, for another sample."""
+        """Return the dimension as a user writes it, so that another sample can decide its edges."""
         return replace(self, edges=None, sample=None)
 
     def described(self) -> dict[str, Any]:
-        """Return the bins and the errors over their sample as a JSON object."""
+        """Return the edges, and the errors of the bins over the sample, as a JSON object."""
         sample = None
         if self.sample is not None:
             sample = {
@@ -179,12 +182,14 @@ class BinDimension:
 
     @property
     def needs_moments(self) -> bool:
-        """Return that the co-moments of the values are stored, from which the errors of the bins follow."""
+        """Return True: each cell stores the co-moments of the values, from which the errors of the bins are
+        computed.
+        """
         return True
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return a warning if the sample needs more bins than there may be."""
+        """Return a warning if even BINS_MAX bins do not reach the goals for the errors. Otherwise return nothing."""
         if self.count is not None or self.sample is None or self.sample.errors.reaches_goals:
             return ()
         found = self.sample.errors
@@ -195,14 +200,14 @@ class BinDimension:
 
     def keys(self, columns: Sequence[pa.Array]) -> tuple[Key, ...]:
         """Return the key of each level."""
-        # Imported where values are: a definition is read without the kernels.
+        # Import the kernels here, so that a definition can be read without them.
         from asc.operators.cube.computed.bin_keys import bin_keys
 
         return bin_keys(self.checked_edges, columns[0])
 
     @property
     def checked_edges(self) -> BinEdges:
-        """Return the edges. Raise CubeError if there are none yet."""
+        """Return the edges. Raise CubeError if no sample has decided them yet."""
         if self.edges is None:
             raise CubeError("dimension", self.summary, f"has no edges yet: {NO_SAMPLE_REMEDY}")
         return self.edges

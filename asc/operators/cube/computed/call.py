@@ -1,4 +1,4 @@
-"""Calls of computed dimensions: the parser of texts such as ``geohash(lat, lon, 10 > 15) AS geo``."""
+"""The parser of calls of computed dimensions, such as ``geohash(lat, lon, 10 > 15) AS geo``."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from asc.predicate.syntax.tokens import END, WORD, tokens_of
 _BEGIN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*\(", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 NAME_CHARS_MAX = 64
-"""The most characters of the name of a computed dimension."""
+"""The largest number of characters of the name of a computed dimension."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a function with arguments, and the name after AS.
+    """A parsed call of a function, with the name after AS.
 
-    ``text``: the whole text, for errors. ``function``: in lower case. ``arguments``: the texts between commas outside
-    brackets. ``name``: None without AS.
+    ``text``: the whole text, for errors. ``function``: the name of the function in lower case. ``arguments``: the texts
+    between the commas that are outside inner brackets. ``name``: the name after AS; None without AS.
     """
 
     text: str
@@ -32,8 +32,8 @@ class Call:
 
     @staticmethod
     def parse(text: str, functions: Collection[str]) -> Call | None:
-        """Return the call of one of some functions. Return None if the text begins otherwise. Raise CubeError if it
-        begins as such a call, and goes on otherwise.
+        """Return the call of one of ``functions``. Return None if the text does not begin with such a function and a
+        parenthesis. Raise CubeError if it begins so, but is no valid call.
 
         >>> Call.parse("geohash(lat, lon, 10 > 15) AS geo", ["geohash"]).arguments
         ('lat', 'lon', '10 > 15')
@@ -59,7 +59,7 @@ class _Reader:
             raise CubeError("dimension", text, f"{error.subject} {str(error.value)!r}: {error.remedy}") from None
 
     def call(self) -> Call:
-        """Return the call that is the whole text."""
+        """Return the call. Raise CubeError if text follows the call."""
         arguments, place = self._arguments()
         name = None
         if self._tokens[place].word == "AS":
@@ -70,7 +70,7 @@ class _Reader:
         return Call(self._text, self._function, arguments, name)
 
     def _arguments(self) -> tuple[tuple[str, ...], int]:
-        """Return the texts of the arguments, and the place of the token after the closing parenthesis."""
+        """Return the texts of the arguments, and the index of the token after the closing parenthesis."""
         depth, texts = 0, list[str]()
         start = end = self._tokens[2].start
         for place, token in enumerate(self._tokens[2:], 2):

@@ -1,4 +1,6 @@
-"""Geohashes as a computed dimension of cubes: the cells of positions, at levels of some bits."""
+"""Geohashes as a computed dimension of cubes: the cells that contain the positions of records. Each level has its
+number of bits.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,17 @@ DEFAULT_NAME = "geo"
 
 _FORM = f"write geohash(latitude, longitude, bits) with levels of 1 to {BITS_MAX} bits, as geohash(lat, lon, 10 > 20)"
 _WARNED_SHARE = 0.01
-"""The share of positions out of range above which the coordinates may be exchanged."""
+"""The share of positions out of range above which a warning says that latitude and longitude may be exchanged."""
 _BITS = re.compile(r"[0-9]{1,2}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Geohash:
-    """The geohashes of positions.
+    """The geohashes of positions, as a dimension.
 
-    ``latitude``, ``longitude``: expressions in degrees. ``bits``: those of each level, ascending. A position that is
-    NULL, NaN or out of range has the key NULL. Texts of one level have the same length, and the order of their cells.
+    ``latitude``, ``longitude``: expressions in degrees. ``bits``: the number of bits of each level, ascending. A
+    position that is NULL, NaN or out of range has the key NULL. The keys are texts. Texts of one level have the same
+    length, and sort as the numbers of their cells.
     """
 
     latitude: str
@@ -57,23 +60,23 @@ class Geohash:
 
     @property
     def text(self) -> str:
-        """Return the text of the dimension, in one form for all spellings of the same dimension."""
+        """Return the text of the dimension in a normal form, which is the same for all spellings of the dimension."""
         levels = " > ".join(map(str, self.bits))
         return f"geohash({self.latitude}, {self.longitude}, {levels}) AS {self.name}"
 
     @property
     def summary(self) -> str:
-        """Return the text."""
+        """Return the text of the dimension, as it contains nothing that a sample decided."""
         return self.text
 
     @property
     def needs_moments(self) -> bool:
-        """Return that no co-moments are stored."""
+        """Return False: cells store no co-moments of the coordinates."""
         return False
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return no warning."""
+        """Return no warning: a warning needs a sample of positions, see :meth:`warning`."""
         return ()
 
     @property
@@ -102,8 +105,8 @@ class Geohash:
                 raise CubeError("dimension", self.text, remedy)
 
     def warning(self, columns: Sequence[pa.Array]) -> str | None:
-        """Return a warning about the positions of a sample, if over 1 % of them are out of range. Return None if they
-        are sound. ``columns``: the values of ``inputs``.
+        """Return a warning if over 1 % of the positions of a sample are out of range. Otherwise return None.
+        ``columns``: the values of ``inputs`` in the sample.
         """
         from asc.operators.cube.computed.geohash_keys import share_out_of_range
 
@@ -115,7 +118,7 @@ class Geohash:
 
     def keys(self, columns: Sequence[pa.Array]) -> tuple[Key, ...]:
         """Return the key of each level."""
-        # Imported where values are: a definition is read without the kernels.
+        # Import the kernels here, so that a definition can be read without them.
         from asc.operators.cube.computed.geohash_keys import geohash_keys
 
         return geohash_keys(columns[0], columns[1], self.bits)

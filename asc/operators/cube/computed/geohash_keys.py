@@ -1,4 +1,4 @@
-"""The keys of geohashes: the cells of positions, at levels of some bits."""
+"""The keys of geohashes: the cells that contain positions, at each level."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from asc.operators.cube.states.doubles import doubles
 from asc.operators.cube.states.memory import nulls_of
 
 _DIGIT_BITS = 30
-"""The bits of a cell's number that one digit of a group has."""
+"""The number of low bits of a cell's number in the second digit for grouping. The higher bits are the first digit."""
 _Ints = npt.NDArray[np.int64]
 
 
 def geohash_keys(latitudes: pa.Array, longitudes: pa.Array, bits: Sequence[int]) -> tuple[Key, ...]:
-    """Return the key of each level. ``bits``: those of the levels, ascending.
+    """Return the key of each level. ``bits``: the number of bits of each level, ascending.
 
     Cost: some 15 ns for each position, and for each distinct cell a sort and the texts of its levels. The coarser
-    levels come from the distinct cells of the finest one.
+    levels are computed from the distinct cells of the finest level.
     """
     cells, codes = _distinct(_cells(latitudes, longitudes, bits[-1]), bits[-1])
     keys = [Key(geohash_texts(cells, bits[-1]), codes)]
@@ -40,7 +40,7 @@ def geohash_keys(latitudes: pa.Array, longitudes: pa.Array, bits: Sequence[int])
 
 
 def share_out_of_range(latitudes: pa.Array, longitudes: pa.Array) -> float:
-    """Return the share of positions without a cell among those that are not NULL; 0 if there are none."""
+    """Return the share of positions out of range among the positions that are not NULL; 0 if all are NULL."""
     is_null = np.zeros(len(latitudes), dtype=np.bool_)
     for column in (latitudes, longitudes):
         nulls = nulls_of(column)
@@ -58,13 +58,13 @@ def _cells(latitudes: pa.Array, longitudes: pa.Array, bits: int) -> _Ints:
 
 
 def _distinct(cells: _Ints, bits: int) -> tuple[_Ints, Codes]:
-    """Return the distinct cells, ascending, and for each position the place of its cell among them plus 1, or 0 without
-    a cell.
+    """Return the distinct cells, ascending, and the code of each position: the index of its cell plus 1, or 0 without a
+    cell.
     """
     if not len(cells):
         return cells, frozen(np.zeros(0, dtype=np.int32))
     low_bits = max(0, bits - _DIGIT_BITS)
-    # The digit 0 is that of positions without a cell.
+    # Positions without a cell, -1, get the digit 0.
     digits = [(frozen(((cells >> low_bits) + 1).astype(np.int32)), (1 << bits - low_bits) + 1)]
     if low_bits:
         digits.append((frozen((cells & (1 << low_bits) - 1).astype(np.int32)), 1 << low_bits))

@@ -1,4 +1,4 @@
-"""Texts of geohashes: characters of base 32 for each five bits, and further bits after a point."""
+"""Texts of geohashes: a character of base 32 for each five bits. Remaining bits are binary digits after a point."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import pyarrow as pa
 
 BITS_A_CHARACTER = 5
 BITS_MAX = 60
-"""The most bits of a geohash: 30 of the longitude, and 30 of the latitude."""
+"""The largest number of bits of a geohash: 30 of the longitude, and 30 of the latitude."""
 _ALPHABET = "0123456789bcdefghjkmnpqrstuvwxyz"
-"""The characters of geohashes. Their bytes are in ascending order."""
+"""The characters of geohashes. Their bytes ascend, so that texts sort as the numbers of their cells."""
 _TEXT = re.compile(rf"([{_ALPHABET}]{{0,12}})(?:\.([01]{{1,4}}))?", re.ASCII)
 
 
 def geohash_texts(cells: npt.NDArray[np.int64], bits: int) -> pa.Array:
-    """Return the texts of cells of some bits. All texts have the same length, and the order of the cells.
+    """Return the texts of cells, from their numbers of ``bits`` bits. All texts have the same length, and sort as the
+    numbers.
 
-    If the bits are no multiple of 5, the rest follows in binary digits after a point.
+    If ``bits`` is no multiple of 5, the remaining bits follow as binary digits after a point.
 
     >>> geohash_texts(np.array([25], dtype=np.int64), 5).to_pylist()
     ['t']
@@ -42,7 +43,7 @@ def geohash_texts(cells: npt.NDArray[np.int64], bits: int) -> pa.Array:
 
 
 def numbers_of_texts(texts: pa.Array, bits: int) -> npt.NDArray[np.int64]:
-    """Return the numbers of cells from texts that :func:`geohash_texts` made, none of them NULL."""
+    """Return the numbers of cells from the texts of :func:`geohash_texts` for ``bits`` bits, none of them NULL."""
     characters, rest = divmod(bits, BITS_A_CHARACTER)
     width = characters + (rest + 1 if rest else 0)
     _, offsets, data = texts.buffers()
@@ -61,7 +62,7 @@ def numbers_of_texts(texts: pa.Array, bits: int) -> npt.NDArray[np.int64]:
 
 
 def number_of_text(text: str) -> tuple[int, int] | None:
-    """Return the number and the bits of the cell of a text. Return None if the text is no geohash.
+    """Return the number of a cell and its number of bits, from its text. Return None if the text is no geohash.
 
     >>> number_of_text("t.10"), number_of_text("T"), number_of_text("a")
     ((102, 7), (25, 5), None)

@@ -13,12 +13,14 @@ from asc.operators.cube.computed.geohash import Geohash
 KINDS: Mapping[str, Callable[[Call], ComputedDimension]] = MappingProxyType(
     {"bins": BinDimension.of, "geohash": Geohash.of}
 )
-"""For each function, how the dimension is made from its call. It raises CubeError for a call that is refused."""
+"""The function that creates a dimension from its call, by the name in the call. It raises CubeError if the call is
+invalid.
+"""
 
 
 def computed_dimension(text: str) -> ComputedDimension | None:
-    """Return the computed dimension in a text. Return None if the text is an expression over a record. Raise CubeError
-    if the dimension is refused.
+    """Return the computed dimension that a text declares. Return None if the text is an expression over a record. Raise
+    CubeError if the declaration is invalid.
 
     >>> computed_dimension("geohash(lat, lon, 10 > 15)").levels
     ('geo:10', 'geo:15')
