@@ -1,1 +1,1 @@
-"""Questions to cubes about places: which cells are inside a scope, and which ones only touch it."""
+"""Questions to cubes about a part of the world: the cells that are inside a scope, and the cells that only touch it."""

@@ -13,17 +13,17 @@ from asc.operators.cube.within.scope import INSIDE, OUTSIDE, TOUCHED, Cells, Cla
 
 @dataclass(frozen=True, slots=True)
 class CellScope:
-    """The union of cells of geohashes.
+    """The union of the cells of geohashes.
 
-    ``intervals``: disjoint intervals of cells of BITS_MAX bits, ascending, each from a first number to before another.
-    No interval ends where the next one begins.
+    ``intervals``: disjoint intervals of numbers of cells with BITS_MAX bits, ascending: a first number, and the number
+    after the last. Adjacent intervals are united.
     """
 
     intervals: tuple[tuple[int, int], ...]
 
     @staticmethod
     def of(geohashes: Sequence[tuple[int, int]]) -> CellScope:
-        """Return the union of geohashes, each given as its number and its bits."""
+        """Return the union of geohashes. A geohash is the number of its cell and its number of bits."""
         merged: list[tuple[int, int]] = []
         for number, bits in sorted(geohashes, key=lambda own: (own[0] << (BITS_MAX - own[1]), own[1])):
             first, end = number << (BITS_MAX - bits), (number + 1) << (BITS_MAX - bits)
@@ -34,11 +34,13 @@ class CellScope:
         return CellScope(tuple(merged))
 
     def classes(self, cells: Cells, bits: int, pause: Pause) -> Classes:
-        """Return the class of each cell. Cost: a search for each among the intervals."""
+        """Return the class of each cell: outside, touched or inside. Cost: a bisection among the intervals for each
+        cell.
+        """
         pause()
         firsts, ends = np.array(self.intervals, dtype=np.int64).T
         begin, close = cells << (BITS_MAX - bits), (cells + 1) << (BITS_MAX - bits)
-        # The first interval that ends after the cell begins.
+        # The index of the first interval that ends after the cell begins.
         place = np.searchsorted(ends, begin, side="right")
         near = np.minimum(place, len(ends) - 1)
         is_near = (place < len(ends)) & (firsts[near] < close)

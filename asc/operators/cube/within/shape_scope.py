@@ -21,26 +21,30 @@ if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
 SHAPE_VERTICES_MAX = 10_000
-"""The most vertices of the polygons in a question."""
+"""The largest number of vertices of the polygons in a question."""
 
 _STEP_BITS = 4
-"""The bits by which cells are divided after a coarser cell was found to be cut by an edge."""
+"""The number of bits by which a coarser cell is divided if an edge meets it."""
 _BOXES = 4_096
-"""The boxes that GEOS compares with the polygons between two pauses."""
+"""The number of boxes that GEOS compares with the polygons between two calls of ``pause``."""
 _TURN = 360.0
 _Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class ShapeScope:
-    """Polygons with their edges, in the plane of longitude and latitude. ``text``: the GeoJSON, in one form."""
+    """Polygons that contain their edges, in the plane of longitude and latitude. ``text``: the GeoJSON in a normal
+    form.
+    """
 
     text: str
     shape: BaseGeometry = field(repr=False, compare=False)
 
     @staticmethod
     def of(plain: Mapping[str, Any]) -> ShapeScope:
-        """Return the scope of a GeoJSON object. Raise CubeError unless it is a valid polygon, or several."""
+        """Return the scope of a GeoJSON object. Raise CubeError if it is no valid Polygon or MultiPolygon
+        with an area.
+        """
         text = json.dumps(plain, sort_keys=True)
         try:
             shape = of_geojson(text, Rules(vertices_max=SHAPE_VERTICES_MAX)).geometry
@@ -52,10 +56,10 @@ class ShapeScope:
         return ShapeScope(text, shape)
 
     def classes(self, cells: Cells, bits: int, pause: Pause) -> Classes:
-        """Return the class of each cell.
+        """Return the class of each cell: outside, touched or inside.
 
-        Coarse cells are compared with the polygons first, and only those that an edge cuts are divided. Cost: some
-        microseconds for each coarse or fine cell that an edge cuts or is near to, and passes over the cells.
+        Coarse cells are compared with the polygons first, and only cells that an edge meets are divided. Cost: some
+        microseconds for each coarse or fine cell that an edge meets or is near, and a few passes over the cells.
         """
         found = np.zeros(len(cells), dtype=np.uint8)
         for copy in self._copies:
@@ -64,9 +68,10 @@ class ShapeScope:
 
     @cached_property
     def _copies(self) -> tuple[_Copy, ...]:
-        """Return the polygons, and copies by a turn to the east and to the west, if these have an area in range.
+        """Return the polygons, and copies that are shifted by 360 degrees east and west, if these have an area in
+        range.
 
-        As in a box, the longitude 180 is not -180: polygons that end there do not touch the cells that begin there.
+        As in a box, the longitude 180 is not -180: polygons that end at 180 do not touch the cells that begin at -180.
         """
         from shapely.affinity import translate
 
@@ -76,10 +81,11 @@ class ShapeScope:
 
 
 class _Copy:
-    """Polygons, prepared for comparisons with many boxes.
+    """Polygons that are prepared for comparisons with many boxes.
 
-    A box that no edge meets has all its points in the polygons if it has one of them. So GEOS compares boxes with the
-    edges alone, which it does by an index. A full comparison with polygons of many vertices takes milliseconds.
+    A box that no edge meets is either completely in the polygons or completely outside, so that one of its points
+    decides. So GEOS compares boxes with the edges alone, by an index. A full comparison with polygons of many vertices
+    takes milliseconds.
     """
 
     def __init__(self, shape: BaseGeometry) -> None:
@@ -89,7 +95,9 @@ class _Copy:
         shapely.prepare([self._shape, self._edges])
 
     def classify(self, cells: Cells, bits: int, classes: Classes, pause: Pause) -> None:
-        """Raise the classes of cells to those that they have by these polygons."""
+        """Raise the class of each cell to its class by these polygons, if that is higher. Outside is the lowest class,
+        inside the highest.
+        """
         places = np.arange(len(cells))
         own_bits = bits % _STEP_BITS or min(_STEP_BITS, bits)
         while len(places):
@@ -123,7 +131,9 @@ class _Copy:
         return is_cut, is_inside
 
     def _has_no_edge_within(self, boxes: CellBoxes, pause: Pause) -> _Mask:
-        """Return whether boxes are in the polygons although edges meet them: the edges run along their sides alone."""
+        """Return whether boxes that edges meet are in the polygons all the same, because the edges only run along their
+        sides.
+        """
         import shapely
 
         is_inside = np.zeros(len(boxes.west), dtype=np.bool_)
@@ -142,7 +152,7 @@ class _Copy:
 
     @cached_property
     def _segments(self) -> STRtree:
-        """Return the edges, in an index of boxes."""
+        """Return the edges as single lines, in an index of their bounding boxes."""
         import shapely
 
         segments = []

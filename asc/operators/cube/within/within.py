@@ -1,4 +1,4 @@
-"""The field ``within`` of a question: a geohash dimension, and the scope that its cells are compared with."""
+"""The field ``within`` of a question: a geohash dimension, and the scope with which its cells are compared."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from asc.operators.cube.within.shape_scope import ShapeScope
 from asc.spark_types import folded
 
 GEOHASHES_MAX = 10_000
-"""The most geohashes of the scope of a question."""
+"""The largest number of geohashes in the scope of a question."""
 
 INSIDE_NAME, TOUCHED_NAME = WITHIN_MEASURES = ("inside", "touched")
-"""The names of two measures of an answer: the records in cells inside the scope, and those in cells that only touch it.
+"""The names of two measures of an answer: the number of records in cells inside the scope, and in cells that only touch
+it.
 """
 
 _FORM = "give a box as [west, south, east, north], a list of geohashes as ['dr5'], or a GeoJSON Polygon"
@@ -32,10 +33,10 @@ _SHOWN_CHARS = 100
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """A scope, and the dimension whose cells it classifies.
+    """A scope, and the geohash dimension whose cells it classifies.
 
-    ``place``: the index of the dimension among the hierarchies. ``first``: the index of its coarsest level among the
-    expressions of all levels. ``bits``: those of its levels.
+    ``place``: the index of the dimension among the hierarchies of the cube. ``first``: the index of the dimension's
+    coarsest level among the expressions of all levels. ``bits``: the number of bits of each of its levels.
     """
 
     place: int
@@ -45,7 +46,9 @@ class Within:
 
     @staticmethod
     def of(plain: object, definition: CubeDefinition) -> Within | None:
-        """Return the scope in a JSON value. Return None if there is none. Raise CubeError if it is refused."""
+        """Return the scope in a JSON value. Return None for the value null. Raise CubeError if the value is no valid
+        scope.
+        """
         if plain is None:
             return None
         name = None
@@ -57,12 +60,16 @@ class Within:
         return Within(place, first, dimension.bits, _scope(plain))
 
     def exact(self, wanted: Levels, kept: Levels) -> Levels:
-        """Return a cuboid with the finest level of the dimension that is kept. ``kept``: a cuboid with this level."""
+        """Return the cuboid ``wanted`` with the finest stored level of the geohash dimension, because finer cells give
+        a more exact answer. ``kept``: a stored cuboid.
+        """
         return (*wanted[: self.place], max(wanted[self.place], kept[self.place]), *wanted[self.place + 1 :])
 
 
 def _dimension(name: object, plain: object, definition: CubeDefinition) -> Geohash:
-    """Return the geohash dimension of a name, or the only one."""
+    """Return the geohash dimension with a name; without a name, the only one. Raise CubeError if there is none, or if
+    there are several.
+    """
     known = [own for own in definition.computed if isinstance(own, Geohash)]
     shown = ", ".join(own.name for own in known)
     if not known:

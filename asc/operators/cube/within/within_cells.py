@@ -1,4 +1,4 @@
-"""Cells of a cube within a scope, and the numbers of their records as two further measures."""
+"""The cells of a cube that are within a scope, and the numbers of their records as two further measures."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ from asc.operators.cube.within.scope import INSIDE, TOUCHED, Classes
 from asc.operators.cube.within.within import WITHIN_MEASURES, Within
 
 _CELL_BYTES = 32
-"""The bytes that the class of a cell of a dictionary takes while it is computed."""
+"""The number of bytes of working memory for each cell that is classified."""
 
 
 def with_within_measures(layout: Layout) -> Layout:
-    """Return a layout with the measures ``inside`` and ``touched``, as a question about a scope sees the cube."""
+    """Return a layout with the further measures ``inside`` and ``touched``, which an answer to a question with
+    ``within`` has.
+    """
     names, count = WITHIN_MEASURES, RecordCount()
     first = len(layout.slots)
     return replace(
@@ -51,8 +53,8 @@ def with_within_measures(layout: Layout) -> Layout:
 def within_parts(layout: Layout, parts: Sequence[Part], within: Within, reserve: Reserve = unbounded) -> list[Part]:
     """Return the cells that are inside a scope or touch it, with the states of ``inside`` and ``touched``.
 
-    ``layout``: that of the stored cells. Each part has a level of the dimension, and its finest one is compared. Cost:
-    each distinct cell of the dimension is compared once; then a pass over the cells, and a copy of those that are kept.
+    ``layout``: the layout of the stored cells. In each part, the finest level of the geohash dimension is compared.
+    Cost: one comparison for each distinct geohash, then a pass over the cells, and a copy of the remaining cells.
     """
     places = [_finest(part, within) for part in parts]
     dictionaries = [part.cells.keys[place].dictionary for part, (place, _) in zip(parts, places, strict=True)]
@@ -66,13 +68,17 @@ def within_parts(layout: Layout, parts: Sequence[Part], within: Within, reserve:
 
 
 def _finest(part: Part, within: Within) -> tuple[int, int]:
-    """Return the index of the key of the dimension's finest level in a part, and the bits of the level."""
+    """Return the index, in a part, of the key of the geohash dimension's finest level, and the number of bits of this
+    level.
+    """
     level = max(place - within.first for place in part.columns if 0 <= place - within.first < len(within.bits))
     return part.columns.index(within.first + level), within.bits[level]
 
 
 def _classes(dictionaries: Sequence[pa.Array], bits: Sequence[int], within: Within, reserve: Reserve) -> list[Classes]:
-    """Return the class of each value of some dictionaries. ``bits``: those of the values of each dictionary."""
+    """Return the class of each value of each dictionary. ``bits``: the number of bits of the values of each
+    dictionary.
+    """
     class_by_value: dict[int, Classes] = {}
     for own_bits in sorted(set(bits)):
         several = {id(values): values for values, each in zip(dictionaries, bits, strict=True) if each == own_bits}
@@ -87,7 +93,7 @@ def _classes(dictionaries: Sequence[pa.Array], bits: Sequence[int], within: With
 
 
 def _kept(cells: Cells, place: int, slot: int, classes: Classes, reserve: Reserve) -> Cells:
-    """Return the cells whose class is not outside, with two more states."""
+    """Return the cells that are not outside the scope, with the states of ``inside`` and ``touched``."""
     with held(reserve, _CELL_BYTES * cells.count):
         of_code = np.concatenate((np.zeros(1, dtype=np.uint8), classes))
         own = of_code[cells.keys[place].codes]
