@@ -22,14 +22,14 @@ from asc.operators.cube.view import View
 
 
 def answer(layout: Layout, parts: Sequence[Part], question: Question, reserve: Reserve = unbounded) -> dict[str, Any]:
-    """Return the answer to a question. ``parts``: disjoint parts of the interval, merged in their order. Each has the
-    dimensions that the question names. There is at least one part.
+    """Return the answer to a question, as the JSON object of the API. ``parts``: disjoint parts of the interval, at
+    least one, merged in their order. The cells of each part have the dimensions that the question names.
 
-    ``reserve`` is called before each step with the number of bytes that the step holds in addition to the parts. It may
-    raise an exception, and then the step does not begin.
+    ``reserve`` is called before each step with the number of bytes that the step needs in addition to the parts. It may
+    raise an exception, which ends the computation before the step.
 
-    Cost: one pass over the cells of the interval groups them by all dimensions that the question names, if this gives
-    fewer groups. Then each cuboid is rolled up from the smallest finer cuboid.
+    Cost: if this gives fewer groups, one pass over the cells of the interval groups them by all dimensions that the
+    question names. Then each cuboid is rolled up from the finer cuboid with the fewest cells.
     """
     check_measures(layout, question)
     read = selected(parts, question, reserve)
@@ -59,7 +59,7 @@ def answer(layout: Layout, parts: Sequence[Part], question: Question, reserve: R
 
 
 def _rolled_up(layout: Layout, source: Source, cuboids: Sequence[Levels], reserve: Reserve) -> Mapping[Levels, Source]:
-    """Return the cells of each cuboid, rolled up from the smallest finer cuboid."""
+    """Return the cells of each cuboid, rolled up from the finer cuboid with the fewest cells."""
     made: dict[Levels, Source] = {}
     # Sets of columns are stored as bits with the number of cells, because thousands of cuboids are compared with each
     # other.
@@ -78,8 +78,9 @@ def _bits(places: Sequence[int]) -> int:
 
 
 def interval_of(layout: Layout, parts: Sequence[Part], question: Question) -> list[str] | None:
-    """Return the interval of a question as text. If the question omits a bound, the cells determine the bound, those
-    outside its hours too. Return None if the cube has no time, or if no cell determines an omitted bound.
+    """Return the interval of a question as two texts. If the question omits a bound, the first or last stored cell
+    determines it, also if the question's hours exclude this cell. Return None if the cube has no time, or if the bound
+    is omitted and no cell exists.
 
     ``parts``: as in :func:`answer`.
     """
@@ -99,7 +100,9 @@ def interval_of(layout: Layout, parts: Sequence[Part], question: Question) -> li
 
 
 def answered_by(layout: Layout, read: Sequence[Part]) -> list[dict[str, Any]]:
-    """Return a description of the cells from which an answer is computed, one for each view that is read."""
+    """Return for each view that an answer reads its cuboid, its grain, and the numbers of panes and cells that were
+    read.
+    """
     definition = layout.definition
     by_view: dict[View, list[Part]] = {}
     for part in read:

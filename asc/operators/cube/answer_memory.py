@@ -1,4 +1,6 @@
-"""Memory of answers. The bytes of a step are reserved before the step begins, so that a bound can refuse the step."""
+"""The memory that answers need. The bytes of a step are reserved before the step begins, so that a limit
+can refuse it.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.keys import Key
 
 Reserve = Callable[[int], None]
-"""A function that is called before each step of an answer, with the number of bytes that the step adds to the memory
-held. The number is negative if memory is released.
+"""A function that is called before each step of an answer, with the number of bytes by which the step increases the
+reserved memory. The number is negative if memory is released.
 
-The function may raise an exception, and then the step does not begin.
+The function may raise an exception, which ends the computation before the step.
 """
 
 _WORK_BYTES = 72
@@ -30,7 +32,8 @@ an index.
 _ROW_BYTES, _FIELD_BYTES = 480, 112
 """The bytes of a row of an answer, and the bytes of each group value or measure in the row. Texts are not included."""
 _OBJECT_BYTES, _ARROW_BYTES = 240, 32
-"""The bytes of an object or a list in a row besides its fields, and the bytes of a field of a nested answer in Arrow.
+"""The bytes of an object or a list in a row besides its fields, and the bytes of a field of a nested answer
+in Arrow.
 """
 _TEXT_COPIES = 7
 """The bytes that a text takes in a row, for each byte that it takes in Arrow. A single rare character makes Python
@@ -53,7 +56,7 @@ def unbounded(_size_bytes: int) -> None:
 @contextmanager
 def held(reserve: Reserve, size_bytes: int) -> Iterator[None]:
     """Reserve bytes for one step, and release them after the step. If the step fails, the bytes are not released here:
-    the owner of the bound releases them.
+    the owner of the memory limit releases all bytes of the answer.
     """
     reserve(size_bytes)
     yield
@@ -61,8 +64,8 @@ def held(reserve: Reserve, size_bytes: int) -> Iterator[None]:
 
 
 def joining_bytes(parts: Sequence[Cells]) -> int:
-    """Return the most bytes that :func:`joined` holds for some parts: their copy, and the memory that ranks their
-    keys.
+    """Return an upper bound of the bytes that :func:`joined` needs for some parts: their copy, and the memory for
+    ranking their keys.
     """
     some = [part for part in parts if part.count]
     if len(some) < 2:
@@ -72,7 +75,7 @@ def joining_bytes(parts: Sequence[Cells]) -> int:
 
 
 def merging_bytes(cells: Cells) -> int:
-    """Return the most bytes that :func:`merged` holds for some cells, besides the cells: its working memory and its
+    """Return an upper bound of the bytes that :func:`merged` needs besides the given cells: working memory and the
     result.
     """
     groups = min(cells.count, int(prod(key.radix for key in cells.keys)))
@@ -84,18 +87,20 @@ def merging_bytes(cells: Cells) -> int:
 
 
 def judging_bytes(keys: Sequence[Key]) -> int:
-    """Return the most bytes that evaluating a predicate over some keys holds. Each distinct group is evaluated once."""
+    """Return an upper bound of the bytes for evaluating a predicate over keys. Each distinct group is
+    evaluated once.
+    """
     return sum(_WORK_BYTES * len(key) + _ranking_bytes(key.dictionary) for key in keys)
 
 
 def placing_bytes(cells: Cells) -> int:
-    """Return the most bytes that two indices for each cell hold, such as its row and its column in a pivot."""
+    """Return an upper bound of the bytes of two indices for each cell, such as the cell's row and column in a pivot."""
     return 2 * _WORK_BYTES * cells.count
 
 
 def ordering_bytes(cells: Cells, terms: int, measures: Sequence[Answered]) -> int:
-    """Return the most bytes that sorting cells as rows holds. ``terms``: the number of measures and dimensions to sort
-    by. ``measures``: these measures.
+    """Return an upper bound of the bytes for sorting cells as rows. ``terms``: the number of measures and dimensions to
+    sort by. ``measures``: these measures.
     """
     nested = sum(_answer_bytes(own.type, own.items_most) for own in measures)
     texts = sum(_ranking_bytes(cells.states[own.slots[0]]) for own in measures if _has_texts(own.type))
@@ -103,19 +108,19 @@ def ordering_bytes(cells: Cells, terms: int, measures: Sequence[Answered]) -> in
 
 
 def rows_bytes(cells: Cells, measures: Sequence[Answered], fields: int = 0) -> int:
-    """Return the most bytes that cells hold as rows of an answer. ``measures``: the measures of a row. ``fields``: the
-    number of further fields of a row.
+    """Return an upper bound of the bytes of cells as rows of an answer. ``measures``: the measures of a row.
+    ``fields``: the number of further fields of a row.
     """
     texts = sum(int(key.sizes[key.codes].sum()) for key in cells.keys)
-    # All texts of an answer are in its state. The bytes of other states do not become texts.
+    # Only measures with texts in their answers count: the bytes of other states do not become texts.
     texts += sum(int(cells.states[own.slots[0]].nbytes) for own in measures if _has_texts(own.type))
     values = sum(_value_bytes(own.type, own.items_most) + _answer_bytes(own.type, own.items_most) for own in measures)
     return cells.count * (_ROW_BYTES + _FIELD_BYTES * (len(cells.keys) + fields) + values) + _TEXT_COPIES * texts
 
 
 def _value_bytes(data_type: pa.DataType, items_most: int) -> int:
-    """Return the most bytes of an answer of a type in a row, without its texts. ``items_most``: the most items of a
-    list.
+    """Return an upper bound of the bytes of one answer in a row, without its texts. ``items_most``: the largest number
+    of items of a list.
     """
     if pa.types.is_struct(data_type):
         return _OBJECT_BYTES + sum(_value_bytes(field.type, items_most) for field in data_type)
@@ -125,7 +130,9 @@ def _value_bytes(data_type: pa.DataType, items_most: int) -> int:
 
 
 def _answer_bytes(data_type: pa.DataType, items_most: int) -> int:
-    """Return the most bytes of a nested answer as an Arrow array, without its texts. Plain answers are small."""
+    """Return an upper bound of the bytes of a nested answer as an Arrow array, without its texts; 0 for a
+    plain answer.
+    """
     if pa.types.is_struct(data_type):
         return sum(_answer_bytes(field.type, items_most) or _ARROW_BYTES for field in data_type)
     if pa.types.is_list(data_type):
@@ -141,8 +148,8 @@ def _has_texts(data_type: pa.DataType) -> bool:
 
 
 def body_bytes(names: int) -> int:
-    """Return the most bytes that a roll-up or drill-down request in an answer holds. ``names``: the number of names and
-    fields in the request.
+    """Return an upper bound of the bytes of one request body in ``roll_up`` or ``drill_down``. ``names``: the number of
+    names and fields in the body.
     """
     return _BODY_BYTES + _NAME_BYTES * names
 

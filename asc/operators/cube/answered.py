@@ -1,4 +1,4 @@
-"""Measures in answers: their names and types, and how they are computed from states."""
+"""Measures of answers: their names, their types, and the functions that compute them from states."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ ESTIMATE = "estimate"
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A measure in answers: the name, the Arrow type, and the slots from whose states the measure is computed.
+    """A measure of an answer: its name, its Arrow type, and the slots whose states it is computed from.
 
-    ``compute``: the function of the states of these slots, one array for each slot. ``operands``: the declared columns,
-    in the order of the declaration. ``is_integer``: whether the answers, which are decimals in Arrow, are shown as
-    integers. ``is_count``: whether the answer over no record is 0. ``overflowing``: the number of NULL answers that
-    have over 38 digits, of the states of the first slot; None if no answer can have so many. ``items_most``: the most
-    items of an answer that is a list.
+    ``compute``: the function that computes the answers, with one array of states for each slot. ``operands``: the
+    columns of the declaration, in its order. ``is_integer``: whether the answers, which are decimals in Arrow, are
+    shown as integers. ``is_count``: whether the answer over no record is 0. ``overflowing``: a function of the states
+    of the first slot, which counts the answers that are NULL because they have over 38 digits. It is None if no answer
+    can have so many. ``items_most``: the largest number of items of an answer that is a list.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Answered:
     items_most: int = 1
 
     def of(self, states: tuple[pa.Array, ...]) -> pa.Array:
-        """Return the measure of each cell, from the states of all slots."""
+        """Return the answer for each cell. ``states``: the states of all slots of the layout."""
         return self.compute(*(states[place] for place in self.slots))
 
     def overflows(self, states: tuple[pa.Array, ...]) -> int:
@@ -45,8 +45,9 @@ class Answered:
 
 
 def bounded_type(estimate: pa.DataType, **sides: pa.DataType) -> pa.DataType:
-    """Return the type of an answer with bounds: an estimate, and an interval that contains the exact value with a
-    confidence. ``sides``: further fields, which tables show beside the estimate in place of ``low`` and ``high``.
+    """Return the type of an answer with bounds: an estimate, the interval from ``low`` to ``high``, and the confidence
+    with which the interval contains the exact value. ``sides``: further fields, which tables show beside the estimate
+    in place of ``low`` and ``high``.
 
     >>> bounded_type(pa.float64()).names
     ['estimate', 'low', 'high', 'confidence']
@@ -56,8 +57,8 @@ def bounded_type(estimate: pa.DataType, **sides: pa.DataType) -> pa.DataType:
 
 
 def ordered_type(data_type: pa.DataType) -> pa.DataType | None:
-    """Return the type of the values by which the answers of a type are ordered and drawn: of the answers, or of their
-    estimates. Return None for answers that have no order.
+    """Return the type of the values by which rows are ordered and charts are drawn: the answers, or their estimates.
+    Return None if the answers have no order.
 
     >>> ordered_type(pa.int64()), ordered_type(bounded_type(pa.float64())), ordered_type(pa.list_(pa.int64()))
     (DataType(int64), DataType(double), None)
@@ -70,5 +71,5 @@ def ordered_type(data_type: pa.DataType) -> pa.DataType | None:
 
 
 def ordered_values(answers: pa.Array) -> pa.Array:
-    """Return the values by which answers are ordered and drawn. Their type must have an order."""
+    """Return the values by which rows are ordered and charts are drawn: the answers, or their estimates."""
     return pc.struct_field(answers, ESTIMATE) if pa.types.is_nested(answers.type) else answers

@@ -15,7 +15,7 @@ from asc.operators.cube.measure import Measure
 from asc.spark_types import backquoted, folded
 
 ASKED_MAX = 64
-"""The most measures of a question."""
+"""The largest number of measures of a question."""
 
 _TWICE = "is named twice: name it once"
 
@@ -24,9 +24,10 @@ _TWICE = "is named twice: name it once"
 class AskedMeasure:
     """A measure of a question.
 
-    ``name``: the field of rows, which ``order`` names too. ``place``: the index of the declared measure. ``function``:
-    the question function that reads the state of this measure; empty for the declared measure itself. ``columns``: the
-    indices of the function's columns among the declared ones. ``constants``: the constants of the call. ``text``: the
+    ``name``: the field of a row, which ``order`` may name. ``place``: the index of the declared measure. ``function``:
+    the question function that reads the state of the declared measure; empty if the question names the declared measure
+    itself. ``columns``: the indices of the function's columns among the declared columns. ``constants``: the constants
+    of the call. ``text``: the text from which :func:`asked_measure` returns an equal measure.
     text that :func:`asked_measure` reads as this measure.
     """
 
@@ -38,20 +39,20 @@ class AskedMeasure:
     text: str = ""
 
     def is_same(self, other: AskedMeasure) -> bool:
-        """Return whether another measure has the same answers, perhaps under another name."""
+        """Return whether another measure has the same answers, although its name may differ."""
         return self.identity == other.identity
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Return all on which the answers depend."""
-        # 1, 1.0 and true are equal in Python.
+        """Return everything on which the answers depend: two measures with equal identities have equal answers."""
+        # The types are part of the identity, because 1, 1.0 and True are equal in Python.
         types = tuple(type(constant).__name__ for constant in self.constants)
         return self.place, self.function, self.columns, self.constants, types
 
 
 def asked_measures(plain: object, definition: CubeDefinition, always: Sequence[str] = ()) -> tuple[AskedMeasure, ...]:
-    """Return the measures that a question names, and after them those that its answer has ``always``. Without names,
-    return all declared measures. Raise CubeError if one is refused.
+    """Return the measures that a question names, and after them the measures ``always`` that its answer contains in any
+    case. If ``plain`` is None, return all declared measures. Raise CubeError if a measure is invalid.
     """
     if plain is None:
         return tuple(_declared(measure, place) for place, measure in enumerate(definition.measures))
@@ -73,8 +74,9 @@ def asked_measures(plain: object, definition: CubeDefinition, always: Sequence[s
 
 
 def asked_measure(text: object, definition: CubeDefinition) -> AskedMeasure:
-    """Return the measure of a question in a text: the name of a declared measure, or the call of a question function,
-    ``f(columns, constants) [FILTER (WHERE p)] [AS name]``. Raise CubeError if the text is neither.
+    """Return the measure of a question that a text describes. The text is the name of a declared measure, or the call
+    of a question function, ``f(columns, constants) [FILTER (WHERE p)] [AS name]``. Raise CubeError if the text is
+    neither.
 
     >>> cube = CubeDefinition.parse({"measures": ["stats(temp, hum, wind) AS s"], "grain_s": 60})
     >>> asked_measure("CORR( wind,temp ) AS r", cube).text
@@ -99,7 +101,8 @@ def asked_measure(text: object, definition: CubeDefinition) -> AskedMeasure:
 
 
 def question_examples(definition: CubeDefinition) -> list[str]:
-    """Return calls of question functions that the states of a cube answer, a few for each declared measure.
+    """Return calls of question functions that the states of a cube answer, some for each declared measure. Forms
+    suggest them.
 
     >>> question_examples(CubeDefinition.parse({"measures": ["count(*)", "stats(temp, hum) AS s"], "grain_s": 60}))
     ['corr(temp, hum)', 'mean(temp)', 'bounds(temp, 3)', 'regression(temp, hum)']
@@ -117,7 +120,9 @@ def question_examples(definition: CubeDefinition) -> list[str]:
 def _asked_of_state(
     call: Call, arguments: Arguments, definition: CubeDefinition, source: tuple[Entry, Kind]
 ) -> AskedMeasure:
-    """Return the call of a question function over the state with the fewest columns that answers it."""
+    """Return the call of a question function. Of the states that answer the call, choose the one with the fewest
+    columns.
+    """
     entry, kind = source
     columns, constants = arguments
     wanted = [_spelled(call, column) for column in columns]

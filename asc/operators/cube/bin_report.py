@@ -1,4 +1,4 @@
-"""Errors of bins over the records that a cube has counted."""
+"""The errors of bins over the records that a cube has counted."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from asc.operators.cube.states.statistic import Statistic
 class BinCounts:
     """The counted records of one dimension of bins.
 
-    ``values``: the number of finite values. ``not_finite``: those of bins with an infinity or NaN, which the errors
-    exclude. ``errors``: over the values; None without a value. ``rows``: of each bin that has records, its lower edge
-    and its number of values.
+    ``values``: the number of finite values in bins without infinities or NaN. ``not_finite``: the number of values in
+    bins with an infinity or NaN, which the errors exclude. ``errors``: the errors over ``values``; None if there is no
+    value. ``rows``: the lower edge of each bin with records, and its number of values.
     """
 
     values: int
@@ -51,10 +51,10 @@ class BinCounts:
 def bin_counts(
     layout: Layout, dimension: BinDimension, parts: Sequence[Part], question: Question, reserve: Reserve = unbounded
 ) -> BinCounts:
-    """Return the counted records of a dimension of bins, by the co-moments that each cell has.
+    """Return the counted records of a dimension of bins, computed from the co-moments in each cell.
 
-    ``question``: asks for the finest level of the dimension alone. ``parts``, ``reserve``: as in
-    :func:`asc.operators.cube.answer.answer`.
+    ``question``: a question for the finest level of the dimension, without other dimensions. ``parts``, ``reserve``: as
+    in :func:`asc.operators.cube.answer.answer`.
     """
     (cuboid,) = question.cuboids
     columns = layout.definition.dimensions.columns(cuboid)
@@ -79,7 +79,9 @@ def bin_counts(
 
 
 def _errors(dimension: BinDimension, counts: Any, squares: Any, means: Any) -> BinErrors | None:
-    """Return the errors of bins with some counts, sums of squared deviations, and means."""
+    """Return the errors of bins. ``counts``, ``squares``, ``means``: of each bin the number of values, the sum of their
+    squared deviations from their mean, and the mean.
+    """
     total = int(counts.sum())
     if not total:
         return None

@@ -1,4 +1,4 @@
-"""The bins of a cube's definition: dimensions whose edges a sample of records decides."""
+"""The bins in a cube's definition: dimensions whose edges are decided by a sample of records."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.spark_types import folded
 
 Sampler = Callable[[Sequence[str]], Mapping[str, pa.Array]]
-"""A reader of the values of some expressions in a sample, by the text of the expression. It raises AscError if there is
-no sample.
+"""A function that reads the values of expressions in a sample of records, and returns them by the text of the
+expression. It raises AscError if there is no sample.
 """
 
 
@@ -30,18 +30,19 @@ def unsampled(definition: CubeDefinition) -> tuple[BinDimension, ...]:
 
 
 def with_former_edges(plain: Mapping[str, Any], definition: CubeDefinition, former: CubeDefinition) -> dict[str, Any]:
-    """Return the JSON object of a cube with the edges of a former one, for bins that have none and are otherwise equal.
+    """Return the JSON object of a cube, with the edges of its former definition for bins without edges that are
+    otherwise equal.
 
-    So a definition without edges that is registered again changes nothing.
+    So a cube that is registered again without edges keeps its edges and cells.
     """
     known = {own.without_edges(): own for own in bins_of(former) if own.edges is not None}
     return replaced(plain, {own: known[own] for own in unsampled(definition) if own in known})
 
 
 def with_sampled_edges(plain: Mapping[str, Any], definition: CubeDefinition, sampler: Sampler) -> dict[str, Any]:
-    """Return the JSON object of a cube whose bins all have edges. A sample decides those that are missing.
+    """Return the JSON object of a cube whose bins all have edges. A sample decides the missing edges.
 
-    Raise CubeError if a sample has no finite number for an expression, and the errors of the sampler.
+    Raise CubeError if the sample has no finite number for an expression. Errors of ``sampler`` are raised too.
     """
     missing = unsampled(definition)
     if not missing:
@@ -51,16 +52,17 @@ def with_sampled_edges(plain: Mapping[str, Any], definition: CubeDefinition, sam
 
 
 def replaced(plain: Mapping[str, Any], others: Mapping[BinDimension, BinDimension]) -> dict[str, Any]:
-    """Return the JSON object of a cube with other bins in place of some of its bins."""
+    """Return the JSON object of a cube in which ``others`` replaces some bins: the new bins by the replaced bins."""
     texts = {own.text: other.text for own, other in others.items()}
     dimensions = [[_text(level, texts) for level in hierarchy] for hierarchy in plain.get("dimensions", [])]
     return {**plain, "dimensions": dimensions}
 
 
 def without_edges(plain: Mapping[str, Any], definition: CubeDefinition, names: Collection[str] = ()) -> dict[str, Any]:
-    """Return the JSON object of a cube with bins as a user writes them. ``names``: those of the bins; by default all.
+    """Return the JSON object of a cube with bins without edges, as a user writes them. ``names``: the names of these
+    bins; empty means all bins.
 
-    Raise CubeError if the cube has no bins of a name, or none at all.
+    Raise CubeError if no bins have one of the names, or if the cube has no bins.
     """
     by_name = {folded(each.name): each for each in bins_of(definition)}
     shown = ", ".join(each.name for each in by_name.values())
@@ -76,9 +78,11 @@ def without_edges(plain: Mapping[str, Any], definition: CubeDefinition, names: C
 def with_given_bins(
     plain: Mapping[str, Any], definition: CubeDefinition, texts: Sequence[str], names: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the JSON object of a cube with some bins replaced by given ones with edges, which have the same names.
+    """Return the JSON object of a cube in which ``texts``, dimensions of bins with edges, replace the bins of the same
+    names.
 
-    Raise CubeError if a text is no dimension of bins with edges over the same expression, or not among ``names``.
+    ``names``: the names of the bins that may be replaced; empty means all. Raise CubeError if a text is no dimension of
+    bins with edges, or has another expression or another name.
     """
     others: dict[BinDimension, BinDimension] = {}
     by_name = {folded(each.name): each for each in bins_of(definition)}

@@ -9,17 +9,18 @@ from asc.errors import CubeError
 from asc.operators.cube.optimiser import DEFAULT_VIEWS, Budget
 
 CHOSEN_VIEWS_MAX = 64
-"""The most views of a budget."""
+"""The largest number of views of a budget."""
 CHOSEN_CELLS_MAX = 1_000_000_000
-"""The most cells of a budget."""
+"""The largest number of cells of a budget."""
 DEFAULT_CELLS = 2_000_000
-"""The cells of a budget by default: some 100 MB of stored views."""
+"""The default number of cells of a budget: some 100 MB of stored views."""
 
 DEFAULT_BUDGET = Budget(DEFAULT_VIEWS, DEFAULT_CELLS)
 
 
 def budget_of(plain: Mapping[str, Any]) -> Budget:
-    """Return the budget in a cube's JSON object (``cuboids`` and ``cells``). Raise CubeError if it is refused.
+    """Return the budget in a cube's JSON object, from its fields ``cuboids`` and ``cells``. Raise CubeError if one is
+    invalid.
 
     >>> budget_of({"cuboids": 4})
     Budget(views=4, cells=2000000)

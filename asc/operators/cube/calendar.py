@@ -28,10 +28,10 @@ _FIRST_S, _END_S = FIRST_US // 1_000_000, (LAST_US + 1) // 1_000_000
 class Calendar:
     """The days or months of a time zone, each as an interval of panes of ``grain_s`` seconds.
 
-    ``unit``: DAY or MONTH. Days and months are numbered from 1970 on, by their local date. A day or month begins with
-    the first pane at whose begin the local clock has shown its date or a later one. It ends where the next one begins.
-    So it is one interval, also if the clock is set back over midnight. A date that the clock skips has no pane. The
-    first and the last one end at the bounds of the years 1 to 9999 in UTC.
+    ``unit``: DAY or MONTH. A day or month has a number: days or months since 1970, by its local date. A day or month
+    begins with the first pane at whose begin the local clock has shown its date or a later one, and ends where the next
+    one begins. So it is one interval, even if the clock is set back over midnight. A date that the clock skips has no
+    pane. The first and the last day or month end at the bounds of the years 1 to 9999 in UTC.
     """
 
     unit: str
@@ -40,8 +40,8 @@ class Calendar:
 
     @staticmethod
     def of(value: object, definition: CubeDefinition, time_zone: str) -> Calendar | None:
-        """Return the calendar that the field ``grain`` of a question names. Return None if there is no value. Raise
-        CubeError if the value is refused.
+        """Return the calendar for the field ``grain`` of a question. Return None if ``value`` is None. Raise CubeError
+        if the value is invalid, or the panes of the cube are too long for days of the zone.
         """
         if value is None:
             return None
@@ -62,17 +62,22 @@ class Calendar:
         times_s = panes * self.grain_s
         days = (times_s + zone_offsets(self.time_zone).at(times_s)) // _DAY_S
         numbers = days if self.unit == DAY else days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
-        # A clock is set back by at most a day, so at most the next one has its begin at this pane or before.
+        # The clock is set back by at most a day. So of the later days or months, only the next one can begin at this
+        # pane or before.
         return numbers + (self.begins(numbers + 1) <= panes)
 
     def begins(self, numbers: _Ints) -> _Ints:
-        """Return the first pane of each day or month. It is the first pane of the next one if the clock skips it."""
+        """Return the first pane of each day or month. If the clock skips the day or month, return the first pane of the
+        next one.
+        """
         days = numbers if self.unit == DAY else numbers.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
         times_s = zone_offsets(self.time_zone).first_at(days * _DAY_S)
         return -(-np.clip(times_s, _FIRST_S, _END_S) // self.grain_s)
 
     def consists_of(self, panes: int) -> bool:
-        """Return whether each day or month consists of stored panes that have the length of ``panes`` panes."""
+        """Return whether each day or month consists of whole stored panes. ``panes``: the length of a stored pane in
+        panes of the cube.
+        """
         grain_s = panes * self.grain_s
         return _DAY_S % grain_s == 0 and lies_in_hours(grain_s, self.time_zone)
 
@@ -93,21 +98,22 @@ class Calendar:
         return pane if self.floor(pane) == pane else self.begin(self.number(pane) + 1)
 
     def before(self, pane: int, count: int) -> int:
-        """Return the first pane of the day or month ``count`` before that of a pane. If this is before the year 1,
-        return a pane before that year.
+        """Return the first pane of the day or month that is ``count`` days or months before that of ``pane``. If it
+        would be before the year 1, return a pane before that year.
         """
         first = _FIRST_S // self.grain_s
         number = self.number(pane) - count
         return self.begin(number) if number >= self.number(first) else first - 1
 
     def borders(self, first: int, end: int) -> _Ints:
-        """Return the panes after ``first`` and before ``end`` with which a day or month begins, ascending."""
+        """Return the panes after ``first`` and before ``end`` at which a day or month begins, ascending."""
         begins = np.unique(self.begins(np.arange(self.number(first), self.number(end - 1) + 1)))
         return begins[(first < begins) & (begins < end)]
 
     def border(self, name: str, value: object, kept_from: int | None = None) -> int | None:
-        """Return the pane at a bound of a question. Return None if there is no value. Raise CubeError if no day or
-        month begins at the bound. ``kept_from``: the first pane that is not deleted, before which no remedy lies.
+        """Return the pane at a bound of a question. Return None if ``value`` is None. Raise CubeError if no day or
+        month begins at the bound. ``name``: the field of the bound, for the error. ``kept_from``: the first pane that
+        is not deleted; the remedy names no earlier time. None if no pane is deleted.
         """
         if value is None:
             return None
@@ -132,7 +138,7 @@ def days_text(calendar: Calendar) -> str:
 
 
 def utc_text(length_s: int) -> str:
-    """Return a length of panes as a text in which a day of UTC cannot be confused with a day of the time zone.
+    """Return a length of panes as a text that distinguishes a day in UTC, ``24h``, from a day of the time zone, ``1d``.
 
     >>> utc_text(86_400), utc_text(3_600), utc_text(604_800)
     ('24h', '1h', '7d')
@@ -141,8 +147,9 @@ def utc_text(length_s: int) -> str:
 
 
 def lies_in_hours(grain_s: int, time_zone: str) -> bool:
-    """Return whether panes of a length have no border of a local hour within them. Longer panes than an hour are only
-    possible in a zone without an offset from UTC, where panes that divide a day have no border of a day within them.
+    """Return whether no hour of the local clock begins within a pane, only at the begin of panes. Panes longer than an
+    hour are only possible in a zone without an offset from UTC. There, panes that divide a day have no begin of a day
+    within them.
     """
     offsets = offsets_s(time_zone)
     return not any(offsets) or (grain_s <= HOUR_S and not any(own % grain_s for own in offsets))

@@ -1,4 +1,4 @@
-"""Calls in the texts of measures: ``f(arguments) [FILTER (WHERE predicate)] [AS name]``, and their parser."""
+"""Calls in the texts of measures, ``f(arguments) [FILTER (WHERE predicate)] [AS name]``, and the parser of calls."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from asc.predicate.syntax.tokens import END, NUMBER, QUOTED, STRING, WORD, Token
 from asc.spark_types import folded
 
 CHARS_MAX = 20_000
-"""The most characters of the text of one measure, as many as a predicate may have."""
+"""The largest number of characters of the text of one measure, equal to that of a predicate."""
 
 SUBJECT = "measure"
-"""The subject of errors about calls."""
+"""The subject of the errors about calls."""
 
 Constant: TypeAlias = bool | int | float | str
 """The value of a literal in a call: a number, a text or a boolean."""
@@ -46,7 +46,9 @@ class Call:
     name: str | None = None
 
     def fail(self, remedy: str) -> NoReturn:
-        """Raise the CubeError for a call that is refused. ``remedy``: its fault and remedy, which follow the text."""
+        """Raise CubeError for an invalid call. ``remedy``: the fault and the remedy, which follow the text
+        of the call.
+        """
         raise CubeError(SUBJECT, self.text, remedy)
 
 
@@ -70,8 +72,8 @@ def call_of(text: object, form: str) -> Call:
 
 
 def spelling(text: str) -> tuple[str, ...]:
-    """Return the tokens of an expression, by which two spellings of one expression are equal: white space, comments and
-    the case of names do not matter.
+    """Return the tokens of an expression. Two expressions have equal tokens if they differ only in white space,
+    comments or the case of names.
 
     >>> spelling("Temp +1") == spelling("temp + 1"), spelling("'A'") == spelling("'a'")
     (True, False)
@@ -108,7 +110,7 @@ class _Reader:
         self._next = 0
 
     def call(self) -> Call:
-        """Return the call of the whole text."""
+        """Return the call. Raise CubeError if the text does not end after the call."""
         function = self._function()
         if self._token.word in ("DISTINCT", "ALL"):
             remedy = "write distinct(x), an estimate, or leave DISTINCT out"
@@ -153,10 +155,11 @@ class _Reader:
         return raw
 
     def _to_closing(self, *, is_list: bool = True) -> list[Argument]:
-        """Return the arguments between commas outside brackets, up to the closing parenthesis. Without ``is_list``,
-        return one argument with all commas.
+        """Return the arguments up to the closing parenthesis. Commas outside inner brackets separate them. Without
+        ``is_list``, commas do not separate, and the result is one argument.
 
-        Each text ends with its last token, because a comment at its end would hide what is appended to it.
+        The text of an argument ends with its last token. A comment after the token is dropped, because it would hide
+        text that is appended to the argument.
         """
         depth = 0
         arguments: list[Argument] = []

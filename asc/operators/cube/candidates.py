@@ -1,4 +1,4 @@
-"""Candidates of the optimiser: the views that are worth comparing for a demand."""
+"""Candidates of the optimiser: the views that the optimiser compares for a demand."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from asc.operators.cube.lattice import Lattice
 from asc.operators.cube.view import View
 
 CANDIDATES_MOST = 4_096
-"""The number of views that the optimiser compares."""
+"""The largest number of candidates."""
 _JOINED = 256
-"""The number of demanded views of which common ancestors are considered."""
+"""The largest number of demanded views whose common ancestors become candidates."""
 
 
 def candidates(lattice: Lattice, asked: Mapping[View, float], always: Iterable[View] = ()) -> tuple[View, ...]:
-    """Return the views that the optimiser compares: the base view first, then others in the order of the lattice.
+    """Return the views that the optimiser compares: the base view, then the others in the order of the lattice.
 
-    A view answers some of the demanded views. The coarsest view that answers these has no more cells, so only demanded
-    views and the coarsest common ancestors of several demanded views are useful. If they are too many, these bounds
-    hold: half of CANDIDATES_MOST for the demanded views that are asked for most, and the rest for common ancestors. The
-    ancestors of the most demanded views come first, of all their subsets.
+    A useful view answers some of the demanded views. The coarsest view that answers the same demanded views has no more
+    cells. So only the demanded views, and the coarsest common ancestors of several demanded views, are candidates. If
+    they are too many, the most demanded views take at most half of CANDIDATES_MOST. Common ancestors take the other
+    places, those of the most demanded views first.
 
-    ``asked``: how much each view is demanded. ``always``: views that are candidates in any case, as stored ones.
+    ``asked``: the demand of each view, in any unit. ``always``: views that are candidates in any case, such as stored
+    views.
     """
     heaviest = sorted(asked, key=lambda view: (-asked[view], view))[: CANDIDATES_MOST // 2]
     demanded = lattice.bits(heaviest)

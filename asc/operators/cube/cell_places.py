@@ -1,4 +1,4 @@
-"""Places of cells: a number for each cell, whose leading bits say to which shard the cell belongs."""
+"""Places of cells: a hash of each cell's key, whose leading bits determine the cell's shard."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _OF_NULL = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
 def places_of(cells: Cells) -> Places:
-    """Return the place of each cell, uint64[n]: a hash of the bytes of its key, which does not depend on the pane.
+    """Return the place of each cell, uint64[n]: a hash of the bytes of the cell's key, without the pane.
 
-    The hash is fixed: it is equal in every process and on every machine with the byte order of Arrow. Cost: a pass over
-    the bytes of the dictionaries, and a pass over the cells for each expression.
+    The hash is equal in every process, and on every machine with the byte order of Arrow. Cost: a pass over the bytes
+    of the dictionaries, and a pass over the cells for each expression.
     """
     places = np.zeros(cells.count, dtype=np.uint64)
     for key in cells.keys:
@@ -29,7 +29,9 @@ def places_of(cells: Cells) -> Places:
 
 
 def _hashes(dictionary: pa.Array) -> Places:
-    """Return the hash of each code: that of NULL, and then those of the values."""
+    """Return the hash of each code of a key: first the hash of NULL, then the hashes of the values in the
+    dictionary.
+    """
     hashes = np.empty(len(dictionary) + 1, dtype=np.uint64)
     hashes[0] = _OF_NULL
     hash_bytes(*_bytes_of(dictionary), hashes[1:])
@@ -37,7 +39,9 @@ def _hashes(dictionary: pa.Array) -> Places:
 
 
 def _bytes_of(values: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """Return the offsets and the bytes of values without NULL. Values of a fixed width have the bytes of Arrow."""
+    """Return the offsets and the bytes of values without NULL. The bytes of a value of fixed width are its bytes in
+    Arrow.
+    """
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
     count, first = len(values), values.offset

@@ -1,4 +1,4 @@
-"""Samples of base cells: the keys of a few thousand cells out of few days, drawn at a cost that does not grow with the
+"""Samples of base cells: the keys of a few thousand cells from few days. The cost of drawing does not grow with the
 cube.
 """
 
@@ -17,36 +17,37 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.keys import Codes, Key
 
 SAMPLE_CELLS = 10_000
-"""The number of cells of a sample."""
+"""The largest number of cells of a sample."""
 SEED = 2013
 _DAYS = 8
-"""The number of days from which cells are drawn."""
+"""The largest number of days from which cells are drawn."""
 _DAYS_LEAST = 2
 _CELLS_A_DRAWN = 20
-"""The number of cells from which one is drawn, above which fewer days are taken. A smaller share says little about
-the sizes of groups.
+"""If fewer than one in this number of cells would be drawn, cells are drawn from fewer days. A smaller share of the
+cells gives a poor estimate of the sizes of groups.
 """
 _UNITED_VALUES = 100_000
-"""The number of values of all dictionaries of a dimension, up to which the different ones are counted."""
+"""The largest number of values in all dictionaries of a dimension for which the different values are counted."""
 _ROUNDS = 4
 _GOLDEN, _MASK = 0x9E37_79B9_7F4A_7C15, (1 << 64) - 1
 
 _Ints = npt.NDArray[np.int64]
 _Range = tuple[int, int, int]
-"""A part, by its index, and the first of its cells, and the cell after the last."""
+"""The index of a part, the index of the range's first cell in the part, and the index after the last cell."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSample:
-    """The keys of some cells of the base cuboid, drawn at random out of the cells of few whole days.
+    """The keys of some cells of the base cuboid, drawn at random from the cells of a few whole days.
 
-    ``panes`` int64[n]: the pane of each drawn cell. ``codes``: for each dimension, the codes int32[n] of its drawn
-    values. ``radixes``: for each dimension, a bound on the number of its values in these days. ``population``: the
-    number of cells in these days. ``days``: the number of days; None if the population is all cells that were given.
-    ``touched``: the number of cells of which a value was read.
+    ``panes`` int64[n]: the pane of each drawn cell. ``codes``: for each dimension, the code of each drawn cell's value,
+    int32[n]. ``radixes``: for each dimension, an upper bound of the number of its values in these days. ``population``:
+    the number of cells in these days. ``days``: the number of days; None if the population is all given cells.
+    ``touched``: the number of cells whose values were read.
 
-    The population is the cells of few days, because the panes of any view are at most a day long. So the cells of a
-    view in these days can be estimated from a much larger share of the cells than a sample of all days would have.
+    The cells come from whole days, because the panes of any view are at most a day long. So a large share of these
+    days' cells can be drawn, from which the cells of a view in these days are estimated well. A sample of all days
+    would have a small share.
     """
 
     panes: _Ints
@@ -63,13 +64,15 @@ class CellSample:
 
     @staticmethod
     def of(parts: Sequence[Cells], panes_a_day: int, *, most: int = SAMPLE_CELLS, seed: int = SEED) -> CellSample:
-        """Return a sample of the cells of several parts: of all cells if they are at most ``most``, else of 8 days.
+        """Return a sample of the cells of several parts. It has all cells if there are at most ``most``, else cells of
+        8 days.
 
-        ``parts``: cells of the base cuboid, of which no two have the same pane and key, as those of closed panes. Give
-        the parts of the days of :func:`days_to_read` if it costs much to read all. Days are drawn in proportion to
-        their cells. If one in 20 cells could not be drawn then, there are fewer days, but at least two.
+        ``parts``: cells of the base cuboid; no two of them have the same pane and key. If reading cells is costly, give
+        only the cells of :func:`days_to_read`. Days are chosen in proportion to their numbers of cells. If less than
+        one in 20 cells of these days would be drawn, fewer days are used, but at least two.
 
-        Cost: binary searches in the panes, and the keys of the drawn cells. Equal parts and seeds give equal samples.
+        Cost: binary searches in the panes, and reading the keys of the drawn cells. Equal parts and seeds give equal
+        samples.
         """
         parts = [part for part in parts if part.count]
         total = sum(part.count for part in parts)
@@ -90,10 +93,11 @@ class CellSample:
 
 
 def days_to_read(first: int, end: int, panes_a_day: int) -> list[tuple[int, int]]:
-    """Return the panes, as pairs of the first and the end, of 8 days spread over the days between two panes.
+    """Return 8 days, spread over the panes from ``first`` to before ``end``, as pairs of the first pane and the pane
+    after the last.
 
-    A caller for whom cells are costly to read gives only the cells of these panes to :meth:`CellSample.of`. The first
-    and the last day, which may be partial, are among them only if there are few days.
+    A caller for whom reading cells is costly gives only the cells of these panes to :meth:`CellSample.of`. The first
+    and the last day may be incomplete, so they are only included if there are few days.
 
     >>> days_to_read(5, 24 * 3, 24)
     [(0, 24), (24, 48), (48, 72)]
@@ -106,10 +110,11 @@ def days_to_read(first: int, end: int, panes_a_day: int) -> list[tuple[int, int]
 
 
 def drawn(count: int, most: int, seed: int) -> _Ints:
-    """Return ``most`` different numbers below ``count``, drawn at random, or all numbers if there are no more.
+    """Return ``most`` different numbers from 0 to below ``count``, drawn at random; all numbers if ``count`` is at most
+    ``most``.
 
-    Cost: some four times ``most`` steps, whatever ``count`` is. The numbers 0, 1, 2, ... are mixed by a bijection of
-    all numbers of as many bits, and those that stay below ``count`` are taken.
+    Cost: some four times ``most`` steps for any ``count``. A bijection over all numbers of a certain number of bits
+    mixes the numbers 0, 1, 2, ..., and the results below ``count`` are taken.
     """
     if count <= most:
         return np.arange(count, dtype=np.int64)
@@ -124,9 +129,10 @@ def drawn(count: int, most: int, seed: int) -> _Ints:
 
 
 def _mixed(numbers: npt.NDArray[np.uint64], bits: int, seed: int) -> npt.NDArray[np.uint64]:
-    """Return a permutation of the numbers of ``bits`` bits, which the seed chooses.
+    """Return a permutation of the numbers below ``2**bits``. The seed chooses the permutation.
 
-    Each step can be undone: to add a number, to multiply by an odd number, and to shift to the right and combine.
+    Each step is invertible: to add a number, to multiply by an odd number, and to combine the number with its bits
+    shifted to the right.
     """
     mask, shift = np.uint64((1 << bits) - 1), np.uint64((bits + 1) // 2)
     for step in range(_ROUNDS):
@@ -146,7 +152,9 @@ def _finalised(number: int) -> int:
 
 
 def _days_of(parts: Sequence[Cells], panes_a_day: int, total: int) -> list[int]:
-    """Return the days of evenly spread cells, at most _DAYS. Cost: one pane of one cell for each day."""
+    """Return at most _DAYS days: the days of cells that are evenly spread over all cells. Cost: the pane of one cell
+    for each day.
+    """
     ends = np.cumsum([part.count for part in parts])
     days = set[int]()
     for number in range(_DAYS):
@@ -158,7 +166,7 @@ def _days_of(parts: Sequence[Cells], panes_a_day: int, total: int) -> list[int]:
 
 
 def _ranges(parts: Sequence[Cells], days: Sequence[int], panes_a_day: int) -> Iterator[_Range]:
-    """Yield the ranges of cells that are in some days."""
+    """Yield the ranges of the cells of each part that are in one of the days."""
     for place, part in enumerate(parts):
         first, last = int(part.panes[0]), int(part.panes[-1])
         for day in days:
@@ -173,7 +181,7 @@ def _size(ranges: Sequence[_Range]) -> int:
 
 
 def _taken(parts: Sequence[Cells], ranges: Sequence[_Range], rows: _Ints, days: int | None, touched: int) -> CellSample:
-    """Return the keys of the cells at ascending indices of the concatenated ranges."""
+    """Return the sample of the cells at the indices ``rows``, ascending, among the concatenated ranges."""
     begins = np.cumsum([0, *(stop - start for _, start, stop in ranges)])
     cuts = np.searchsorted(rows, begins)
     panes, several = [], []
@@ -189,7 +197,7 @@ def _taken(parts: Sequence[Cells], ranges: Sequence[_Range], rows: _Ints, days: 
 
 
 def _radix(keys: Sequence[Key]) -> int:
-    """Return a bound on the number of different values of several keys, with NULL."""
+    """Return an upper bound of the number of different values of several keys, NULL included."""
     dictionaries = list({id(key.dictionary): key.dictionary for key in keys}.values())
     total = sum(map(len, dictionaries))
     if len(dictionaries) == 1 or total > _UNITED_VALUES:

@@ -1,4 +1,4 @@
-"""Cells: groups in panes with the states of their measures, and the merging of cells."""
+"""Cells: groups in panes, with the states of their measures, and functions that merge cells."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from asc.operators.cube.states.memory import cut
 _Ints = npt.NDArray[np.int64]
 
 _SEARCH_CELLS = 64
-"""The least number of cells per pane at which binary searches for the first cell of each pane cost less than a pass
-over all cells.
+"""The least number of cells per pane at which a binary search for each pane's first cell costs less than a pass over
+all cells.
 """
 
 
@@ -76,14 +76,16 @@ class Cells:
         return Cells(frozen(self.panes[rows]), keys, tuple(own.take(places) for own in self.states))
 
     def compact(self) -> Cells:
-        """Return the cells with smaller dictionaries, if these are much larger than needed: see :meth:`Key.bounded`."""
+        """Return the cells with smaller dictionaries if these are much larger than the values in use, see
+        :meth:`Key.bounded`.
+        """
         return replace(self, keys=tuple(key.bounded() for key in self.keys))
 
     def different_panes(self) -> _Ints:
         """Return the numbers of the panes that have a cell, ascending.
 
-        Cost: one search for each pane of the interval; if there are nearly as many panes as cells, a pass over the
-        cells.
+        Cost: one binary search for each pane of the interval. If the interval has nearly as many panes as cells, a pass
+        over the cells.
         """
         panes = self.panes
         if not self.count:
@@ -97,7 +99,7 @@ class Cells:
 
     @property
     def bounds(self) -> list[int]:
-        """Return the first cell of each pane that has one, and then the number of cells."""
+        """Return the index of the first cell of each pane that has a cell, and at the end the number of cells."""
         if not self.count:
             return [0]
         return [0, *(np.flatnonzero(np.diff(self.panes)) + 1).tolist(), self.count]

@@ -42,9 +42,9 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panes:
-    """The pane of each row.
+    """The pane of each row of a batch.
 
-    ``numbers`` int64[rows]: the pane numbers. ``codes`` and ``radix``: the same panes as a digit of a key.
+    ``numbers`` int64[rows]: the pane numbers. ``codes`` and ``radix``: the panes as a digit for :class:`Grouping`.
     """
 
     numbers: _Ints
@@ -55,9 +55,9 @@ class Panes:
 class Columns:
     """The expressions of cubes over the rows of one batch. Each expression is computed once and shared by all cubes.
 
-    An expression that is not a plain column is read from the column of the batch whose name is its SQL text. A plain
-    column may also be a field of a struct. A FILTER over plain columns is evaluated here if the batch has no column for
-    it. Texts are repaired: bytes that are not UTF-8 become U+FFFD. Not thread-safe.
+    An expression that is not a plain column is read from the column of the batch that has the expression's SQL text as
+    its name. A plain column may also be a field of a struct. If the batch has no column for a FILTER over plain
+    columns, the FILTER is evaluated here. In texts, bytes that are not UTF-8 are replaced by U+FFFD. Not thread-safe.
     """
 
     def __init__(self, batch: pa.Table | pa.RecordBatch, schema: Schema, time_zone: str) -> None:
@@ -79,7 +79,7 @@ class Columns:
     def key(self, operand: Operand) -> Key:
         """Return the key of a dimension. All levels of a computed dimension are computed together.
 
-        Levels of two cubes may have equal names. So their keys are distinguished by the dimensions.
+        Keys are cached by dimension and level, because levels of two cubes may have equal names but different edges.
         """
         level, name = operand.level, _key_name(operand)
         if name not in self._keys and level is not None:
@@ -99,14 +99,14 @@ class Columns:
         return self._sizes[name]
 
     def values(self, operand: Operand, state: State) -> Values:
-        """Return the values of an expression in the form that a state reads."""
+        """Return the values of an expression in the form that the states of this class read."""
         place = operand.sql, type(state)
         if place not in self._values:
             self._values[place] = state.values(self.array(operand))
         return self._values[place]
 
     def rows(self, operands: Sequence[Operand], state: State) -> Values:
-        """Return the rows of one or several expressions in the form that a state reads."""
+        """Return the values of one or several expressions, as rows, in the form that a state reads."""
         if len(operands) == 1:
             return self.values(operands[0], state)
         place = json.dumps([operand.sql for operand in operands]), type(state)
@@ -115,7 +115,9 @@ class Columns:
         return self._values[place]
 
     def panes(self, time: Operand, grain_us: int) -> Panes:
-        """Return the pane of each row. A row with an unusable time gets the pane of another row."""
+        """Return the pane of each row. A row whose time is unusable gets the pane of some usable row, and must be
+        excluded.
+        """
         place = time.sql, grain_us
         if place not in self._panes:
             found = numbers(self.array(time), np.int64) // grain_us
@@ -126,8 +128,8 @@ class Columns:
         return self._panes[place]
 
     def usable(self, time: Operand) -> npt.NDArray[np.bool_] | None:
-        """Return a mask of the rows whose time is not NULL and in the years 1 to 9999. Return None if all rows are
-        usable.
+        """Return bool[rows]: whether the time is not NULL and in the years 1 to 9999. Return None if the time of every
+        row is.
         """
         if time.sql not in self._usable:
             times, nulls = numbers(self.array(time), np.int64), nulls_of(self.array(time))
@@ -155,8 +157,8 @@ class Columns:
         raise CubeError("expression", operand.sql, remedy)
 
     def _filtered(self, operand: Operand, where: str) -> pa.Array:
-        """Return the values of an expression. The value is NULL for each record that the predicate ``where`` does not
-        accept.
+        """Return the values of an expression with a FILTER. The value is NULL in each row that the predicate ``where``
+        does not accept.
         """
         matcher = Matcher(self._schema, {"filter": where}, time_zone=self._time_zone)
         accepted = np.zeros(self.count, dtype=np.bool_)
@@ -176,7 +178,7 @@ class Columns:
             column = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        # A measure of another type only reads whether a value is NULL.
+        # A measure over another type only needs whether a value is NULL, so the column is not converted.
         if not has_keys:
             return column
         try:
@@ -188,7 +190,9 @@ class Columns:
 
 
 def _key_name(operand: Operand) -> tuple[str, str]:
-    """Return the identity of a key: the text of its computed dimension, empty for an expression, and its name."""
+    """Return the identity of a key: the text of its computed dimension (empty for an expression), and the SQL text or
+    level.
+    """
     return ("" if operand.level is None else operand.level.dimension.text), operand.sql
 
 

@@ -1,4 +1,4 @@
-"""Comparison of the groups of two windows, or of one window before and after late records arrived."""
+"""Comparison of the groups of two windows, or of one window before and after late records."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Matched:
 
 
 def rolled_up(layout: Layout, parts: Sequence[Cells], columns: Sequence[int], *, by_pane: bool = False) -> Cells:
-    """Return the cells with only the keys at the indices ``columns``, merged in the order of the parts. With
-    ``by_pane``, each pane is merged separately. Otherwise all panes are combined.
+    """Return cells with only the keys at the indices ``columns``, merged in the order of the parts. With ``by_pane``,
+    each pane is merged separately; otherwise all panes are combined.
     """
     own = [part.rolled_up(columns) for part in parts]
     return merged(layout, own or [Cells.none(layout).rolled_up(columns)], by_pane=by_pane)
@@ -60,7 +60,7 @@ def matched(layout: Layout, before: Cells, after: Cells, *, by_pane: bool = Fals
 
 
 def is_within(layout: Layout, cells: Cells, groups: Cells, *, by_pane: bool = False) -> npt.NDArray[np.bool_]:
-    """Return for each of the ``cells`` whether its group is among ``groups``. With ``by_pane``, the group must be there
+    """Return bool[cells]: whether the group of each cell is among ``groups``. With ``by_pane``, the group must be there
     in the same pane.
     """
     if not cells.count or not groups.count:

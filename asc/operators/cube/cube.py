@@ -28,10 +28,11 @@ from asc.schema import Schema
 class Cube:
     """An exact roll-up of records by groups and panes. It grows by folding tables and by merging other cubes.
 
-    Invariant: the cells are the roll-up of all records that were folded, here or in merged cubes. The order and the
-    splitting of the records do not matter. Sums of doubles agree within their error bound, and sketches of quantiles
-    within theirs. The class uses no clock and no file. ``generation``: that of the registered cube whose states it has;
-    None for records of the library's own. Not safe to change from several threads at once.
+    Invariant: the cells are the roll-up of all records that were folded into this cube or into merged cubes. They do
+    not depend on the order or the division of the records. Exceptions: sums of doubles and answers of quantile sketches
+    agree within their error bounds. The class uses no clock and no file. ``generation``: the generation of the
+    registered cube whose states the object contains; None for records that the library folded. Not safe to change from
+    several threads at once.
 
     >>> import pyarrow as pa
     >>> definition = CubeDefinition.parse(
@@ -46,8 +47,8 @@ class Cube:
     def __init__(self, definition: CubeDefinition, schema: object, *, time_zone: str = "UTC") -> None:
         """Begin an empty cube. Raise CubeError if the definition does not fit the schema.
 
-        ``schema``: the schema of the records, in a form that ``Schema.of`` accepts. ``time_zone``: the time zone in
-        which Spark reads TIMESTAMP literals of predicates, and of the days, months and hours of questions.
+        ``schema``: the schema of the records, in a form that ``Schema.of`` accepts. ``time_zone``: the time zone for
+        TIMESTAMP literals in predicates, and for the days, months and hours of questions.
         """
         self.layout = Layout.of(definition, Schema.of(schema), time_zone)
         self._cells = GrowingCells(self.layout)
@@ -56,7 +57,7 @@ class Cube:
 
     @property
     def definition(self) -> CubeDefinition:
-        """Return the parameters of the cube."""
+        """Return the definition of the cube."""
         return self.layout.definition
 
     @property
@@ -75,10 +76,11 @@ class Cube:
         return self._cells.cells
 
     def fold(self, table: object) -> None:
-        """Add the records of a table of pyarrow, Polars, pandas, DuckDB, or any object that exports Arrow data.
+        """Add the records of a table of pyarrow, Polars, pandas or DuckDB, or of any object that exports Arrow data.
 
-        The table has the columns of the schema that the cube uses. For an expression that is not a plain column, the
-        table must have a column whose name is the SQL text of the expression (``layout.operands``).
+        The table has the columns of the schema that the cube reads. For an expression that is not a plain column, the
+        table must have a column with the SQL text of the expression as its name; ``layout.operands`` lists the
+        expressions.
         """
         for part in Incoming.of(table).parts:
             self.add(folded(self.layout, Columns(part, self.layout.schema, self.layout.time_zone)))
@@ -107,10 +109,10 @@ class Cube:
 
     def query(self, body: Mapping[str, Any], lookups: Lookups = NO_LOOKUPS) -> dict[str, Any]:
         """Return the answer to a request body in the form of the API. Raise CubeError with the name of the field if the
-        request is refused.
+        body is invalid.
 
         The fields are ``by``, ``where``, ``within``, ``from``, ``to``, ``grain_s``, ``grain``, ``hours``, ``measures``,
-        ``order`` and ``limit``. ``lookups``: look-ups by name, whose attributes ``by`` and ``where`` may name.
+        ``order`` and ``limit``. ``lookups``: look-ups by name; ``by`` and ``where`` may name their attributes.
         """
         is_scoped = body.get("within") is not None
         layout = with_within_measures(self.layout) if is_scoped else self.layout
@@ -124,8 +126,8 @@ class Cube:
     def states(self, body: Mapping[str, Any]) -> pa.Table:
         """Return the cells that a question asks for as a table, with the serialised states of all measures.
 
-        Each pane, or each interval of ``grain_s``, stays separate. The fields are ``by``, for one cuboid, ``where``,
-        ``from``, ``to``, ``grain_s`` and ``hours``. Raise CubeError if the request is refused.
+        A group has a separate row for each pane, or for each interval of ``grain_s``. The fields of the body are ``by``
+        (one cuboid), ``where``, ``from``, ``to``, ``grain_s`` and ``hours``. Raise CubeError if the body is invalid.
         """
         asked = question_of_states(body, self.definition)
         question = Question.parse(asked, self.definition, self.layout.time_zone)
@@ -133,10 +135,11 @@ class Cube:
 
     @staticmethod
     def of_states(table: object) -> Cube:
-        """Return a cube with the cells of a table that :meth:`states` or a daemon returned, or of its Arrow IPC stream.
+        """Return a cube with the cells of a table that :meth:`states` or a daemon returned, or of the table's Arrow IPC
+        stream.
 
-        It has the dimensions of the table's cuboid, and the table's grain. ``counted`` is 0, because states do not have
-        the number of their records. Raise CubeError if it is another table, or if a state is damaged.
+        The cube has the dimensions of the table's cuboid, and the table's grain. ``counted`` is 0, because the table
+        does not contain the number of records. Raise CubeError if the table is no such table, or if a state is damaged.
         """
         read = cell_states(table)
         cube = Cube(read.layout.definition, read.layout.schema, time_zone=read.layout.time_zone)

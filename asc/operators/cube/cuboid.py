@@ -11,11 +11,11 @@ from asc.errors import CubeError
 from asc.spark_types import folded
 
 CUBOIDS_MAX = 4_096
-"""The most cuboids of a cube."""
+"""The largest number of cuboids of a cube."""
 
 Levels = tuple[int, ...]
-"""A cuboid, as one number for each dimension: the number of levels of the dimension by which the cuboid groups. It is 0
-if the dimension is rolled up.
+"""A cuboid: for each dimension the number of levels by which the cuboid groups, from the coarsest level on. 0 means
+that the dimension is rolled up.
 """
 
 
@@ -51,7 +51,7 @@ class Dimensions:
         yield from product(*(range(len(hierarchy), -1, -1) for hierarchy in self.hierarchies))
 
     def columns(self, cuboid: Levels) -> tuple[int, ...]:
-        """Return the indices, in ``names``, of the expressions that a cuboid groups by.
+        """Return the indices, in ``names``, of the expressions by which a cuboid groups.
 
         >>> Dimensions((("origin", "dest"), ("carrier",))).columns((1, 1))
         (0, 2)
@@ -64,7 +64,7 @@ class Dimensions:
         return tuple(found)
 
     def cuboid_with(self, columns: Sequence[int]) -> Levels:
-        """Return the coarsest cuboid that has the expressions at the indices ``columns``.
+        """Return the coarsest cuboid that groups by the expressions at the indices ``columns``.
 
         >>> Dimensions((("origin", "dest"), ("carrier",))).cuboid_with((1,))
         (2, 0)
@@ -93,11 +93,10 @@ class Dimensions:
         return self.cuboids_of([names])[0][1]
 
     def cuboids_of(self, several: Sequence[Sequence[object]]) -> list[tuple[Levels, tuple[int, ...]]]:
-        """Return for each list of levels the cuboid, and the indices of the cuboid's hierarchies in the order of the
-        list.
+        """Return for each list of names the cuboid, and the indices of the named hierarchies in the order of the names.
 
-        Raise CubeError for an unknown name. Cost: one look-up for each name, because expressions may be long and names
-        many.
+        Raise CubeError for an unknown name. Cost: one look-up for each name, because a question may have many long
+        names.
         """
         known = self._places()
         cuboids: list[tuple[Levels, tuple[int, ...]]] = []
@@ -121,7 +120,9 @@ class Dimensions:
         return [name for place in order for name in self.hierarchies[place][: cuboid[place]]]
 
     def _places(self) -> dict[str, tuple[int, int]]:
-        """Return the position of each expression, by its case-folded name: index of its hierarchy, and level."""
+        """Return for each expression, by its case-folded name, the index of its hierarchy and its level in
+        it, from 1.
+        """
         return {
             folded(name): (place, level)
             for place, hierarchy in enumerate(self.hierarchies)

@@ -1,4 +1,4 @@
-"""Definitions of cubes: checked parameters, which the API and the registry represent as the same JSON object."""
+"""Definitions of cubes: validated parameters. The API and the registry represent them as the same JSON object."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ OP = "cube"
 
 DEFAULT_TIME = "_timestamp"
 DIMENSIONS_MAX = 16
-"""The most expressions that all dimensions of a cube have together."""
+"""The largest number of expressions of all dimensions of a cube together."""
 MEASURES_MAX = 32
-"""The most measures of a cube."""
+"""The largest number of measures of a cube."""
 _EXPRESSION_CHARS_MAX = 10_000
-"""The most characters of the expression of a dimension or of the time."""
+"""The largest number of characters of the expression of a dimension or of the time."""
 
 HOUR_S, DAY_HOURS = 3_600, 24
 _GRAIN_REMEDY = "give seconds that divide an hour, or whole hours that divide 24, as 60, 900, 3600 or 86400"
@@ -39,9 +39,9 @@ _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
 class CubeDefinition:
     """The parameters of a cube.
 
-    ``time``: the expression for the TIMESTAMP of a record. ``grain_s``: the length of a pane in seconds. Both are None
-    for a cube over files without a time; then all cells are in one pane. ``computed``: the dimensions that workers
-    compute, whose levels are hierarchies of ``dimensions``.
+    ``time``: the expression for the event time of a record, a TIMESTAMP. ``grain_s``: the length of a pane in seconds.
+    Both are None for a cube over files without a time; then all cells are in one pane. ``computed``: the computed
+    dimensions, whose levels are also hierarchies of ``dimensions``.
 
     Invariant: the parameters satisfy the rules that :meth:`parse` checks. No expression of a dimension and no name of a
     measure occurs twice.
@@ -87,12 +87,12 @@ class CubeDefinition:
         }
 
     def computed_with(self, levels: Sequence[str]) -> ComputedDimension | None:
-        """Return the computed dimension that has these levels. Return None if they are expressions over a record."""
+        """Return the computed dimension with these levels. Return None if the levels are expressions over a record."""
         return next((own for own in self.computed if own.levels == tuple(levels)), None)
 
     @property
     def record_expressions(self) -> tuple[str, ...]:
-        """Return the expressions over a record that the dimensions read, without repetition."""
+        """Return the different expressions over a record that the dimensions read."""
         read: dict[str, None] = {}
         for hierarchy in self.dimensions.hierarchies:
             dimension = self.computed_with(hierarchy)
@@ -100,7 +100,9 @@ class CubeDefinition:
         return tuple(read)
 
     def _texts(self, hierarchy: Sequence[str]) -> Sequence[str]:
-        """Return a hierarchy as definitions have it: its levels, or the text of a computed dimension."""
+        """Return a hierarchy as the JSON object of a definition contains it: its levels, or the text of a computed
+        dimension.
+        """
         dimension = self.computed_with(hierarchy)
         return hierarchy if dimension is None else (dimension.text,)
 
@@ -114,7 +116,9 @@ class CubeDefinition:
         return None if self.grain_s is None else self.grain_s * 1_000_000
 
     def generation(self, stream: str, where: str) -> str:
-        """Return the hash of all that a piece depends on: stream, WHERE, time, dimensions, measures and grain."""
+        """Return a hash of everything on which a piece depends: stream, WHERE, time, dimensions, measures and grain.
+        Pieces of different generations are never merged.
+        """
         text = json.dumps([stream, where, self.plain()], ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -132,7 +136,7 @@ class CubeDefinition:
 
 
 def _dimensions(plain: object) -> tuple[Dimensions, tuple[ComputedDimension, ...]]:
-    """Return the dimensions in a JSON list of hierarchies, and those of them that are computed."""
+    """Return the dimensions in a JSON list of hierarchies, and those dimensions that are computed."""
     form = 'give a list of hierarchies, each a list of expressions from coarse to fine, as [["origin", "dest"]]'
     if not isinstance(plain, Sequence) or isinstance(plain, str):
         raise CubeError("dimensions", plain, form)
@@ -155,7 +159,7 @@ def _dimensions(plain: object) -> tuple[Dimensions, tuple[ComputedDimension, ...
                 raise CubeError("dimension", level, "is there twice: name it once")
             seen.add(folded(level))
         hierarchies.append(levels)
-    # The levels of a computed dimension are one expression over the record.
+    # All levels of a computed dimension count as one expression, because they are computed from the same values.
     number = len(seen) - sum(len(dimension.levels) - 1 for dimension in computed)
     number = max([number, *map(len, hierarchies)])
     if number > DIMENSIONS_MAX:
@@ -199,8 +203,8 @@ def _measures(plain: object, dimensions: Dimensions) -> tuple[Measure, ...]:
 
 
 def checked_grain_s(value: object) -> int:
-    """Return the length of a pane in seconds. Raise CubeError unless the length divides an hour, or is whole hours and
-    divides a day.
+    """Return the length of a pane in seconds. Raise CubeError if the length neither divides an hour nor is whole hours
+    that divide a day.
     """
     if isinstance(value, float) and value.is_integer():
         value = int(value)

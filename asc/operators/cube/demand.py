@@ -1,4 +1,4 @@
-"""The demand for views: how often questions and outputs ask for each view, with old questions halved daily."""
+"""The demand for views: how often questions need each view, with all counts halved daily."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ from asc.operators.cube.lattice import Lattice
 from asc.operators.cube.view import View
 
 VIEWS_MOST = 4_096
-"""The number of views whose demand is remembered. If there are more, the view that is asked for least is forgotten."""
+"""The largest number of views whose demand is stored. If there are more, the view with the fewest questions
+is dropped.
+"""
 HALVED_S = 86_400
-"""The time between two halvings."""
+"""The time between two halvings, in seconds."""
 _FORGOTTEN = 2.0**-7
-"""The count at which a view is forgotten. A view that was asked for once reaches it at the seventh halving."""
+"""A view with at most this number of questions is dropped. A view that one question needed reaches it at the seventh
+halving.
+"""
 _HOUR_S = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Frequency:
-    """The frequency of questions for a view, halved daily. ``panes``: the panes of the cube in the intervals of all
-    these questions together.
+    """The counts of questions for a view, halved daily. ``questions``: the number of questions. ``panes``: the sum of
+    the panes of the cube in the intervals of these questions.
     """
 
     questions: float
@@ -35,7 +39,7 @@ class Frequency:
         return Frequency(self.questions + questions, self.panes + questions * panes)
 
     def halved(self, times: int) -> Frequency:
-        """Return the counts after some halvings."""
+        """Return the counts after ``times`` halvings."""
         return Frequency(self.questions * 0.5**times, self.panes * 0.5**times)
 
 
@@ -43,9 +47,9 @@ class Frequency:
 class Demand:
     """The demand for the views of one cube. Immutable.
 
-    ``halved_at_s``: the time of the last halving, in seconds since the epoch. ``observed_s``: the observed time before
-    that, which is halved as the counts are. So counts divided by the observed time are a rate, at any time of the day
-    and from the first day on. ``asked``: the counts of each view.
+    ``halved_at_s``: the time of the last halving, in seconds since the epoch. ``observed_s``: the time in seconds in
+    which questions were counted before the last halving, halved as the counts are. So the counts divided by the
+    observed time are a rate, at any time of the day and from the first day on. ``asked``: the counts of each view.
 
     >>> demand = Demand.begin(0).plus(View((1,), 24), 48, at_s=7_200)
     >>> demand.panes_an_hour(at_s=14_400)
@@ -60,12 +64,12 @@ class Demand:
 
     @staticmethod
     def begin(at_s: float) -> Demand:
-        """Return the demand of a cube about which nobody has asked, observed from ``at_s`` on."""
+        """Return the demand of a cube without questions yet, counted from ``at_s`` on."""
         return Demand(at_s)
 
     def at(self, at_s: float) -> Demand:
         """Return the demand at a time, halved once for each day since the last halving. If the clock was set back, the
-        present day begins at ``at_s``.
+        present day starts at ``at_s``.
         """
         if at_s < self.halved_at_s:
             return Demand(at_s, self.observed_s, self.asked)
@@ -74,7 +78,7 @@ class Demand:
             return self
         halved = {view: own.halved(times) for view, own in self.asked.items()}
         kept = {view: own for view, own in halved.items() if own.questions > _FORGOTTEN}
-        # Each halving first adds the day that ends: the fixed point is one day.
+        # Each halving first adds the day that ends. Repeated halvings converge to an observed time of one day.
         observed_s = HALVED_S + (self.observed_s - HALVED_S) * 0.5**times
         return Demand(self.halved_at_s + times * HALVED_S, observed_s, MappingProxyType(kept))
 
@@ -92,21 +96,21 @@ class Demand:
         return Demand(now.halved_at_s, now.observed_s, MappingProxyType(counts))
 
     def panes_an_hour(self, *, at_s: float) -> dict[View, float]:
-        """Return for each view the panes that questions read in an hour, on average. During the first hour the counts
-        themselves are returned.
+        """Return for each view the average number of panes that questions read in an hour. During the first hour,
+        return the counts.
         """
         now = self.at(at_s)
         hours = now._hours(at_s)
         return {view: own.panes / hours for view, own in sorted(now.asked.items())}
 
     def questions_an_hour(self, *, at_s: float) -> dict[View, float]:
-        """Return for each view the number of questions in an hour, as :meth:`panes_an_hour` returns their panes."""
+        """Return for each view the average number of questions in an hour. During the first hour, return the counts."""
         now = self.at(at_s)
         hours = now._hours(at_s)
         return {view: own.questions / hours for view, own in sorted(now.asked.items())}
 
     def _hours(self, at_s: float) -> float:
-        """Return the observed hours up to a time on the present day, at least one."""
+        """Return the observed time in hours up to ``at_s``, a time on the present day; at least one hour."""
         return max(1.0, (self.observed_s + at_s - self.halved_at_s) / _HOUR_S)
 
     def plain(self) -> dict[str, Any]:
@@ -121,8 +125,8 @@ class Demand:
 
     @staticmethod
     def parse(plain: Mapping[str, Any], lattice: Lattice) -> Demand:
-        """Return the demand in a JSON object. Views that are not in the lattice are forgotten, as those of another
-        version. Raise CubeError if the object has another form.
+        """Return the demand in a JSON object. Views that are not in the lattice are dropped, because another definition
+        had them. Raise CubeError if the object has another form.
         """
         try:
             rows = [

@@ -1,4 +1,4 @@
-"""The views that a question demands: the coarsest ones that answer the parts of its interval."""
+"""The views that a question needs: the coarsest views that answer the parts of the question's interval."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from asc.operators.cube.lattice import Lattice
 from asc.operators.cube.view import View
 
 Demanded = tuple[tuple[View, int], ...]
-"""Views, each with the panes of the cube that a question reads of it."""
+"""Views, each with the number of the cube's panes that a question reads from the view."""
 
 _Ints = npt.NDArray[np.int64]
 
 
 def demanded_views(lattice: Lattice, cuboid: Levels, step: int | None, segments: Sequence[tuple[int, int]]) -> Demanded:
-    """Return the views that a question demands, longer panes first, each with the panes of the cube that it answers.
+    """Return the views that a question needs, longer panes first, each with the number of the cube's panes that it
+    answers.
 
-    ``cuboid``: the cuboid with all dimensions of the question. ``step``: the panes of each row's interval; None if all
-    panes are combined. ``segments``: the disjoint intervals of panes that the question reads, as of
-    :meth:`Question.segments`. A pane of a view is read only if it lies in one segment. The whole panes of the longest
-    possible view answer most of a long segment, and shorter panes answer its two ends. Cost: some .1 ms, and .6 us for
-    each segment.
+    ``cuboid``: the cuboid with all dimensions that the question names. ``step``: the number of panes in the interval of
+    each row; None if all panes are combined. ``segments``: the disjoint intervals of panes that the question reads, see
+    :meth:`Question.segments`. A pane of a view is read only if it lies in one segment. Whole panes of the longest
+    possible view answer the inner part of a long segment, and shorter panes answer its two ends. Cost: some .1 ms, and
+    .6 us for each segment.
 
     >>> from asc.operators.cube.cuboid import Dimensions
     >>> lattice = Lattice(Dimensions((("origin",),)), 3_600)
@@ -37,7 +38,8 @@ def demanded_views(lattice: Lattice, cuboid: Levels, step: int | None, segments:
     """
     firsts, ends = np.array(segments, dtype=np.int64).reshape(-1, 2).T
     longest = lattice.longest(step)
-    # Both ends of a segment without a whole pane of the longest view are at its end, and its inner part is empty.
+    # If a segment contains no whole pane of the longest view, its inner part is empty, and the first loop below answers
+    # it whole.
     inner_firsts = np.minimum(-(-firsts // longest) * longest, ends)
     inner_ends = ends // longest * longest
     is_short = inner_firsts >= inner_ends
@@ -52,8 +54,8 @@ def demanded_views(lattice: Lattice, cuboid: Levels, step: int | None, segments:
 
 
 def _parts(lattice: Lattice, step: int | None, firsts: _Ints, ends: _Ints) -> list[tuple[int, int]]:
-    """Return lengths of panes that divide both ends of intervals and the step, the longest possible ones. Return with
-    each the panes of these intervals together.
+    """Return the greatest lengths of panes that divide both ends of intervals and ``step``. Return with each length the
+    number of panes of its intervals together.
     """
     common = np.gcd(np.gcd(firsts, ends), step or 0)
     divisors, places = np.unique(common, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Estimates of the size of a cube from some records, and the warning if the cube is hardly smaller than the records."""
+"""Estimates of the size of a cube from some records, with a warning if the cube is hardly smaller than the records."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
 
 RECORDS_A_CELL = 2
-"""The number of records per cell below which a cube is hardly smaller than its records."""
+"""The least number of records per cell for which there is no warning."""
 UNWARNED_CELLS = 100
-"""The largest number of cells for which there is never a warning. So few cells are no load, and so few records say
-nothing about a stream.
+"""The largest number of cells for which there is never a warning: so few cells need little memory, and so few records
+say nothing about a stream.
 """
 
 
@@ -22,8 +22,8 @@ nothing about a stream.
 class Estimate:
     """The size of a cube over some records.
 
-    ``records``: the number of records read. ``counted``: the number of records that are in the cells. ``size_bytes``:
-    the size of the pieces as they are stored.
+    ``records``: the number of records read. ``counted``: the number of records in the cells. ``panes``, ``cells``: the
+    numbers of panes and of cells. ``size_bytes``: the bytes of the stored pieces.
     """
 
     records: int
@@ -36,8 +36,9 @@ class Estimate:
     def of(layout: Layout, cells: Cells, *, records: int, counted: int, panes_most: int | None = None) -> Estimate:
         """Return the size of cells of the base cuboid.
 
-        ``panes_most``: if there are more panes, only this number of evenly spread panes is measured, and the other
-        panes are assumed to be alike. Cost: the measured panes are serialised, at some .1 ms each.
+        ``panes_most``: the largest number of panes whose bytes are measured; None means all. Of more panes, this number
+        of evenly spread panes is measured, and the bytes per cell of the others are assumed to be equal. Cost: each
+        measured pane is serialised, in some .1 ms.
         """
         panes = cells.different_panes()
         measured = cells
@@ -57,7 +58,7 @@ class Estimate:
         return f"{self.cells:,} cells of {self.counted:,} records: group by less, or round"
 
     def plain(self) -> dict[str, Any]:
-        """Return the estimate as answers show it. A figure is null if it is unknown, as when no record is counted.
+        """Return the estimate as answers show it. A figure is null if it is unknown, because no record was counted.
 
         >>> Estimate(10, 8, 2, 4, 500).plain()["records_a_cell"], Estimate(10, 0, 0, 0, 0).plain()["cells"]
         (2.0, None)

@@ -16,7 +16,7 @@ from asc.operators.cube.kernels import count_by_pane, gather
 from asc.operators.cube.layout import Layout
 
 KEY_BYTES_MAX = 4_096
-"""The most bytes that all texts and binary values of a group's key have together."""
+"""The largest number of bytes of all texts and binary values of a group's key together."""
 
 _Ints = npt.NDArray[np.int64]
 
@@ -38,7 +38,7 @@ class Folded:
 
 def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folded:
     """Return the cells of some records of a batch. ``rows``: the ascending indices of the records; None means all
-    records.
+    records of the batch.
     """
     rows = np.arange(columns.count, dtype=np.int64) if rows is None else rows.astype(np.int64, copy=False)
     records = len(rows)
@@ -52,7 +52,7 @@ def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folde
     time, too_large = records - timed, timed - counted
     if not counted:
         return Folded(Cells.none(layout), 0, time, too_large)
-    # A view, so that the caller's array stays writable.
+    # The view is frozen, so that the caller's array stays writable.
     rows = frozen(rows.view())
     digits = [(key.codes, key.radix) for key in keys]
     panes = None

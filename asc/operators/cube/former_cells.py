@@ -1,4 +1,4 @@
-"""Former cells: cells of written windows as they were before the late records of one batch."""
+"""Former cells: the cells of written windows as they were before the late records of one batch changed them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ class FormerCells:
     """The former states of the cells of the base cuboid that the late records of one batch changed, in any panes.
 
     ``cells``: the changed cells as they were before the batch. ``new``: the cells that did not exist before the batch;
-    their states have no meaning. Cost: proportional to the cells of the batch, however many other cells their panes
-    hold.
+    their states have no meaning. Cost: proportional to the cells of the batch, not to the other cells of their panes.
     """
 
     cells: Cells
@@ -38,8 +37,8 @@ class FormerCells:
         return FormerCells(before.take(found.before), late.take(found.new))
 
     def between(self, first: int, end: int) -> FormerCells:
-        """Return the cells of the panes from ``first`` to before ``end``. They are copies, so they do not keep the
-        other cells in memory.
+        """Return the cells of the panes from ``first`` to before ``end``. The cells are copied, so that the result does
+        not keep other cells in memory.
         """
         both = (own.between(first, end) for own in (self.cells, self.new))
         return FormerCells(*(own.take(np.arange(own.count)) for own in both))

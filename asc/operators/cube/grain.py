@@ -1,4 +1,4 @@
-"""The check of a cube's grain against a time zone: panes begin in UTC, and a day of the zone must consist of whole
+"""The check of a cube's grain against a time zone. Panes begin in UTC, and a day of the zone must consist of whole
 panes.
 """
 
@@ -13,8 +13,8 @@ from asc.predicate.normal_form.normaliser import check_time_zone
 
 _HOUR_S = 3_600
 _YEARS = range(2020, 2038)
-"""The years for which the offsets of a zone are checked. They are fixed, so that a restart gives the same result as the
-registration.
+"""The years for which the offsets of a zone are checked. The years are fixed, so that a restart gives the same result
+as the registration.
 """
 _MONTHS = (1, 7)
 """Two months, one of which is in summer time if the zone has summer time."""
@@ -22,8 +22,8 @@ _SECOND = timedelta(seconds=1)
 
 
 def check_grain(grain_s: int, time_zone: str) -> None:
-    """Raise CubeError if the zone has an offset that is not whole hours and that the grain does not divide. Raise
-    AscError if the zone is invalid.
+    """Raise CubeError if the zone has an offset from UTC that is not a whole number of hours, and the grain does not
+    divide the zone's offsets. Raise AscError if the zone is invalid.
     """
     check_time_zone(time_zone)
     if time_zone == "UTC":

@@ -1,4 +1,6 @@
-"""Grouping of rows by equal keys: the cell number of each row. Cells are numbered in the order of their keys."""
+"""Grouping of rows by equal keys: each row gets the number of its cell. Cells are numbered in the order of
+their keys.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,17 @@ from asc.operators.cube.kernels import (
 )
 
 _KEYS_MOST = 2**62
-"""The largest number of possible keys of several digits, so that each key fits into an int64. If there would be more,
-the keys of the preceding digits are first replaced by their ranks.
+"""The largest number of possible keys of several digits, so that each key fits into an int64. If a further digit would
+exceed it, the keys of the preceding digits are first replaced by their ranks.
 """
 _DIRECT_LEAST = 1 << 16
-"""The number of possible keys up to which rows are always grouped by a table with an entry for each possible key. The
-number of rows does not matter.
+"""The number of possible keys up to which rows are grouped by a table with an entry for each possible key, for any
+number of rows.
 """
 _SLOTS_A_ROW = 2
 _PROBES_A_ROW, _PROBES_LEAST = 16, 4_096
-"""The bound on the probes of the hash table: ``_PROBES_A_ROW`` for each row, plus ``_PROBES_LEAST``. Probes that find a
-free slot or the same key do not count; most rows take no other probe.
+"""The limit of the probes of the hash table: ``_PROBES_A_ROW`` for each row, plus ``_PROBES_LEAST``. The probe that
+finds a free slot or the same key does not count; most rows need no other probe.
 """
 _CODES_MOST = 2**31 - 1
 """The largest number of codes of one digit."""
@@ -60,10 +62,10 @@ class Grouping:
     ) -> Grouping:
         """Return the cells of ``count`` rows, grouped by several digits. The most significant digit comes first.
 
-        A digit is a pair of codes int32[n], not writeable, and its radix. ``rows`` are the indices of the rows in the
-        codes; None means all rows in order. Without any digit all rows are one cell. Cost: a pass for each digit. Then
-        come a table of all possible keys if these are few, otherwise a hash table and a sort of the cells. If an
-        adversary chose keys that collide in the hash table, the rows are sorted instead.
+        A digit is a pair: codes int32[n], not writeable, and a radix that is greater than all codes. ``rows``: the
+        indices of the rows in the codes; None means all rows in order. Without digits, all rows are one cell. Cost: a
+        pass for each digit. Few possible keys are then grouped by a table, others by a hash table and a sort of the
+        cells. If too many keys collide in the hash table, as an adversary could arrange, the rows are sorted instead.
         """
         keys = np.zeros(count, dtype=np.int64)
         radix = 1
@@ -126,7 +128,7 @@ def _by_sort(keys: npt.NDArray[np.int64]) -> Grouping:
 
 
 def _sorted_order(keys: npt.NDArray[np.int64], radix: int) -> npt.NDArray[np.int32]:
-    """Return the sort order of distinct keys, all below ``radix``."""
+    """Return the order that sorts distinct keys. All keys are below ``radix``."""
     order, out = np.arange(len(keys), dtype=np.int32), np.empty(len(keys), dtype=np.int32)
     for shift in range(0, (radix - 1).bit_length(), DIGIT_BITS):
         sort_pass(keys, order, shift, np.zeros(1 << DIGIT_BITS, dtype=np.int64), out)

@@ -6,14 +6,14 @@ from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.layout import Layout
 
 _LOOSE_LEAST = 50_000
-"""The number by which the unmerged cells may exceed the merged cells before all cells are merged."""
+"""The number by which unmerged cells may exceed the merged cells before they are merged."""
 
 
 class GrowingCells:
-    """A growing set of cells of one layout. Added cells are merged from time to time, and when ``cells`` is read.
+    """A growing set of cells of one layout. Added cells are merged when they are many, and when ``cells`` is read.
 
     Invariant: :attr:`cells` is the merge of all added cells, in the order in which they were added. Cost: each cell is
-    merged an amortised constant number of times, as in a list that doubles. Not thread-safe.
+    merged a constant number of times on average, because the merged cells about double between merges. Not thread-safe.
     """
 
     def __init__(self, layout: Layout) -> None:

@@ -1,4 +1,4 @@
-"""Conversion of the values of answers to JSON, and of instants to and from text."""
+"""Conversion of the values of answers to JSON values, and of instants to texts and back."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from asc.operators.cube.states.memory import Mask, nulls_of, numbers, stored
 from asc.operators.times import FIRST_US, LAST_US
 
 _END_US, _END_TEXT = LAST_US + 1, "10000-01-01T00:00:00Z"
-"""The end of the year 9999, and its text, which Python's datetime cannot read."""
+"""The end of the year 9999 in microseconds, and its text, which Python's datetime cannot parse."""
 _FINER = re.compile(r"[.,][0-9]{6,}[1-9]")
-"""A fraction of a second that is no whole number of microseconds. Python would drop the further digits."""
+"""A fraction of a second with digits below a microsecond, which Python would drop."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _NAMES = {math.inf: "Infinity", -math.inf: "-Infinity"}
@@ -56,7 +56,7 @@ def plain_values(array: pa.Array, *, is_integer: bool = False) -> list[Any]:
 
 
 def _objects(array: pa.Array) -> list[Any]:
-    """Return structs as objects."""
+    """Return structs as JSON objects."""
     names = [field.name for field in array.type]
     columns = [plain_values(column) for column in array.flatten()]
     nulls = _nulls(array).tolist()
@@ -65,7 +65,7 @@ def _objects(array: pa.Array) -> list[Any]:
 
 
 def _lists(array: pa.Array) -> list[Any]:
-    """Return lists."""
+    """Return lists as JSON lists."""
     values = plain_values(array.flatten())
     ends = np.cumsum(pc.fill_null(pc.list_value_length(array), 0).to_numpy()).tolist()
     bounds = zip([0, *ends[:-1]], ends, _nulls(array).tolist(), strict=True)
@@ -73,7 +73,7 @@ def _lists(array: pa.Array) -> list[Any]:
 
 
 def _is_short(array: pa.Array) -> bool:
-    """Return whether all decimals fit into 64-bit integers. The decimals must have no scale."""
+    """Return whether all decimals, which have no scale, fit into 64-bit integers."""
     halves = numbers(array, np.int64, 2)
     return bool((halves[:, 1] == halves[:, 0] >> 63).all())
 
@@ -84,7 +84,7 @@ def _nulls(array: pa.Array) -> Mask:
 
 
 def instant_text(time_us: int) -> str:
-    """Return microseconds since 1970 as text in UTC, with a fraction only if it is not zero.
+    """Return a time in microseconds since 1970 as text in UTC, with a fraction only if it is not zero.
 
     >>> instant_text(1_373_414_400_000_000), instant_text(-1)
     ('2013-07-10T00:00:00Z', '1969-12-31T23:59:59.999999Z')
@@ -94,7 +94,7 @@ def instant_text(time_us: int) -> str:
 
 def bound_text(time_us: int) -> str:
     """Return a bound of an interval of event time as text. A bound outside the years 1 to 9999 is shown as the begin or
-    the end of these years, because no cube counts a record beyond them.
+    the end of these years, because no cube counts records outside them.
 
     >>> bound_text(FIRST_US - 1), bound_text(FIRST_US + 1), bound_text(_END_US + 1)
     ('0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000001Z', '10000-01-01T00:00:00Z')
@@ -103,9 +103,9 @@ def bound_text(time_us: int) -> str:
 
 
 def instant_of(name: str, text: object) -> int:
-    """Return the time that a text contains, in microseconds since 1970. The text is a date, or a date and time; a time
-    without a zone is in UTC. The end of the year 9999 may be written as answers show it. Raise CubeError for any other
-    value.
+    """Return the time in a text, in microseconds since 1970. The text is a date, or a date and time; a time without a
+    zone is in UTC. The end of the year 9999 is accepted as answers show it. Raise CubeError for any other value.
+    ``name``: the field of the value, for the error.
 
     >>> instant_of("from", "2013-07-10"), instant_of("from", "2013-07-10T02:00:00+02:00")
     (1373414400000000, 1373414400000000)
@@ -157,7 +157,7 @@ def _base64(value: bytes) -> str:
 
 
 def _local_text(time_us: int) -> str:
-    # Python's datetime only has the years from 1 to 9999, NumPy has all.
+    # Python's datetime has only the years 1 to 9999, NumPy has all.
     text = str(np.datetime64(time_us, "us"))
     return text.removesuffix(".000000")
 

@@ -1,4 +1,4 @@
-"""Retention of a cube: the bands of ages, each with the grain and the levels that its panes keep."""
+"""Retention of a cube: bands of ages of panes. Each band has a grain and levels, with which its panes are stored."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from asc.operators.cube.view import View, grain_text
 from asc.spark_types import folded
 
 BANDS_MAX = 8
-"""The most bands of a cube."""
+"""The largest number of bands of a cube."""
 BAND_PANES_MAX = 1_440
-"""The most panes of a band that are merged into one pane of the next band: a day of minutes."""
+"""The largest number of panes of a band that are merged into one pane of the next band: the minutes of a day."""
 AGE_S_MAX = 10_000 * 365 * DAY_HOURS * HOUR_S
 """The longest age of a band in seconds."""
 
@@ -30,10 +30,11 @@ _REMEDY = 'give bands of grain:age, and what they roll up, as ["1h:30d", "1d:2y 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A band of ages of panes.
+    """A band: the form in which panes are stored up to an age.
 
-    ``view``: the cuboid and the panes that it keeps. ``age_s``: the age at which its panes go on to the next band, or
-    are deleted if it is the last one. The age of a pane is the time from its end to the watermark.
+    ``view``: the cuboid and the length of panes that the band stores. ``age_s``: the age in seconds at which a pane
+    moves to the next band, or is deleted if the band is the last one. The age of a pane is the time from its end to the
+    watermark.
     """
 
     view: View
@@ -54,11 +55,13 @@ class Band:
 
 
 def bands_of(plain: object, definition: CubeDefinition, output: Output | None = None) -> tuple[Band, ...]:
-    """Return the bands in a JSON list of texts. Raise CubeError if they are refused. An empty list keeps everything.
+    """Return the bands in a JSON list of texts. Raise CubeError if a text is invalid. Without bands, all panes are
+    kept.
 
-    ``output``: the windows of the cube. A text is ``grain:age``, and for each dimension that is rolled up its coarsest
-    level and the number of levels kept. The first band has the grain of the cube and all levels. Each other band has
-    panes of at most BAND_PANES_MAX panes of the band before it, is as coarse in each dimension, and older.
+    ``output``: the windows of the cube; None if it writes none. A text is ``grain:age``, and for each dimension that is
+    rolled up the name of its coarsest level and the number of levels kept. The first band has the grain of the cube and
+    all levels. Each further band has panes of at most BAND_PANES_MAX panes of the preceding band, no finer level in any
+    dimension, and a greater age.
     """
     if plain is None:
         return ()
@@ -117,7 +120,7 @@ def _band(text: object, definition: CubeDefinition) -> Band:
 
 
 def _check_is_coarser(text: object, finer: View, coarser: View, definition: CubeDefinition) -> None:
-    """Raise CubeError if the panes of a band cannot be computed from those of the band before it, or are the same."""
+    """Raise CubeError if the panes of a band cannot be computed from those of the preceding band, or are the same."""
     assert definition.grain_s is not None
     if finer == coarser:
         remedy = "keeps the same panes as the band before it: give a longer grain or fewer levels, or leave it out"
@@ -134,7 +137,7 @@ def _check_is_coarser(text: object, finer: View, coarser: View, definition: Cube
 
 
 def _check_panes(text: object, finer: Band, coarser: Band, definition: CubeDefinition) -> None:
-    """Raise CubeError if a pane of a band consists of more than BAND_PANES_MAX panes of the band before it."""
+    """Raise CubeError if a pane of a band consists of more than BAND_PANES_MAX panes of the preceding band."""
     count = coarser.view.panes // finer.view.panes
     if count <= BAND_PANES_MAX:
         return
@@ -151,13 +154,13 @@ def _check_panes(text: object, finer: Band, coarser: Band, definition: CubeDefin
 
 
 def _age_text(age_s: int) -> str:
-    """Return an age as a number and a unit, which is years for whole years of 365 days."""
+    """Return an age as a number and a unit, in years if it is whole years of 365 days."""
     years, rest = divmod(age_s, _UNITS_S["y"])
     return grain_text(age_s) if rest else f"{years}y"
 
 
 def is_grain(grain_s: int) -> bool:
-    """Return whether a band may have panes of a length: it divides a day, or is whole days."""
+    """Return whether a band may have panes of this length, which must divide a day or be whole days."""
     return _DAY_S % grain_s == 0 or grain_s % _DAY_S == 0
 
 
@@ -200,7 +203,7 @@ def _cuboid(text: str, levels: str, definition: CubeDefinition) -> tuple[int, ..
 
 
 def _kept_levels(text: str, level: str, names: Sequence[str]) -> int:
-    """Return the number of levels of a computed dimension up to a level, as ``geo:10``; 0 for ``geo:0``."""
+    """Return the number of levels of a computed dimension up to ``level``, such as ``geo:10``; 0 for ``geo:0``."""
     spelled = [folded(name) for name in names]
     name = folded(level.replace("`", ""))
     if name in spelled:
@@ -212,7 +215,7 @@ def _kept_levels(text: str, level: str, names: Sequence[str]) -> int:
 
 
 def _level_text(definition: CubeDefinition, names: Sequence[str], level: int) -> str:
-    """Return the level that a band keeps of a dimension, as :func:`_cuboid` reads it."""
+    """Return a space-free text for the levels that a band keeps of a dimension, which :func:`_cuboid` parses."""
     dimension = definition.computed_with(names)
     if dimension is None:
         return f"{_quoted(names[0])}:{level}"

@@ -1,4 +1,6 @@
-"""The cells that a cube keeps of its past: base cells of the newest panes, and cells of bands before them."""
+"""The cells that a cube keeps of its closed panes: base cells of the newest panes, and cells of bands for
+older panes.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from asc.operators.cube.view import View
 
 @dataclass(frozen=True, slots=True)
 class KeptBand:
-    """The cells of a band of older panes. ``panes``: the panes of the cube that they cover."""
+    """The cells of a band of older panes. ``cells``: their number. ``panes``: the number of the cube's panes that they
+    cover.
+    """
 
     view: View
     cells: float
@@ -19,12 +23,13 @@ class KeptBand:
 
 @dataclass(frozen=True, slots=True)
 class KeptCells:
-    """The only copy of a cube's closed panes: base cells, and before them bands, the newest band first.
+    """The numbers of cells that are the only copy of a cube's closed panes: the base cells, and the bands from the
+    newest on.
 
-    ``base``: the cells of the base view. ``panes``: the panes of the cube that these cover.
+    ``base``: the number of cells of the base view. ``panes``: the number of panes that the base view covers.
 
-    A view is computed from what is kept, so it begins after the newest band that is not finer than the view. All
-    averages are over these panes alone.
+    A view is computed from kept cells. So it can cover the panes of the base view, and of each band up to the first
+    that is not finer than the view. All averages are over these panes.
     """
 
     base: float
@@ -32,7 +37,7 @@ class KeptCells:
     bands: tuple[KeptBand, ...] = ()
 
     def span(self, view: View) -> int:
-        """Return the panes of the cube for which a view can be computed.
+        """Return the number of the cube's panes for which a view can be computed.
 
         >>> kept = KeptCells(600.0, 60, (KeptBand(View((1,), 60), 100.0, 600), KeptBand(View((0,), 60), 9.0, 6_000)))
         >>> kept.span(View((1,), 1)), kept.span(View((1,), 60)), kept.span(View((0,), 120))
@@ -41,18 +46,19 @@ class KeptCells:
         return self.panes + sum(band.panes for band in self._finer(view))
 
     def cells(self, view: View) -> float:
-        """Return the cells that are kept of these panes."""
+        """Return the number of kept cells of the panes for which a view can be computed."""
         return self.base + sum(band.cells for band in self._finer(view))
 
     def estimated(self, view: View, share: float) -> float:
-        """Return the cells of a view. ``share``: its cells for each base cell of the same panes.
+        """Return the estimated number of cells of a view. ``share``: the number of the view's cells for each base cell
+        of the same panes.
 
-        The base cells of the older panes are gone. They are taken to have been as many in a pane as the newest ones.
+        For panes in bands, the base cells are deleted. Their number per pane is assumed to be that of the newest panes.
         """
         return min(share * self.base / max(1, self.panes) * self.span(view), self.cells(view))
 
     def _finer(self, view: View) -> Iterator[KeptBand]:
-        """Yield the bands from which a view is computed."""
+        """Yield the bands from whose cells a view can be computed."""
         for band in self.bands:
             if not band.view.is_finer(view):
                 return

@@ -22,8 +22,8 @@ DIGIT_BITS = 11
 
 @compiled
 def combine(keys: Array, codes: Array, rows: Array, radix: int) -> None:
-    """Append a digit to each int64 key. The digit of key i is the code of row ``rows[i]``. All codes are below
-    ``radix``.
+    """Append a digit to each int64 key: key i becomes key i times ``radix`` plus the code of row ``rows[i]``. All codes
+    are below ``radix``.
     """
     for i in range(keys.size):
         keys[i] = keys[i] * radix + codes[rows[i]]
@@ -31,7 +31,7 @@ def combine(keys: Array, codes: Array, rows: Array, radix: int) -> None:
 
 @compiled
 def combine_all(keys: Array, codes: Array, radix: int) -> None:
-    """Append a digit to each int64 key. The digit of key i is the code of row i, while :func:`combine` selects rows."""
+    """Append a digit to each int64 key as :func:`combine` does, with the code of row i for key i."""
     for i in range(keys.size):
         keys[i] = keys[i] * radix + codes[i]
 
@@ -69,16 +69,16 @@ def count_by_pane(panes: Array, cells: Array, starts: Array, counts: Array) -> i
 
 @compiled
 def mark(keys: Array, present: Array) -> None:
-    """Set the element of ``present`` to true for each key that occurs. ``present``: bool, one element for each possible
-    key.
-    """
+    """Set ``present`` to true for each key that occurs. ``present``: bool, one element for each possible key."""
     for i in range(keys.size):
         present[keys[i]] = True
 
 
 @compiled
 def rank(keys: Array, ranks: Array, cells: Array, firsts: Array) -> None:
-    """Write to ``cells`` the rank of the key of each row. Write to ``firsts`` the first row of each cell."""
+    """Write the rank of each row's key to ``cells``, and the first row of each cell to ``firsts``.
+    ``ranks``: by key.
+    """
     for i in range(keys.size - 1, -1, -1):
         cell = ranks[keys[i]]
         cells[i] = cell
@@ -87,12 +87,13 @@ def rank(keys: Array, ranks: Array, cells: Array, firsts: Array) -> None:
 
 @compiled
 def hash_keys(keys: Array, slots: Array, probes_max: int, cells: Array, firsts: Array) -> int:
-    """Assign a number to each distinct key, in the order of first occurrence. Return the number of distinct keys.
-    Return -1 after too many probes.
+    """Assign a number to each distinct key, in the order of first occurrence. Write the number of each row's key to
+    ``cells``. Return the number of distinct keys, or -1 after too many probes.
 
-    ``slots`` int32[2**n], zeros, at least twice as many as keys, is a hash table with open addressing; a slot holds a
-    number plus 1. ``probes_max`` bounds the slots probed beyond the first slot of each key, because an adversary can
-    choose keys that all begin at one slot. ``firsts`` int32[keys] receives the first row of each distinct key.
+    ``slots`` int32[2**n]: a hash table with open addressing, initially zeros, with at least twice as many slots as
+    keys. A slot contains a number plus 1. ``probes_max``: the largest number of probes beyond the first slot of each
+    key, because an adversary can choose keys that all begin at one slot. ``firsts`` int32[keys] receives the first row
+    of each distinct key.
     """
     count, probes = 0, 0
     last = slots.size - 1
@@ -127,7 +128,8 @@ def hash_keys(keys: Array, slots: Array, probes_max: int, cells: Array, firsts: 
 def sort_pass(keys: Array, order: Array, shift: int, counts: Array, out: Array) -> None:
     """Sort rows by one digit of their keys, in one pass of a stable radix sort.
 
-    ``counts`` int64[2**DIGIT_BITS]: zeros.
+    ``order``: the rows in their present order. ``shift``: the lowest bit of the digit. ``counts`` int64[2**DIGIT_BITS]:
+    zeros. ``out`` receives the sorted rows.
     """
     mask = counts.size - 1
     for i in range(order.size):
@@ -146,7 +148,7 @@ def sort_pass(keys: Array, order: Array, shift: int, counts: Array, out: Array) 
 
 @compiled
 def renumber(cells: Array, ranks: Array) -> None:
-    """Replace the number of each row's cell by the cell's rank."""
+    """Replace the number of each row's cell by the rank of the cell."""
     for i in range(cells.size):
         cells[i] = ranks[cells[i]]
 
@@ -163,9 +165,10 @@ def hash_bytes(offsets: Array, data: Array, hashes: Array) -> None:
 
 @compiled
 def mix_codes(places: Array, codes: Array, hashes: Array) -> None:
-    """Mix the hash of each row's code into the row's place. ``places`` uint64[rows], ``hashes`` uint64[codes].
+    """Mix the hash of each row's code into the row's place. ``places`` uint64[rows], ``codes`` int32[rows], ``hashes``
+    uint64[codes].
 
-    All bits of a place depend on all bits of the hashes, also the leading ones, which FNV-1a mixes least.
+    All bits of a place depend on all bits of the hashes. The hash FNV-1a alone mixes the leading bits least.
     """
     for i in range(places.size):
         mixed = (places[i] * _PRIME) ^ hashes[codes[i]]

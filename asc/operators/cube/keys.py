@@ -1,4 +1,4 @@
-"""Keys of cells: the values of one expression, each as a code, which is its rank in a sorted dictionary."""
+"""Keys of cells: the values of one expression as codes, the ranks of the values in a sorted dictionary."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from asc.operators.cube.states.memory import numbers
 Codes = npt.NDArray[np.int32]
 
 _BYTES_A_CODE = 32
-"""The bytes of texts that a dictionary may have for each code. A larger dictionary is reduced to the values
-that occur.
+"""The largest number of bytes of texts in a dictionary for each code. A larger dictionary is reduced to the values that
+occur.
 """
 _PAIRS_LEAST, _PAIRS_A_ROW = 1 << 16, 8
-"""The pairs of a part and a code for which :meth:`Key.arrays` uses one table: at least so many, or for each row."""
+""":meth:`Key.arrays` uses one table for all parts if the pairs of a part and a code are at most so many, or so many for
+each row.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,8 +72,8 @@ class Key:
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """Return the size in bytes of the value of each code, int64[radix]. All sizes are 0 unless the values are texts
-        or binary.
+        """Return the size in bytes of the value of each code, int64[radix]. The sizes are 0 if the values are neither
+        texts nor binary.
         """
         if not self.has_bytes:
             return np.zeros(self.radix, dtype=np.int64)
@@ -79,7 +81,7 @@ class Key:
         return np.concatenate((np.zeros(1, dtype=np.int64), lengths))
 
     def take(self, rows: npt.NDArray[Any]) -> Key:
-        """Return the key of some rows."""
+        """Return the key of the rows at the indices ``rows``."""
         return Key(self.dictionary, frozen(self.codes.take(rows)))
 
     def slice(self, start: int, stop: int) -> Key:
@@ -98,10 +100,10 @@ class Key:
         return Key(self.dictionary.take(pa.array(kept)), frozen(ranks[self.codes]))
 
     def bounded(self) -> Key:
-        """Return the key with a dictionary limited to one value, and _BYTES_A_CODE bytes, for each code.
+        """Return the key with a dictionary of at most one value, and _BYTES_A_CODE bytes, for each code.
 
-        The dictionary may contain values that no code refers to, because finding them costs a pass. :meth:`array` never
-        writes them.
+        The dictionary may contain values that no code refers to, because finding them takes a pass over the codes.
+        :meth:`array` does not write these values.
         """
         count = len(self.codes)
         if len(self.dictionary) > count or (self.has_bytes and self.dictionary.nbytes > _BYTES_A_CODE * count):
@@ -118,10 +120,11 @@ class Key:
         return pa.DictionaryArray.from_arrays(indices, own.dictionary)
 
     def arrays(self, bounds: Sequence[int]) -> Iterator[tuple[pa.DictionaryArray, Hashable]]:
-        """Yield the rows between each bound and the next as :meth:`array` would, each with a mark of its dictionary.
+        """Yield the rows between each two successive bounds as :meth:`array` returns them, each with a mark of its
+        dictionary.
 
-        Parts with equal marks share one dictionary, the one of this key if the mark is None. Cost: a few passes over
-        all rows, instead of some for each part, unless there are many more pairs of a part and a code than rows.
+        Parts with equal marks share one dictionary; the mark None means the dictionary of this key. Cost: a few passes
+        over all rows. If there are many more pairs of a part and a code than rows, a few passes for each part.
         """
         parts = len(bounds) - 1
         if parts < 2 or parts * self.radix > max(_PAIRS_LEAST, _PAIRS_A_ROW * len(self.codes)):

@@ -1,4 +1,4 @@
-"""The lattice of a cube: the views that it may store, and the order among them."""
+"""The lattice of a cube: all views that the cube may store, and the order among them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _DAY_S = DAY_HOURS * HOUR_S
 class Lattice:
     """All pairs of a cuboid and an allowed length of panes.
 
-    ``grain_s``: the length of the cube's own panes in seconds. A view has panes of a valid grain that is a multiple of
-    ``grain_s``: a divisor of an hour, or whole hours that divide a day. So every length divides a day, and the greatest
-    common divisor of two lengths is a length too.
+    ``grain_s``: the length of the cube's own panes in seconds. The length of a view's panes is a multiple of
+    ``grain_s`` that divides an hour, or is whole hours that divide a day. So every length divides a day, and the
+    greatest common divisor of two lengths is a length too.
 
-    Bits also represent a view, so that many views are compared at once. A view is finer than another if and only if it
-    has all bits of the other. Each dimension has one bit for each level, and time has one bit for each prime factor of
-    a day. These are at most 16 + 12 bits.
+    A view can also be represented by bits, so that many views are compared at once. A view is finer than another if and
+    only if it has all bits of the other. Each dimension has one bit for each level, and time has one bit for each prime
+    factor of the number of panes in a day. These are at most 16 + 12 bits.
     """
 
     dimensions: Dimensions
@@ -77,7 +77,8 @@ class Lattice:
         return all(0 <= own <= most for own, most in zip(view.cuboid, levels, strict=True))
 
     def longest(self, *bounds: int | None) -> int:
-        """Return the largest allowed length that divides each of several numbers of panes. None is no bound.
+        """Return the greatest allowed length that divides all given numbers of panes. A number that is None does not
+        count.
 
         >>> Lattice(Dimensions(()), 3_600).longest(48, 36, None)
         12
@@ -87,11 +88,11 @@ class Lattice:
 
     @cached_property
     def _factors(self) -> tuple[tuple[int, int], ...]:
-        """Return the prime factors of the panes of a day, each with its exponent. A day has no others."""
+        """Return the prime factors of the number of panes in a day, each with its exponent. Only 2, 3 and 5 occur."""
         return tuple((prime, _exponent(self.panes_a_day, prime)) for prime in (2, 3, 5))
 
     def name(self, view: View) -> str:
-        """Return a view as text."""
+        """Return the name of a view as text."""
         return view.name(self.dimensions, self.grain_s)
 
     def bits(self, views: Iterable[View]) -> Bits:
@@ -108,7 +109,7 @@ class Lattice:
         return np.array(bits_of_views, dtype=np.int64)
 
     def view(self, bits: int) -> View:
-        """Return the view that some bits represent."""
+        """Return the view that the bits represent."""
         panes, levels = 1, []
         for prime, most in reversed(self._factors):
             panes *= prime ** (most - (bits & ((1 << most) - 1)).bit_count())
@@ -119,11 +120,12 @@ class Lattice:
         return View(tuple(reversed(levels)), panes)
 
     def nearest(self, view: View, stored: Mapping[View, float]) -> View:
-        """Return the stored view from which ``view`` is computed: of the finer ones, the view with the fewest cells,
-        then with the first name. Raise ValueError if none is finer; the base view always is.
+        """Return the stored view from which ``view`` is computed: of the finer stored views, the view with the fewest
+        cells; of several, the first by name. Raise ValueError if no stored view is finer; the base view is finer than
+        all views.
 
-        ``stored``: the cells of each stored view (Shaikh and Kitagawa, StreamingCube, Algorithm 1, whose line 7 must
-        read Vm).
+        ``stored``: the number of cells of each stored view. Source: Shaikh and Kitagawa, StreamingCube, Algorithm 1, in
+        whose line 7 Vm is meant.
         """
         finer = [own for own in stored if own.is_finer(view)]
         if not finer:
@@ -132,7 +134,7 @@ class Lattice:
 
 
 def is_finer(finer: Bits, coarser: Bits) -> npt.NDArray[np.bool_]:
-    """Return for each of the views ``finer``, as rows, whether it is finer than each of ``coarser``, as columns."""
+    """Return bool[finer, coarser]: whether each view in ``finer`` is finer than each view in ``coarser``."""
     has_all: npt.NDArray[np.bool_] = (coarser[None, :] & ~finer[:, None]) == 0
     return has_all
 

@@ -26,7 +26,8 @@ from asc.schema import Schema
 class Layout:
     """The expressions and states of the cells of a cube.
 
-    ``slots``: the distinct states; measures with equal states share a slot. ``dimensions``: the operands of all levels.
+    ``time``: the operand of the event time; None for a cube without a time. ``dimensions``: the operands of all levels.
+    ``slots``: the distinct states; measures with equal states share a slot. ``measures``: the declared measures.
     ``warnings``: warnings about the expressions.
     """
 
@@ -43,8 +44,8 @@ class Layout:
     def of(definition: CubeDefinition, schema: Schema, time_zone: str = "UTC") -> Layout:
         """Return the layout of a cube over a schema.
 
-        Raise CubeError if an expression is refused or has a wrong type, or if the time zone does not allow the grain.
-        ``time_zone``: the zone in which Spark reads TIMESTAMP literals, and times of records without a zone.
+        Raise CubeError if an expression is invalid or has a wrong type, or if the time zone does not allow the grain.
+        ``time_zone``: the zone for TIMESTAMP literals, and for times of records without a zone.
         """
         if definition.grain_s is not None:
             check_grain(definition.grain_s, time_zone)
@@ -62,8 +63,8 @@ class Layout:
         return Layout(definition, schema, time_zone, time, dimensions, slots.all(), measures, reader.warnings)
 
     def answered(self, asked: AskedMeasure) -> Answered:
-        """Return how a measure of a question is computed. Raise CubeError if a constant of its function does not have
-        the type of its column.
+        """Return the answers of a measure of a question, with the function that computes them. Raise CubeError if a
+        constant of its question function does not have the type of its column.
         """
         measure = self.measures[asked.place]
         entry = asked_by(asked.function)
@@ -71,8 +72,8 @@ class Layout:
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
-        """Return every expression over a record, without repetition: the time, the dimensions, the measures. A computed
-        dimension has its inputs in its place.
+        """Return the different expressions over a record: the time, the dimensions and the measures. A computed
+        dimension is replaced by its inputs.
         """
         measured = [operand for slot in self.slots for operand in slot.operands]
         grouped = [
@@ -85,13 +86,13 @@ class Layout:
 
     @property
     def record_slot(self) -> int | None:
-        """Return the slot that counts the records of a cell. Return None if the cube has no computed dimension, and
-        does not count records otherwise.
+        """Return the index of the slot that counts the records of a cell. Return None if the cube has neither a
+        computed dimension nor ``count(*)``.
         """
         return next((place for place, slot in enumerate(self.slots) if isinstance(slot.state, RecordCount)), None)
 
     def has_cells_of(self, other: Layout) -> bool:
-        """Return whether the cells of the other layout have the same meaning as the cells of this layout."""
+        """Return whether the cells of both layouts have the same meaning, so that they can be merged."""
         own = self.definition, self.operands, self.time_zone
         return own == (other.definition, other.operands, other.time_zone)
 
@@ -106,7 +107,7 @@ class Layout:
         return self.definition.dimensions.names
 
     def names_of(self, paths: Iterable[tuple[str, ...]]) -> set[str]:
-        """Return the names of the dimensions at paths of the group schema."""
+        """Return the names of the dimensions at these paths of the group schema."""
         return {path[0] for path in paths}
 
     def group_table(self, columns: Mapping[str, pa.Array]) -> pa.Table:
@@ -128,7 +129,9 @@ class Layout:
 
 
 def _inputs_with_errors(dimensions: Sequence[Operand]) -> list[Operand]:
-    """Return the inputs of computed dimensions whose co-moments are stored, so that errors of bins can be reported."""
+    """Return the inputs of computed dimensions whose co-moments each cell stores, so that the errors of bins can be
+    reported.
+    """
     levels = [own.level for own in dimensions if own.level is not None and own.level.dimension.needs_moments]
     return list(dict.fromkeys(operand for level in levels for operand in level.inputs))
 
@@ -142,7 +145,7 @@ def _levels(names: Sequence[str], definition: CubeDefinition, reader: OperandRea
 
 
 def _answered(measure: Measure, reader: OperandReader, slots: Slots) -> Answered:
-    """Return the description of a measure for answers. Add the states of the measure to ``slots``."""
+    """Return the answers of a declared measure. Add the states of the measure to ``slots``."""
     entry = declared_by(measure.function)
     assert entry is not None
     operands = tuple(reader.argument(column, measure.call) for column in measure.columns)
@@ -154,7 +157,9 @@ def _answered(measure: Measure, reader: OperandReader, slots: Slots) -> Answered
 
 
 def _filtered(where: str, expressions: Sequence[str], arguments: Sequence[Operand]) -> tuple[Operand, ...]:
-    """Return arguments that are NULL unless the predicate of FILTER holds; without an argument, 1 or NULL."""
+    """Return the arguments with a FILTER, NULL if its predicate is not true. Without arguments, return an operand that
+    is 1 or NULL.
+    """
     if not arguments:
         return (Operand(expressions[0], pa.int32(), None, where, None),)
     return tuple(

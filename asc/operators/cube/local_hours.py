@@ -21,15 +21,15 @@ _DAY_S = DAY_HOURS * HOUR_S
 _RANGE = re.compile(r"\s*([0-9]{1,2})\s*-\s*([0-9]{1,2})\s*", re.ASCII)
 _REMEDY = "give ranges of local hours from 0 to 24, each with an exclusive end, as 14-16, 22-2 or 8-10,14-16"
 _CHARS_MOST = 250
-"""The most characters of a text of hours. All ranges of 24 hours need fewer."""
+"""The largest number of characters of a text of hours. Single ranges for all 24 hours need fewer."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalHours:
-    """Hours of the local day of a time zone, from 0 to 23, ascending. They select panes of ``grain_s`` seconds.
+    """Hours of the local day of a time zone, from 0 to 23, ascending, which select panes of ``grain_s`` seconds.
 
     A pane is selected if the local clock shows one of the hours at the begin of the pane. An hour that the clock
-    repeats is selected twice, and an hour that it skips selects nothing.
+    repeats is selected twice, and an hour that the clock skips selects no pane.
     """
 
     hours: tuple[int, ...]
@@ -38,8 +38,8 @@ class LocalHours:
 
     @staticmethod
     def of(value: object, definition: CubeDefinition, time_zone: str) -> LocalHours | None:
-        """Return the hours in the field ``hours`` of a question. Return None if there is no value, or if it has all
-        hours. Raise CubeError if the value is refused.
+        """Return the hours in the field ``hours`` of a question. Return None if ``value`` is None, or contains all
+        hours. Raise CubeError if the value is invalid.
 
         >>> plain = {"measures": ["count(*)"], "grain_s": 900}
         >>> LocalHours.of("22-2,8-9", CubeDefinition.parse(plain), "Europe/Berlin").hours
@@ -69,19 +69,21 @@ class LocalHours:
         return is_selected
 
     def consist_of(self, panes: int) -> bool:
-        """Return whether each hour consists of stored panes that have the length of ``panes`` panes."""
+        """Return whether each hour consists of whole stored panes. ``panes``: the length of a stored pane in panes of
+        the cube.
+        """
         grain_s = panes * self.grain_s
         return HOUR_S % grain_s == 0 and lies_in_hours(grain_s, self.time_zone)
 
     @property
     def bounds(self) -> tuple[int, ...]:
-        """Return the hours at which the selection begins or ends, ascending."""
+        """Return the hours at which a range of selected hours begins or ends, ascending."""
         chosen = set(self.hours)
         return tuple(hour for hour in range(DAY_HOURS) if (hour in chosen) != ((hour - 1) % DAY_HOURS in chosen))
 
     def segments(self, first: int, end: int) -> tuple[_Ints, _Ints]:
-        """Return the maximal intervals of selected panes from ``first`` to before ``end``: their first panes and their
-        ends. Cost: that of the days in the interval.
+        """Return the maximal intervals of selected panes from ``first`` to before ``end``, as an array of first panes
+        and an array of ends. Cost: proportional to the number of days.
         """
         zone = zone_offsets(self.time_zone)
         first_s, end_s = first * self.grain_s, end * self.grain_s

@@ -1,4 +1,6 @@
-"""Attributes of look-ups in questions to a cube: they are further dimensions, computed from the cells of the keys."""
+"""Attributes of look-ups in questions to a cube. They are further dimensions, computed from the values of the key
+dimension.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +39,14 @@ NO_LOOKUPS: Lookups = MappingProxyType({})
 _NAMES_SHOWN = 20
 _DOTTED = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\.([A-Za-z_][A-Za-z0-9_]*)\s*", re.ASCII)
 _ROW_BYTES = 64
-"""The bytes that finding the row of a key, or of a value of a dimension, takes besides the value."""
+"""The bytes of memory for each value whose row in the look-up is searched, besides the value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
-    """An attribute of a look-up that a question names. ``place``: the index of the dimension that has the keys."""
+    """An attribute of a look-up that a question names. ``place``: the index of the dimension whose values are the
+    look-up's keys.
+    """
 
     lookup: Lookup
     name: str
@@ -63,8 +67,8 @@ class Attribute:
 class LookedUpLayout(Layout):
     """The layout of a cube whose last dimensions are attributes of look-ups.
 
-    A predicate reads an attribute as the field of a struct that has the name of the look-up, as Spark does after a
-    join with the struct. The text of the name in backquotes is read too.
+    A predicate reads an attribute as a field of a struct with the name of the look-up, as Spark does after a join with
+    such a struct. The full name of the attribute in backquotes is read too.
     """
 
     stored: Layout | None = None
@@ -72,7 +76,7 @@ class LookedUpLayout(Layout):
 
     @property
     def stored_names(self) -> tuple[str, ...]:
-        """Return the expressions of the stored cells, without attributes."""
+        """Return the expressions by which the stored cells are grouped, without the attributes."""
         assert self.stored is not None
         return self.stored.stored_names
 
@@ -107,9 +111,9 @@ class LookedUpLayout(Layout):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LookedUp:
-    """A cube as one question sees it: its layout with the attributes that the question names as further dimensions.
+    """A cube as one question sees it: a layout in which the attributes that the question names are further dimensions.
 
-    Without such attributes it is the cube itself. The attributes of a look-up are beside each other.
+    If the question names no attribute, the layout is that of the cube. The attributes of one look-up are adjacent.
     """
 
     layout: Layout
@@ -117,10 +121,10 @@ class LookedUp:
 
     @staticmethod
     def of(layout: Layout, by: object, where: object, lookups: Lookups = NO_LOOKUPS) -> LookedUp:
-        """Return the cube as a question sees it. ``by``, ``where``: the fields of the question, of any form.
+        """Return the cube as a question sees it. ``by``, ``where``: the fields of the question, which may be invalid.
 
-        Raise CubeError for an attribute that does not exist, is named like a dimension, or whose key is no dimension of
-        the cube. Other faults of the fields are not examined.
+        Raise CubeError if an attribute does not exist or has the name of a dimension, or if the key of its look-up is
+        no dimension of the cube. Other errors in the fields are reported later, by :class:`Question`.
         """
         names = dict.fromkeys(_named_in_by(layout, by, lookups))
         if isinstance(where, str):
@@ -143,7 +147,7 @@ class LookedUp:
 
     @property
     def identity(self) -> str:
-        """Return a text that changes with the tables of the look-ups. It is empty without attributes."""
+        """Return a text that changes when the table of a named look-up changes. It is empty without attributes."""
         return " ".join(f"{own.lookup.identity} {own.name}" for own in self.attributes)
 
     @property
@@ -152,8 +156,8 @@ class LookedUp:
         return len(self.layout.dimensions) - len(self.attributes)
 
     def stored(self, question: Question) -> Question:
-        """Return a question that needs the stored cells from which the attributes are computed. It has no WHERE.
-        Without attributes, return the question itself.
+        """Return a question for the stored cells from which the attributes are computed, without WHERE. If the question
+        names no attributes, return it unchanged.
         """
         if not self.attributes:
             return question
@@ -164,11 +168,11 @@ class LookedUp:
         return replace(question, cuboids=(stored.cuboid_with(columns),), where=None)
 
     def parts(self, read: Sequence[Part], reserve: Reserve = unbounded) -> list[Part]:
-        """Return parts with the attributes as their last keys. Raise CubeError if the keys of a look-up cannot be
+        """Return the parts with the attributes as their last keys. Raise CubeError if the keys of a look-up cannot be
         compared with the values of its dimension.
 
-        An attribute is a function of another key, so the cells stay sorted, and no two have the same keys. Cost: one
-        search for each value in the dictionaries of the parts, and a pass over the cells for each attribute.
+        An attribute is a function of another key. So the cells stay sorted, and no two cells have the same keys. Cost:
+        one search for each value in the dictionaries of the parts, and a pass over the cells for each attribute.
         """
         keys: list[tuple[Key, ...]] = [part.cells.keys for part in read]
         for lookup, names in groupby(self.attributes, lambda own: own.lookup):
@@ -184,9 +188,10 @@ class LookedUp:
 
 
 def _keys_of(lookup: Lookup, names: Sequence[str], keys: Sequence[Key], reserve: Reserve) -> Iterator[list[Key]]:
-    """Yield for each part the keys of attributes of one look-up. All parts share the dictionary of an attribute.
+    """Yield for each part the keys of the attributes ``names`` of one look-up. All parts share the dictionary of an
+    attribute.
 
-    ``keys``: the key of the dimension with the look-up's keys, of each part.
+    ``keys``: of each part, the key of the dimension whose values are the look-up's keys.
     """
     dictionaries = {id(key.dictionary): key.dictionary for key in keys}
     whole = pa.concat_arrays(list(dictionaries.values()))
@@ -207,17 +212,18 @@ def _keys_of(lookup: Lookup, names: Sequence[str], keys: Sequence[Key], reserve:
 
 
 def _mapped(key: Key, value: Key, begin: int) -> Key:
-    """Return an attribute of each cell. ``value``: the attribute of each value of the dictionaries of all parts, of
-    which that of ``key`` begins at ``begin``.
+    """Return the attribute of each cell. ``key``: the key of the dimension. ``value``: the attribute of each value of
+    the concatenated dictionaries of all parts. ``begin``: the index at which the dictionary of ``key`` begins among
+    them.
     """
-    # The first code is that of NULL, which is no key.
+    # The first code of the key is NULL, for which the attribute is NULL.
     codes = np.concatenate((np.zeros(1, dtype=np.int32), value.codes[begin : begin + len(key.dictionary)]))
     return Key(value.dictionary, frozen(codes[key.codes]))
 
 
 def _named_in_by(layout: Layout, by: object, lookups: Lookups) -> Iterator[tuple[str, str]]:
-    """Yield the look-up and the attribute of each name in ``by`` that is no dimension, but has the form of an
-    attribute.
+    """Yield the look-up and the attribute of each name in ``by`` that has the form ``lookup.attribute`` and is no
+    dimension.
     """
     dimensions = set(map(folded, layout.definition.dimensions.names))
     for name in dict.fromkeys(_texts(by)):
@@ -247,7 +253,7 @@ def _texts(by: object) -> Iterator[str]:
 
 
 def _named_in_where(layout: Layout, where: str, lookups: Lookups) -> Iterator[tuple[str, str]]:
-    """Yield the look-up and the attribute of each column in ``where`` that is an attribute."""
+    """Yield the look-up and the attribute of each column in ``where`` that is an attribute of a look-up."""
     candidates = [name for name in lookups if re.search(rf"(?<!\w)`?{name}`?\s*\.", where, re.IGNORECASE | re.ASCII)]
     refusals: dict[str, CubeError] = {}
     columns = [(operand.sql, operand.type) for operand in layout.dimensions]
@@ -298,7 +304,7 @@ def _attribute(layout: Layout, lookups: Lookups, lookup: str, name: str) -> Attr
 
 
 def usable_attributes(definition: CubeDefinition, lookups: Lookups) -> list[str]:
-    """Return the names of the attributes by which questions to a cube may group, by look-up."""
+    """Return the names of the attributes by which questions to a cube may group, in the form ``lookup.attribute``."""
     names = set(map(folded, definition.dimensions.names))
     return [
         f"{lookup.name}.{attribute}"
@@ -310,8 +316,8 @@ def usable_attributes(definition: CubeDefinition, lookups: Lookups) -> list[str]
 
 
 def clash_of(lookup: Lookup, attribute: str, definition: CubeDefinition, cube: str = "the cube") -> CubeError | None:
-    """Return the error if a dimension or a measure of a cube has the name of an attribute. ``cube`` names the cube in
-    the error.
+    """Return an error if a dimension or a measure of a cube has the name of an attribute; otherwise None. ``cube``: the
+    name of the cube in the error.
     """
     name = f"{lookup.name}.{attribute}"
     for noun, names in (
@@ -324,7 +330,7 @@ def clash_of(lookup: Lookup, attribute: str, definition: CubeDefinition, cube: s
 
 
 def _place_of(layout: Layout, lookup: Lookup) -> int:
-    """Return the index of the dimension that has the keys of a look-up."""
+    """Return the index of the dimension whose values are the keys of a look-up. Raise CubeError if there is none."""
     names = list(map(folded, layout.definition.dimensions.names))
     if folded(lookup.name) in names:
         raise CubeError("look-up", lookup.name, "is named like a dimension of the cube: put it under another name")

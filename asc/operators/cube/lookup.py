@@ -1,4 +1,4 @@
-"""Look-ups: tables by key, whose attributes questions to cubes may group by and compare."""
+"""Look-ups: tables by key. Questions to cubes may group by the attributes of a table, and compare them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from asc.predicate.expressions.types import name as type_name
 from asc.spark_types import folded
 
 LOOKUP_ROWS_MAX = 1_000_000
-"""The most rows of a look-up."""
+"""The largest number of rows of a look-up."""
 LOOKUP_BYTES_MAX = 64 << 20
-"""The most bytes of a look-up's file, and of its table in memory."""
+"""The largest number of bytes of a look-up's file, and of its table in memory."""
 LOOKUP_ATTRIBUTES_MAX = 64
-"""The most attributes of a look-up."""
+"""The largest number of attributes of a look-up."""
 LOOKUP_NAME_CHARS_MAX = 64
-"""The most characters of the name of a look-up, and of an attribute."""
+"""The largest number of characters of the name of a look-up or of an attribute."""
 
 _NAME = re.compile(r"[a-z_][a-z0-9_]*", re.ASCII)
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -33,7 +33,7 @@ _SHOWN_CHARS = 100
 
 
 def row_place(row: int) -> str:
-    """Return the place of a row in a file without lines, counted from 1.
+    """Return the place of a row in a file without lines, such as Parquet. Rows are counted from 1.
 
     >>> row_place(0)
     'row 1'
@@ -42,14 +42,14 @@ def row_place(row: int) -> str:
 
 
 class Lookup:
-    """A table by key. Each attribute gives a value for each key.
+    """A table by key, which has a value of each attribute for each key.
 
     ``key``: the dimension whose values are the keys, as the definition of a cube spells it. ``keys``: the keys of all
-    rows, without NULL. ``attributes``: the values of each attribute by its name, in the order of the keys.
-    ``has_text_keys``: whether the keys come from a file without types, so that each is compared with a value as that
-    value is written. ``version``, ``stamp``: the number and the identity of the table; another table has others.
+    rows, without NULL. ``attributes``: the values of each attribute, by its name, in the order of the keys.
+    ``has_text_keys``: whether the keys come from a file without types, such as CSV; they are then parsed as values of
+    the dimension's type. ``version``, ``stamp``: the number and the identity of the table, which change with the table.
 
-    Invariant: immutable but for a cache; no key occurs twice. Threads may share it.
+    Invariant: immutable except for caches; no key occurs twice. Threads may share the object.
     """
 
     def __init__(
@@ -84,10 +84,10 @@ class Lookup:
         stamp: str = "",
         place_of: Callable[[int], str] = row_place,
     ) -> Lookup:
-        """Return the look-up in a table with a column for the key. Rows without a key are excluded.
+        """Return the look-up in a table with a column ``key``. Rows without a key are excluded.
 
-        Raise CubeError if a name, a type, the size or a key is refused. ``place_of`` returns the place of a row in the
-        file, for the error of a duplicate key.
+        Raise CubeError if a name, a type, the size or a key is invalid. ``place_of``: a function that returns the place
+        of a row in the file, for the error of a duplicate key.
         """
         check_lookup_name(name)
         keys, attributes = _columns(name, table, key)
@@ -120,7 +120,7 @@ class Lookup:
 
     @property
     def identity(self) -> str:
-        """Return a text that no other table of a look-up has."""
+        """Return a text that is different for any other table of a look-up."""
         return f"{self.name}@{self.version}/{self.stamp}"
 
     def attribute_of(self, name: str) -> str | None:
@@ -128,19 +128,21 @@ class Lookup:
         return next((own for own in self.attributes if folded(own) == folded(name)), None)
 
     def table(self) -> pa.Table:
-        """Return the key and the attributes as a table, from which :meth:`of` makes an equal look-up."""
+        """Return the key and the attributes as a table, from which :meth:`of` creates an equal look-up."""
         return pa.table({self.key: self.keys, **self.attributes})
 
     def values(self, attribute: str) -> Key:
-        """Return the values of an attribute as a key, in the order of the rows. Cost: a sort, at the first use."""
+        """Return the values of an attribute as a :class:`Key`, in the order of the rows. Cost: a sort at the first
+        call.
+        """
         if attribute not in self._codes_by_attribute:
             self._codes_by_attribute[attribute] = Key.of(self.attributes[attribute])
         return self._codes_by_attribute[attribute]
 
     def rows_of(self, values: pa.Array) -> npt.NDArray[np.int64]:
-        """Return the row of each value of a dimension, and -1 for a value that is no key.
+        """Return the row of each value of a dimension, and -1 for a value that is no key of the look-up.
 
-        Raise CubeError if the keys cannot be compared with values of this type. Cost: one hash table of the keys.
+        Raise CubeError if the keys cannot be compared with values of this type. Cost: a hash table of the keys.
         """
         keys, rows = self._keys_as(values.type)
         found = pc.index_in(values, value_set=keys)
@@ -148,8 +150,8 @@ class Lookup:
         return np.where(places < 0, -1, rows[places]) if len(rows) else places
 
     def _keys_as(self, wanted: pa.DataType) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-        """Return the keys as values of a type, in the form of the dictionary of a :class:`Key`, with the row of each.
-        A key that no value of the type equals is omitted.
+        """Return the keys as values of a type, as in the dictionary of a :class:`Key`, with the row of each key. A key
+        that equals no value of the type is omitted.
         """
         if wanted not in self._keys_by_type:
             whole = Key.of(self._cast(wanted))
@@ -180,14 +182,14 @@ class Lookup:
 
 
 def check_lookup_name(name: str) -> None:
-    """Raise CubeError for an invalid name of a look-up."""
+    """Raise CubeError if the name of a look-up is invalid."""
     if not _NAME.fullmatch(name) or len(name) > LOOKUP_NAME_CHARS_MAX:
         remedy = f"use 1 to {LOOKUP_NAME_CHARS_MAX} small letters, digits and _, and no digit first, as planes"
         raise CubeError("name of look-up", _shown(name), remedy)
 
 
 def check_lookup_size(name: str, rows: int, size_bytes: int) -> None:
-    """Raise CubeError if a look-up is too large."""
+    """Raise CubeError if a look-up has too many rows or bytes."""
     if rows > LOOKUP_ROWS_MAX:
         raise CubeError("look-up", name, f"has over {LOOKUP_ROWS_MAX:,} rows, the limit: leave out keys of no record")
     if size_bytes > LOOKUP_BYTES_MAX:
@@ -196,7 +198,9 @@ def check_lookup_size(name: str, rows: int, size_bytes: int) -> None:
 
 
 def _columns(name: str, table: pa.Table, key: str) -> tuple[pa.Array, dict[str, pa.Array]]:
-    """Return the column of the key, and those of the attributes by name. Raise CubeError if one is refused."""
+    """Return the column of the key, and the columns of the attributes by name. Raise CubeError if a column
+    is invalid.
+    """
     key_places = [
         place for place, column in enumerate(table.column_names) if folded(column.strip()) == folded(key.strip())
     ]
@@ -231,8 +235,8 @@ def _array(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _first_repeated(keys: pa.Array) -> tuple[int, int] | None:
-    """Return the rows of the first key that occurs again, and of its first repetition. Return None if there is no such
-    key.
+    """Return the row of the first key that occurs again, and the row of its first repetition. Return None if all keys
+    differ.
     """
     codes = Key.of(keys).codes
     different, firsts = np.unique(codes, return_index=True)
@@ -245,7 +249,9 @@ def _first_repeated(keys: pa.Array) -> tuple[int, int] | None:
 
 
 def _narrowed(keys: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Return integers as integers of another size. An integer that is too large becomes NULL, which equals no value."""
+    """Return integers as integers of another size. An integer that is too large becomes NULL, which is equal to no
+    value.
+    """
     bits = wanted.bit_width - 1
     wide = keys.cast(pa.int64())
     is_inside = pc.and_(pc.greater_equal(wide, -(1 << bits)), pc.less_equal(wide, (1 << bits) - 1))
@@ -253,7 +259,7 @@ def _narrowed(keys: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def _parsed(keys: pa.Array, wanted: pa.DataType) -> pa.Array | None:
-    """Return texts as values of a type. Return None if one of them is no text of such a value."""
+    """Return texts as values of a type. Return None if the type is not supported, or a text is no value of the type."""
     if not pa.types.is_string(keys.type) or pa.types.is_binary(wanted) or pa.types.is_timestamp(wanted):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Measures of cubes, ``f(arguments) [FILTER (WHERE predicate)] [AS name]``: their declaration and their text."""
+"""Measures of cubes, ``f(arguments) [FILTER (WHERE predicate)] [AS name]``, and their conversion to and from text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from asc.operators.cube.kinds.table import DECLARATION_FORM, declared_by
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """An aggregate of the records of a cell.
+    """A declared measure of a cube: an aggregate of the records of a cell.
 
     ``columns``: the expressions over a record, as the user wrote them; empty for ``count(*)``. ``where``: the predicate
-    of FILTER; None if there is no FILTER. ``name``: the name after AS; without AS, the text of the measure.
-    ``constants``: the parameters of the state, as far as the declaration has them.
+    of FILTER; None without FILTER. ``name``: the name after AS; without AS, the text of the measure. ``constants``: the
+    parameters of the state in the declaration; empty for the defaults.
     """
 
     function: str
@@ -42,8 +42,8 @@ class Measure:
 
     @property
     def expressions(self) -> tuple[str, ...]:
-        """Return the SQL over a record whose values the measure aggregates. The result is empty if the measure counts
-        records.
+        """Return the SQL expressions over a record whose values the measure aggregates, with the FILTER. The result is
+        empty if the measure counts records.
 
         >>> Measure.parse("count(*) FILTER (WHERE delay > 0)").expressions
         ('CASE WHEN (delay > 0) THEN 1 END',)

@@ -1,4 +1,4 @@
-"""Roll-up and drill-down: the questions that are one level coarser, or finer, than a question."""
+"""Roll-up and drill-down: the questions that are one level coarser, or one level finer, than a question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def roll_up(question: Question, dimensions: Dimensions, reserve: Reserve = unbou
     """Return a request body for each cuboid that is coarser than a cuboid of the question by one level of one
     dimension.
 
-    ``reserve`` is called before each body with its bytes, and may raise.
+    ``reserve`` is called before each body with the bytes of the body, and may raise an exception.
     """
     return _bodies(question, (own for each in _each(question) for own in _coarser(*each, dimensions)), reserve)
 
@@ -56,7 +56,7 @@ def _bodies(question: Question, cuboids: Iterator[list[str]], reserve: Reserve) 
     bodies: dict[tuple[str, ...], dict[str, Any]] = {}
     for names in cuboids:
         key = tuple(names)
-        # Called for a known cuboid as well, because each takes time.
+        # ``reserve`` is also called for a repeated cuboid, because it may cancel the computation after a time limit.
         reserve(0 if key in bodies else body_bytes(len(fields) + len(names)))
         if key not in bodies:
             bodies[key] = {"by": names, **fields}

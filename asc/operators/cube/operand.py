@@ -23,13 +23,13 @@ _COMPARISON_HINT = "; on the command line > separates levels: put a comparison i
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An expression over a record, whose values a cube groups by or folds.
+    """An expression over a record, whose values a cube groups by or aggregates.
 
-    ``sql``: the identity of the operand, and the name of the column that holds the computed values. ``type``: the Arrow
-    type of the values; None if only NULL or not NULL matters. ``path``: the path of a plain column, which a table has
-    without computation; None for any other expression. ``where``: the predicate of a FILTER; a value is NULL if the
-    predicate does not hold. ``argument``: the expression without FILTER; None if records are counted. ``level``: how
-    the values are computed from other operands; None for an expression, which Spark or a table has.
+    ``sql``: the identity of the operand, and the name of the column that contains computed values. ``type``: the Arrow
+    type of the values; None if only NULL or not NULL matters. ``path``: the path of a plain column in a table; None for
+    any other expression. ``where``: the predicate of a FILTER; the value is NULL if the predicate is not true.
+    ``argument``: the expression without the FILTER; None if records are counted. ``level``: the level of a computed
+    dimension, whose values are computed from other operands; None for an expression that Spark or a table provides.
     """
 
     sql: str
@@ -47,7 +47,9 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of a computed dimension. ``place``: its index. ``inputs``: the operands of the dimension's inputs."""
+    """A level of a computed dimension. ``place``: the index of the level. ``inputs``: the operands of the dimension's
+    inputs.
+    """
 
     dimension: ComputedDimension
     place: int
@@ -55,7 +57,7 @@ class Level:
 
 
 class OperandReader:
-    """An analyser of the types of expressions over the records of one schema."""
+    """The reader of the expressions of one cube: it determines their types over the records of a schema."""
 
     def __init__(self, schema: Schema, time_zone: str) -> None:
         self.schema = schema
@@ -70,7 +72,8 @@ class OperandReader:
     def dimension(self, sql: str, *, is_alone: bool = True) -> Operand:
         """Return the operand of a dimension. Raise CubeError if its values cannot be keys.
 
-        ``is_alone``: false for a level of a hierarchy that has other levels.
+        ``is_alone``: whether the dimension has only this level. It decides whether an error mentions that ``>``
+        separates levels.
         """
         # The command line divides ``qty > 3`` into levels, although it may be a comparison.
         found = self._read("dimension", sql, hint="" if is_alone else _COMPARISON_HINT)

@@ -1,4 +1,6 @@
-"""The choice of the views that a cube stores: those by which questions read the fewest cells, within a budget."""
+"""The optimiser: the choice of the views that a cube stores, so that questions read the fewest cells within
+a budget.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,18 @@ from asc.operators.cube.view_estimate import Pause, ViewEstimate, unpaused
 
 DEFAULT_VIEWS = 8
 _KEPT_SHARE = 0.9
-"""The share of the present cost below which the best set of views replaces the stored one. Without this threshold, two
-sets of about equal cost would replace each other hour by hour.
+"""The best set of views replaces the stored one if its cost is below this share of the present cost. Without this
+threshold, two sets of about equal cost would replace each other every hour.
 """
 _SEARCHES = 4
-"""The most greedy searches, each of which begins with the useful views of the search before it."""
+"""The largest number of greedy searches. Each search begins with the useful views of the preceding one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most views that are stored beside the base view, and the most cells that these have together. Pins count."""
+    """The largest number of views that are stored besides the base view, and the largest number of their cells. Pinned
+    views count.
+    """
 
     views: int = DEFAULT_VIEWS
     cells: float = float("inf")
@@ -34,9 +38,9 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class StoredCells:
-    """The cells that a cube stores. ``base``, ``panes``, ``bands``: the closed panes that are kept, see
-    :class:`KeptCells`. ``views``: the cells of each other stored view, over the panes for which it can be computed;
-    estimated for a view that is not complete.
+    """The numbers of cells that a cube stores. ``base``, ``panes``, ``bands``: of the closed panes that are kept, see
+    :class:`KeptCells`. ``views``: of each other stored view, over the panes for which the view can be computed;
+    estimated for an incomplete view.
     """
 
     base: int
@@ -59,14 +63,14 @@ def propose(
     budget: Budget = Budget(),
     pause: Pause = unpaused,
 ) -> Proposal:
-    """Return the views to store for a demand.
+    """Return the proposal for a demand: the views to store.
 
-    ``estimate``: of the cells of views, from a sample of the newest base cells. ``asked``: the panes of the cube that
-    questions for each view read in an hour, as of :meth:`Demand.panes_an_hour`. ``pins``: the views that are stored
-    whatever they cost. ``pause`` is called between steps of at most some milliseconds; it may sleep, or raise an
-    exception to end the work.
+    ``estimate``: the estimated cells of views, from a sample of the newest base cells. ``asked``: for each view, the
+    number of the cube's panes that questions read in an hour, see :meth:`Demand.panes_an_hour`. ``pins``: the views
+    that are stored at any cost. ``pause``: a function that is called between steps of at most some milliseconds; it may
+    sleep, or raise an exception to cancel the computation.
 
-    Cost: some .2 ms for each candidate, of which there are at most some 4,096, and .1 s for 4,096 demanded views.
+    Cost: some .2 ms for each candidate, at most some 4,096, and .1 s for 4,096 demanded views.
     """
     pins, lattice = tuple(dict.fromkeys(pins)), estimate.lattice
     views = candidates(lattice, asked, [*stored.views, *pins])
@@ -85,9 +89,10 @@ def propose(
 def best_proposal(
     costs: ViewCosts, stored: Sequence[int], pins: Sequence[int], budget: Budget, pause: Pause = unpaused
 ) -> Proposal:
-    """Return the proposal for candidates with known costs. ``stored``, ``pins``: places of candidates.
+    """Return the proposal for candidates with known costs. ``stored``, ``pins``: indices of candidates.
 
-    The stored views and the pins stay, unless the best set costs more than 10 % less, or they exceed the budget.
+    The stored views and the pins are proposed again if they are within the budget and the best set costs at most 10 %
+    less.
     """
     kept = list(dict.fromkeys([*stored, *pins]))
     best = best_views(costs, pins, budget, pause)
@@ -103,20 +108,22 @@ def best_proposal(
 
 
 def best_views(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Pause = unpaused) -> list[int]:
-    """Return the places of the pins and of the best other views that were found within a budget.
+    """Return the indices of the pins, and of the best other views that were found within a budget.
 
-    Two greedy searches begin with the pins. The first adds the view with the largest gain for each stored cell. That is
-    best if cells are scarce. If views are scarce, it spends them on tiny views; so the second adds the view with the
-    largest gain. The cheaper result is returned, of equal ones the first.
+    Two greedy searches begin with the pins. The first adds the view with the largest gain for each of its cells, which
+    is best if the budget of cells is small. If the budget of views is small, that search would choose many tiny views;
+    so the second adds the view with the largest gain. The result with the lower cost is returned; if they are equal,
+    the first.
     """
     searched = [_searched(costs, pins, budget, pause, is_by_cell=own) for own in (True, False)]
     return min(searched, key=costs.cost)
 
 
 def views_within(costs: ViewCosts, stored: Sequence[int], pins: Sequence[int], budget: Budget) -> list[int]:
-    """Return the places of the stored views without those that exceed a budget. Pins stay.
+    """Return the indices of the stored views that stay within a budget. Pins always stay.
 
-    The view whose removal costs the least is removed first, of equal ones the one with more cells, then the last name.
+    Views are removed one by one: the view whose removal costs the least first; of several, the one with more cells,
+    then the last by name.
     """
     kept = list(dict.fromkeys([*stored, *pins]))
     others = [place for place in kept if place not in pins]
@@ -134,9 +141,11 @@ def _rank(costs: ViewCosts, place: int) -> tuple[float, str]:
 
 
 def _searched(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Pause, *, is_by_cell: bool) -> list[int]:
-    """Return the pins and the views of greedy searches. Each of these views saves something beside the others.
+    """Return the indices of the pins, and of the views that greedy searches find. Each of these views saves cost beside
+    the others.
 
-    A view that was added may save nothing once others are added that answer the same questions with fewer cells. It is
+    A view that was added may save nothing after other views with fewer cells are added that answer the same questions.
+    Such a view is dropped, and a further search uses its part of the budget.
     dropped, and a further search spends its part of the budget.
     """
     chosen = list(pins)
@@ -149,9 +158,9 @@ def _searched(costs: ViewCosts, pins: Sequence[int], budget: Budget, pause: Paus
 
 
 def _without_idle(costs: ViewCosts, chosen: Sequence[int], pins: int, pause: Pause) -> list[int]:
-    """Return views without those that save nothing beside the others. The first ``pins`` views stay.
+    """Return the views without those that save nothing beside the others. The first ``pins`` views stay.
 
-    The view that costs the most is dropped first, because the others may save more without it.
+    The view that costs the most is dropped first, because the other views may save more without it.
     """
     kept = list(chosen)
     while len(kept) > pins:
@@ -164,7 +173,7 @@ def _without_idle(costs: ViewCosts, chosen: Sequence[int], pins: int, pause: Pau
 
 
 def _savings(costs: ViewCosts, chosen: Sequence[int], places: Sequence[int], pause: Pause = unpaused) -> list[float]:
-    """Return the cost that each of some places saves beside the other chosen ones."""
+    """Return for each candidate in ``places`` the cost that it saves beside the other chosen candidates."""
     saved = []
     for place in places:
         nearest = costs.nearest([other for other in chosen if other != place])
@@ -173,10 +182,11 @@ def _savings(costs: ViewCosts, chosen: Sequence[int], places: Sequence[int], pau
 
 
 def _greedy(costs: ViewCosts, start: Sequence[int], budget: Budget, pause: Pause, *, is_by_cell: bool) -> list[int]:
-    """Return the views ``start`` and those that a greedy search adds. Ties: fewer cells, then name.
+    """Return the views ``start``, and the views that a greedy search adds. Of equal gains, fewer cells win, then the
+    name.
 
-    Storing a view never raises the gain of another one. So a gain that was computed for fewer stored views is a bound,
-    and only views whose bound is the largest are computed again.
+    Storing a view never raises the gain of another view. So a gain that was computed with fewer stored views is an
+    upper bound. Only the view with the largest upper bound is computed again.
     """
     chosen = list(start)
     nearest = costs.nearest(chosen)
@@ -207,7 +217,9 @@ def _greedy(costs: ViewCosts, start: Sequence[int], budget: Budget, pause: Pause
 
 
 def _changes(costs: ViewCosts, beside: Sequence[int], places: Sequence[int], *, is_added: bool) -> list[ViewChange]:
-    """Return the changes of some views, with the cost that each change saves beside the other views of a set."""
+    """Return the changes of the views in ``places``, with the cost that each change saves beside the views in
+    ``beside``.
+    """
     sign = 1 if is_added else -1
     found = [
         ViewChange(costs.views[place], costs.names[place], is_added, float(costs.cells[place]), sign * saved)

@@ -1,4 +1,4 @@
-"""Windows of cubes: the parameters of the windows that a cube writes, as the API and the registry represent them."""
+"""The windows that a cube writes: their parameters, as the API and the registry represent them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from asc.operators.cube.sliding import Sliding
 from asc.operators.cube.view import grain_text
 
 OUTPUTS_MAX = 64
-"""The most output cuboids of a cube."""
+"""The largest number of output cuboids of a cube."""
 WINDOW_PANES_MAX = 100_000
-"""The most panes of a window."""
+"""The largest number of panes of a window."""
 WINDOWS_A_PANE_MAX = 1_440
-"""The most windows that contain one pane: each of them is written again after a late record."""
+"""The largest number of windows that contain one pane. After a late record, each of them is written again."""
 
 NO_OUTPUT: Mapping[str, Any] = MappingProxyType({"output": [], "window_s": None, "slide_s": None, "emit": "all"})
-"""The fields about windows in the JSON object of a cube that writes no windows."""
+"""The fields for windows in the JSON object of a cube that writes no windows."""
 
 Emit = Literal["all", "changes"]
 EMITS: tuple[Emit, ...] = ("all", "changes")
@@ -31,12 +31,12 @@ _OUTPUT_REMEDY = 'give a list of cuboids, as [["carrier"], []]'
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The windows of a cube: the cuboids whose groups are written, the length of a window, and the interval between
-    windows.
+    """The parameters of a cube's windows.
 
-    ``emit``: whether all groups of a window are written, or only the groups whose measures differ from the preceding
-    window. Invariant: windows and slides consist of whole panes. A slide is at most as long as a window. No cuboid
-    occurs twice.
+    ``cuboids``: the output cuboids, whose groups are written. ``window_s``: the length of a window. ``slide_s``: the
+    time between the ends of two successive windows. ``emit``: whether all groups of a window are written, or only the
+    groups whose measures differ from the preceding window. Invariant: windows and slides consist of whole panes. A
+    slide is at most as long as a window. No cuboid occurs twice.
     """
 
     cuboids: tuple[Levels, ...]

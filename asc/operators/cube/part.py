@@ -1,4 +1,4 @@
-"""Parts of an interval: cells of one view of a cube, as an answer reads them."""
+"""Parts of an interval: the cells of one view of a cube that an answer reads."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from asc.operators.cube.view import View
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Cells of a view, for an answer.
+    """Some cells of one view, which an answer reads.
 
-    ``cells`` has one key for each expression of the view's cuboid. Its pane numbers are those of the cube's own panes:
-    the first pane that a pane of the view covers.
+    ``columns``: the indices of the expressions by which the view's cuboid groups. ``cells`` have one key for each of
+    these expressions. A pane number of a cell is the number of the cube's first pane in the pane of the view.
     """
 
     view: View
@@ -24,7 +24,7 @@ class Part:
 
     @staticmethod
     def of(layout: Layout, view: View, cells: Cells) -> Part:
-        """Return cells of a view as a part. ``columns`` are the indices of the expressions of the view's cuboid."""
+        """Return cells of a view as a part."""
         return Part(view, layout.definition.dimensions.columns(view.cuboid), cells)
 
     @staticmethod
@@ -42,7 +42,7 @@ class Part:
         return replace(self, cells=self.cells.between(first, end))
 
     def keyed_by(self, columns: Sequence[int]) -> Cells:
-        """Return the cells with only the keys of the expressions at the indices ``columns``. Equal cells are not
-        merged.
+        """Return the cells with only the keys of the expressions at the indices ``columns``. Cells with equal keys are
+        not merged.
         """
         return self.cells.rolled_up([self.columns.index(place) for place in columns])

@@ -1,4 +1,4 @@
-"""Pieces: the cells of one cuboid in one pane, as Arrow batches and as bytes."""
+"""Pieces: the cells of one cuboid in one pane, as Arrow batches and as serialised bytes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
-"""The end of an Arrow IPC stream."""
+"""The bytes at the end of an Arrow IPC stream."""
 
 
 class PieceHead:
-    """The bytes with which pieces of equal dictionaries begin: schema and dictionaries, in the stream of Arrow.
+    """The bytes with which the Arrow streams of pieces with equal dictionaries begin: the schema and the dictionaries.
 
-    A piece that follows one with the same head costs a quarter: its rows alone are encoded.
+    To encode a piece whose head is already known takes a quarter of the time, because only its rows are encoded.
     """
 
     __slots__ = ("_data",)
@@ -37,9 +37,9 @@ class PieceHead:
 class Piece:
     """The cells of one pane, one row for each cell, sorted by key.
 
-    ``pane``: the number k of the pane, for the event time [k grain, (k + 1) grain). ``batch``: the rows, in
-    ``Layout.piece_schema_of`` its keys. The dictionary of each key has exactly the values that occur, ascending.
-    ``head``: shared by pieces with the same dictionaries.
+    ``pane``: the number k of the pane, which is the event time from k * grain to before (k + 1) * grain. ``batch``: the
+    rows; the schema is ``Layout.piece_schema_of`` the types of the keys. The dictionary of each key contains exactly
+    the values that occur, ascending. ``head``: pieces with the same dictionaries share it.
 
     Invariant: equal cells have equal bytes, except for sums of doubles, which agree within their error bound.
     """

@@ -1,4 +1,4 @@
-"""Pinned views of a cube, as the API and the registry represent them."""
+"""Pinned views of a cube, which are always stored, as the API and the registry represent them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from asc.operators.cube.view import View, grain_text
 from asc.spark_types import folded
 
 PINS_MAX = 64
-"""The most pinned views of a cube."""
+"""The largest number of pinned views of a cube."""
 
 _REMEDY = 'give a list of cuboids, as [["carrier"], {"by": ["origin"], "grain_s": 86400}]'
 
 
 def pins_of(plain: object, definition: CubeDefinition) -> tuple[View, ...]:
-    """Return the views in a JSON list. Raise CubeError if one is refused.
+    """Return the views in a JSON list. Raise CubeError if an entry is invalid.
 
-    Each entry is a cuboid as a list of names, in the cube's own panes, or an object with ``by`` and ``grain_s``. The
-    base view is always stored, so that it is no pin.
+    An entry is a list of names, which means a cuboid in the cube's own panes, or an object with ``by`` and ``grain_s``.
+    The base view is refused, because it is always stored.
 
     >>> definition = CubeDefinition.parse({"dimensions": [["a", "b"]], "measures": ["count(*)"], "grain_s": 3600})
     >>> pins_of([["a"], {"by": [], "grain_s": 86400}], definition)

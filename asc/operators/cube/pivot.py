@@ -38,8 +38,8 @@ class Axes:
 
     @staticmethod
     def of(down: Sequence[str], across: Sequence[str], dimensions: Dimensions) -> Axes:
-        """Return the axes whose cuboids group by the named levels. Raise CubeError if a name is no dimension, or if
-        both axes name the same hierarchy.
+        """Return the axes with the cuboids that group by the named levels. Raise CubeError if a name is no dimension,
+        or if both axes name the same hierarchy.
         """
         found = Axes(dimensions.cuboid_of(down), dimensions.cuboid_of(across))
         for place, hierarchy in enumerate(dimensions.hierarchies):
@@ -54,8 +54,8 @@ class Axes:
         return tuple(map(max, self.down, self.across))
 
     def sets(self, dimensions: Dimensions) -> list[list[str]]:
-        """Return the grouping sets of a pivot as names of levels: the set of the cells, of the rows, of the columns,
-        and of the total. Equal sets occur once.
+        """Return the grouping sets of a pivot table as names of levels: for its cells, its rows, its columns, and the
+        total. Equal sets occur once.
         """
         none = tuple(0 for _ in self.down)
         own = dict.fromkeys((self.both, self.down, self.across, none))
@@ -66,10 +66,10 @@ class Axes:
 class Pivot:
     """A section of a pivot table.
 
-    ``rows`` and ``columns``: groups with their totals. A total also includes the columns or rows that are not shown.
-    ``cells``: the cells by row index and column index. ``total``: the total of all groups. ``row_count``,
-    ``column_count``: the numbers of all groups, shown or not. ``overflows``: the number of sums that are None because
-    they have over 38 digits.
+    ``rows`` and ``columns``: the shown groups with their totals. The total of a row also includes the columns that are
+    not shown, and vice versa. ``cells``: the cells by row index and column index. ``total``: the total of all groups.
+    ``row_count``, ``column_count``: the numbers of all groups, including groups that are not shown. ``overflows``: the
+    number of sums that are None because they have over 38 digits.
     """
 
     rows: list[dict[str, Any]]
@@ -91,12 +91,11 @@ def pivot(
     columns_most: int = 0,
     reserve: Reserve = unbounded,
 ) -> Pivot:
-    """Return a section of a pivot table, from the cells of an interval.
+    """Return a section of a pivot table, computed from the cells of an interval.
 
-    The question's skip, limit and order select the rows. The columns are in the order of their groups, and
-    ``columns_skip`` and ``columns_most`` select them. The question names the cuboids of ``axes``. ``reserve`` is called
-    as in :func:`answer`. Cost: that of an answer with these grouping sets, but only the cells that are shown become
-    rows.
+    The question names the cuboids of ``axes``, and its skip, limit and order select the rows. The columns are in the
+    order of their groups: ``columns_most`` columns are shown after the first ``columns_skip``. ``reserve`` is called as
+    in :func:`answer`. Cost: that of an answer with these grouping sets, except that only the shown cells become rows.
     """
     dimensions = layout.definition.dimensions
     places = dimensions.columns(axes.both)
@@ -137,14 +136,14 @@ def pivot(
 
 
 def _places(fine: Source, side: Source, shown: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return for each fine cell the index of its group among the shown groups of a side. The index is -1 if the group
-    is not shown.
+    """Return for each of the ``fine`` cells the index of its group among the shown groups of a side, rows or columns;
+    -1 if the group is not shown.
     """
     count = fine.cells.count
     if not count:
         return np.zeros(0, dtype=np.int64)
     keys = [fine.cells.keys[fine.columns.index(place)] for place in side.columns]
-    # The cells of a side are in the order of their keys, as the groups are numbered.
+    # The cells of a side are sorted by their keys, and groups are numbered in the same order.
     groups = Grouping.of([(key.codes, key.radix) for key in keys], count)
     places = np.full(groups.count, -1, dtype=np.int64)
     places[shown] = np.arange(len(shown))
@@ -158,8 +157,8 @@ def _cells(
     columns: npt.NDArray[np.int64],
     question: Question,
 ) -> tuple[dict[tuple[int, int], Row], int]:
-    """Return the cells whose row and column are both shown, by row index and column index. Also return the number of
-    their sums that are too large.
+    """Return the cells whose row and column are both shown, by row index and column index, and the number of their sums
+    that have over 38 digits.
     """
     kept = np.flatnonzero((rows >= 0) & (columns >= 0))
     found = rows_of(layout, fine.cells.take(kept), fine.columns, question, len(kept))

@@ -1,4 +1,4 @@
-"""The points of a time series: intervals of equal length, with which the panes of views and bands are in line."""
+"""The points of a time series: intervals of equal length that consist of whole panes of views and bands."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from asc.operators.cube.lattice import Lattice
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Successive points. ``first``: the first pane of the first point. ``panes``: the panes of each point. ``count``:
-    the number of points. The panes outside the interval of the first and the last point have no cells.
+    """Successive points. ``first``: the number of the first pane of the first point. ``panes``: the number of panes of
+    each point. ``count``: the number of points. The first and the last point may extend beyond the interval of the
+    series, where there are no cells.
     """
 
     first: int
@@ -22,9 +23,9 @@ class Points:
     def of(first: int, end: int, most: int, lattice: Lattice, unit: int = 1) -> Points:
         """Return the shortest points that cover the panes from ``first`` to before ``end``.
 
-        ``most``: the most points. ``unit``: the panes that are stored together; no point divides them. The length of a
-        point is a length of panes of the lattice, or whole days. So views have panes that divide it, and each point
-        begins with a pane of these.
+        ``most``: the largest number of points. ``unit``: the number of panes that are stored together, which no point
+        divides. The length of a point is a length of panes in the lattice, or whole days. So it is a multiple of the
+        length of some view's panes, and each point begins at the begin of such a pane.
 
         >>> from asc.operators.cube.cuboid import Dimensions
         >>> hours = Lattice(Dimensions(()), 3_600)

@@ -1,4 +1,4 @@
-"""Portions of cells: successive cells whose values take a bounded amount of memory as Python objects."""
+"""Portions of cells: successive cells that are converted to Python objects together, in a bounded amount of memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from asc.operators.cube.answer_memory import is_variable
 from asc.operators.cube.cells import Cells
 
 _CELLS_MOST = 10_000
-"""The most cells of a portion. A portion is the cells that are converted to Python objects together."""
+"""The largest number of cells of a portion."""
 
 _BYTES_MOST = 16 << 20
-"""The most bytes of the texts and binary values of a portion, unless one cell alone has more."""
+"""The largest number of bytes of texts and binary values in a portion. A single cell may have more."""
 
 
 def portions(cells: Cells) -> Iterator[Cells]:

@@ -1,4 +1,6 @@
-"""Proposals of the optimiser: the views to store, and the changes from the stored ones with their reasons."""
+"""Proposals of the optimiser: the views to store, and the changes to the stored views, with the cost that
+each saves.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,11 @@ from asc.operators.cube.view import View
 
 @dataclass(frozen=True, slots=True)
 class ViewChange:
-    """A view that is to be stored, or no longer.
+    """A view to add to the stored views, or to remove from them.
 
-    ``cells``: its estimated cells. ``saved_cells_an_hour``: the cost that the change saves: the addition beside all
-    other proposed views, the removal beside all other stored ones. It is negative if the change raises the cost.
+    ``cells``: the estimated number of its cells. ``saved_cells_an_hour``: the cost that the change saves, an addition
+    beside all other proposed views, a removal beside all other stored views. It is negative if the change increases the
+    cost.
     """
 
     view: View
@@ -47,11 +50,12 @@ class ViewChange:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The views to store beside the base view.
+    """The views to store besides the base view.
 
-    ``views``: in the order of their names. ``changes``: the additions, then the removals, each by the cells that it
-    saves. ``cost``: the cells that are read and merged in an hour with the stored views and the pins. ``best_cost``:
-    the same for the best set that was found. If it is not much less, ``views`` are the stored views and the pins.
+    ``views``: in the order of their names. ``changes``: first the additions, then the removals, each in descending
+    order of the saved cost. ``cost``: the number of cells that are read and merged in an hour with the stored views and
+    the pins. ``best_cost``: this number for the best set that was found. If it is not much less, ``views`` are the
+    stored views and the pins.
     """
 
     views: tuple[View, ...]
@@ -61,12 +65,12 @@ class Proposal:
 
     @property
     def additions(self) -> tuple[ViewChange, ...]:
-        """Return the views that are to be stored and are not."""
+        """Return the views to add."""
         return tuple(own for own in self.changes if own.is_added)
 
     @property
     def removals(self) -> tuple[ViewChange, ...]:
-        """Return the views that are stored and are to be removed."""
+        """Return the views to remove."""
         return tuple(own for own in self.changes if not own.is_added)
 
     def lines(self) -> list[str]:

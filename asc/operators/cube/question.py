@@ -25,13 +25,13 @@ from asc.spark_types import folded
 
 DEFAULT_LIMIT = 1_000
 LIMIT_MAX = 100_000
-"""The most rows of an answer."""
+"""The largest number of rows of an answer."""
 
 TIME = "pane"
-"""The name of the field that holds the start of a row's interval. Rows may be ordered by this field."""
+"""The name of the field with the begin of a row's interval. Rows may be ordered by this field."""
 
 WINDOW = "window"
-"""The name of the field that holds the begin and the end of a row's day or month."""
+"""The name of the field with the begin and the end of a row's day or month."""
 
 _FIELDS = ("by", "where", "within", "from", "to", "grain_s", "grain", "hours", "measures", "order", "limit")
 _NAMES_SHOWN = 20
@@ -87,9 +87,9 @@ class Question:
         kept: Collection[int] = (),
         kept_from: int | None = None,
     ) -> Question:
-        """Return the question in a JSON object. Raise CubeError with the field, the value and the remedy if the
-        question is refused. ``time_zone``: the zone of days, months and hours. ``kept``: as in :func:`interval_panes`.
-        ``kept_from``: the first pane that is not deleted, before which no remedy lies; None if none is deleted.
+        """Return the question in a JSON object. Raise CubeError with the field, the value and the remedy if it is
+        invalid. ``time_zone``: the zone of days, months and hours. ``kept``: see :func:`interval_panes`. ``kept_from``:
+        the first pane that is not deleted; remedies name no earlier time. None if no pane is deleted.
         """
         for name in body:
             if name not in _FIELDS:
@@ -128,35 +128,37 @@ class Question:
 
     @property
     def has_intervals(self) -> bool:
-        """Return whether a group has a separate row for each interval of a grain."""
+        """Return whether a group has a separate row for each interval of the question's grain."""
         return self.panes is not None or self.calendar is not None
 
     def numbers(self, panes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return for each pane the number of its interval of the grain. The question must have a grain."""
+        """Return for each pane the number of the interval of the question's grain that contains it. The question must
+        have a grain.
+        """
         if self.calendar is not None:
             return self.calendar.numbers(panes)
         assert self.panes is not None
         return panes // self.panes
 
     def floor(self, pane: int) -> int:
-        """Return the begin of the interval of the grain that contains a pane, as the number of the first pane."""
+        """Return the first pane of the interval of the question's grain that contains a pane."""
         return pane - pane % (self.panes or 1) if self.calendar is None else self.calendar.floor(pane)
 
     def ceil(self, pane: int) -> int:
-        """Return the first pane of the first interval of the grain that begins at a pane or later."""
+        """Return the first pane of the first interval of the question's grain that begins at a pane or later."""
         return pane + -pane % (self.panes or 1) if self.calendar is None else self.calendar.ceil(pane)
 
     def segments(self, first: int, end: int, panes: int = 1) -> Sequence[tuple[int, int]]:
         """Return the panes from ``first`` to before ``end`` that the question reads, as ascending disjoint intervals.
 
-        Each is in one day or month of the question's calendar. The intervals of ``grain_s`` do not divide them.
-        ``panes``: as in :func:`segments`. Raise CubeError if there may be more than SEGMENTS_MAX.
+        If the question has a calendar, each interval is in one day or month. A grain in ``grain_s`` does not divide the
+        intervals. ``panes``: see :func:`segments`. Raise CubeError if there may be more than SEGMENTS_MAX intervals.
         """
         return segments(first, end, self.calendar, self.hours, panes)
 
     def until(self, end: int) -> Question:
-        """Return the question with another end. If the question has a grain, the result ends with the last whole
-        interval up to ``end``. The result never ends before it begins.
+        """Return the question with another end. If the question has a grain, the new end is that of the last whole
+        interval up to ``end``. The end is never before the begin.
         """
         end = self.floor(end)
         return replace(self, end=end if self.first is None else max(end, self.first))
@@ -191,9 +193,9 @@ def _is_several(plain: Sequence[object]) -> bool:
 
 
 def interval_panes(value: object, definition: CubeDefinition, kept: Collection[int] = ()) -> int | None:
-    """Return the number of panes in each interval, from the grain of a question. Return None if the question has no
-    grain. Raise CubeError if the grain is invalid. ``kept``: numbers of panes that are valid too, although their length
-    divides no day, as older panes have it.
+    """Return the number of panes in each interval of a question's grain, ``value`` in seconds. Return None if the
+    question has no grain. Raise CubeError if the grain is invalid. ``kept``: the numbers of panes of bands, which are
+    valid even if their length divides no day.
     """
     if value is None:
         return None
@@ -277,8 +279,8 @@ def _ordering(
 def _ordered_by(
     name: str, definition: CubeDefinition, others: set[str], calls: Mapping[str, AskedMeasure], refusal: CubeError
 ) -> Ordering:
-    """Return the measure, the dimension or the time that a name means. ``others``: the names of dimensions and of time.
-    ``calls``: the calls of the question by their names. Raise ``refusal`` for any other name.
+    """Return the measure, the dimension or the time with a name. ``others``: the names of dimensions and of time.
+    ``calls``: the question functions of the question by their names. Raise ``refusal`` for any other name.
     """
     spelled = folded(name)
     if spelled in others:

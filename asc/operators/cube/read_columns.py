@@ -1,4 +1,4 @@
-"""The columns of a schema that a cube reads."""
+"""The columns of a schema that the expressions of a cube read."""
 
 from __future__ import annotations
 

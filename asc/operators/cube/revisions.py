@@ -1,4 +1,6 @@
-"""Revisions: new rows of windows that have already been written, because late records changed the windows."""
+"""Revisions: rows of windows that are written again, because late records changed the windows after they
+were written.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +19,20 @@ from asc.operators.cube.window_versions import NOW, LateChange, WindowVersions
 from asc.operators.cube.windows import Reading, Windows
 
 REVISED_ROWS_MAX = 100_000
-"""The most rows for late records that one commit writes."""
+"""The largest number of rows that one commit writes because of late records."""
 REVISED_WINDOWS_MAX = 1_000
-"""The most windows that one commit computes again after late records; a window counts once for each output cuboid."""
+"""The largest number of windows that one commit computes again. A window counts once for each output cuboid."""
 REVISED_CELLS_MAX = 20_000_000
-"""The most cells that one commit reads in order to compute windows again. The first window is always read, even if it
-has more cells.
+"""The largest number of cells that one commit reads in order to compute windows again. The first window is always read,
+even if it has more cells.
 """
 REVISED_BYTES_MAX = 64 << 20
-"""The most bytes of rows for late records that one commit holds, in keys and values. One row is written in any case.
-
-The rows of the newest window that follow rows of older windows are converted as they are sent, and do not count.
+"""The largest number of bytes, in keys and values, of the rows that one commit builds because of late records. One row
+is always written. Rows of the newest window that follow rows of older windows do not count, because they are built
+while they are sent.
 """
 _SPAN_MOST = 128
-"""The most successive windows whose panes are read together."""
+"""The largest number of successive windows whose panes are read together."""
 
 Unit = tuple[int, int]
 """The number of a window, and the index of an output cuboid."""
@@ -38,8 +40,8 @@ Unit = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RevisionLimits:
-    """The limits on the work that one commit does for late records. Each commit writes at least one row, or finishes at
-    least one window without rows.
+    """The limits of the work that one commit does because of late records. Each commit writes at least one row, or
+    completes at least one window without changed rows.
     """
 
     rows: int = REVISED_ROWS_MAX
@@ -53,10 +55,11 @@ class Position:
     """The position in a round of revisions. A round visits each window that late records changed once, in ascending
     order.
 
-    ``window``: the first window that is not done; None if no round is under way. ``place``: the index of the first
-    output cuboid of this window that is not done. ``skipped``: how many rows of that cuboid are written. ``batch``: the
-    last batch whose changes are in the rows of this window, if some rows are written; later batches wait for the next
-    round. ``until``: the last window of the round, which was the newest window when the round began.
+    ``window``: the first window that is not complete; None if no round is in progress. ``place``: the index of the
+    first output cuboid of this window that is not complete. ``skipped``: the number of rows of this cuboid that are
+    already written. ``batch``: if some rows of the window are written, the last batch whose changes they include; the
+    changes of later batches are written in the next round. ``until``: the last window of the round, which was the
+    newest window when the round began.
     """
 
     window: int | None = None
@@ -75,8 +78,8 @@ class LateWindows(Protocol):
     """The windows that late records have changed."""
 
     def following(self, window: int | None) -> int | None:
-        """Return the first changed window from ``window`` on. If ``window`` is None, return the first of all changed
-        windows. Return None if there is no such window.
+        """Return the first changed window from ``window`` on; for None, the first of all changed windows. Return None
+        if there is none.
 
         Callers request windows in ascending order.
         """
@@ -90,10 +93,10 @@ class LateWindows(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Revised:
-    """The rows of revisions that one commit writes, to be read once. ``position``: the position from which the next
-    commit continues.
+    """The rows of revisions that one commit writes. ``rows`` can be iterated once. ``position``: the position at which
+    the next commit continues.
 
-    ``raised``: the highest revision number after the commit, by window and output cuboid.
+    ``raised``: the last revision number of each window and output cuboid whose groups the commit writes.
     """
 
     rows: Iterator[WindowRow]
@@ -104,11 +107,12 @@ class Revised:
 class _Work:
     """The rows that one commit has computed so far, and the work that they took.
 
-    ``free_rows``: the number of rows that the commit may still write. ``windows``: the number of windows processed.
-    ``cells``: the number of cells processed. ``size_bytes``: the size of ``rows``. ``again``: rows of the newest window
-    that follow. ``older``: the groups that got rows of older windows, by cuboid index.
-    ``newest``: the groups that got rows of the newest window, by cuboid index. ``done``: the cuboids for which the
-    newest window is done, by index, each with the last batch that its rows include.
+    ``free_rows``: the number of rows that the commit may still write. ``windows``, ``cells``: the numbers of windows
+    and cells that were processed. ``size_bytes``: the size of ``rows``. ``again``: rows of the newest window, which
+    follow ``rows``. ``older``: the groups of which rows of older windows are written, by cuboid index.
+
+    ``newest``: the groups of which rows of the newest window are written, by cuboid index. ``done``: by cuboid index,
+    the last batch that the rows of the newest window include, if this window is complete.
     """
 
     def __init__(self, limits: RevisionLimits) -> None:
@@ -132,8 +136,8 @@ class _Work:
         return self.windows > 0 and (is_beyond or self.free_rows < 2)
 
     def add(self, rows: Iterable[WindowRow]) -> int:
-        """Add rows as long as they are within the limit of bytes, and return how many. The first row of a commit is
-        always added.
+        """Add rows up to the limit of bytes, and return the number of added rows. The first row of a commit is always
+        added.
         """
         count = 0
         for row in rows:
@@ -147,7 +151,7 @@ class _Work:
 
 
 class _Span:
-    """Several windows that are revised together. Their versions are computed for an output cuboid when they are first
+    """Several windows that are revised together. The versions of an output cuboid are computed when they are first
     needed.
     """
 
@@ -161,7 +165,7 @@ class _Span:
         versions = self._made.get(place)
         if versions is None:
             self._made[place] = versions = self._make(place)
-            # The first window does not count as work, because it is computed in any case.
+            # The first window does not count, because each commit computes at least one window.
             self._work.cells += versions.count if self._work.windows else 0
         before = versions.count
         found = versions.cells(number, -1), versions.cells(number, batch)
@@ -170,15 +174,16 @@ class _Span:
 
 
 class Revisions:
-    """The revisions that are due after one commit. They are written in rounds. A round visits each changed window once.
+    """The revisions that are due after one commit. They are written in rounds, each of which visits every changed
+    window once.
 
-    A consumer that keeps the last record of each key would otherwise end with a row of an older window. So each group
-    that gets a row of an older window also gets its row of the newest window again, or a tombstone, with a higher
-    revision.
+    A consumer that keeps the last record of each key would otherwise end with a row of an older window. So for each
+    group of which a row of an older window is written, the row of the newest window, or a tombstone, is written again,
+    with a higher revision.
 
-    Invariant: the rows are a function of the cells, the changes and the position, so computing them again gives the
-    same rows. Records that arrive meanwhile add no row to the windows that the round has yet to visit. So the round
-    ends, and the next round writes their changes.
+    Invariant: the rows are a function of the cells, the changes and the position, so that a repeated computation gives
+    the same rows. Records that arrive during a round add no row to the windows that the round has yet to visit. So each
+    round ends, and the next round writes these changes.
     """
 
     def __init__(
@@ -195,8 +200,8 @@ class Revisions:
     ) -> None:
         """Begin after a commit.
 
-        ``written``: the newest written window. ``revision``: a function that returns the last revision of a window and
-        a cuboid.
+        ``written``: the newest written window. ``revision``: a function that returns the last revision number of a
+        window and an output cuboid.
         """
         self._windows = windows
         self._writing = writing
@@ -211,7 +216,7 @@ class Revisions:
         self._places = range(len(writing.output.cuboids))
 
     def rows(self) -> Revised:
-        """Return the next rows, up to a limit of the commit or to the end of the round."""
+        """Return the next rows, up to a limit of the commit or the end of the round."""
         start = self._position
         until = self._written if start.until is None else start.until
         work, position = _Work(self._limits), Position()
@@ -225,9 +230,7 @@ class Revisions:
         return Revised(chain(work.rows, *work.again), position, MappingProxyType(work.raised))
 
     def _spans(self, work: _Work, until: int) -> Iterator[tuple[int, _Span]]:
-        """Yield the remaining windows of the round. Each window comes with the span of windows that are revised
-        together.
-        """
+        """Yield the windows that remain in the round, each with the span of windows that are revised together."""
         reach = min(_SPAN_MOST, max(1, self._sliding.window // self._sliding.slide))
         number = self._following(self._position.window, until)
         while number is not None:
@@ -257,8 +260,8 @@ class Revisions:
         )
 
     def _revise(self, work: _Work, number: int, span: _Span) -> Position | None:
-        """Add the rows of a window to ``work``. Return the position at which a limit stopped the work. Return None if
-        the window is done.
+        """Add the rows of a window to ``work``. Return the position at which a limit ended the work; None if the window
+        is complete.
         """
         start = self._position if self._position.window == number else Position()
         is_older = number < self._written
@@ -286,18 +289,17 @@ class Revisions:
         return None
 
     def _stopped(self, start: Position, number: int, place: int, skipped: int) -> Position:
-        """Return the position in a window at which the work stops. Its ``batch`` is the last batch whose changes are in
-        the written rows of the window.
+        """Return the position at which the work stops in a window. Its ``batch`` is the last batch whose changes the
+        written rows of the window include.
         """
         found = Position(number, place, skipped, start.batch)
         return replace(found, batch=self._late.newest(number)) if found.is_within and not start.is_within else found
 
     def _again(self, work: _Work, place: int) -> None:
-        """Add a row or a tombstone of the newest window for each group that got a row of an older window. Skip the
-        groups that just got such a row of the newest window.
+        """Add the row of the newest window, or a tombstone, for each group of which a row of an older window was added.
+        Skip groups of which a row of the newest window was just added.
 
-        Until the revisions of the newest window are written, these rows show the window as it was before the late
-        records.
+        Until the newest window itself is revised, these rows show it as it was before the late records.
         """
         layout, number, older = self._layout, self._written, work.older[place]
         if not any(part.count for part in older):

@@ -24,7 +24,7 @@ from asc.operators.cube.question import TIME, WINDOW, Question
 from asc.spark_types import folded
 
 _WINDOW_FIELDS = 2
-"""The number of measures whose memory the window of a row takes at most."""
+"""The largest number of fields that the begin and end of a day or month add to a row, for the estimate of memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,10 @@ def rows_of(
 ) -> Rows:
     """Return the rows of the cells of one cuboid: at most ``most`` rows after the first ``skip`` rows.
 
-    ``columns``: the indices of the dimensions that the cuboid groups by. If the question has a grain, panes are its
-    intervals. ``reserve`` is called before the rows are built, with their bytes, and may raise. Cost: measures are
-    computed only for the returned rows, except the measures by which the question orders.
+    ``columns``: the indices of the dimensions that the cuboid groups by. If the question has a grain, the pane numbers
+    of the cells are numbers of its intervals. ``reserve`` is called with the bytes of the rows before they are built,
+    and may raise an exception. Cost: only the measures by which rows are ordered are computed for all cells; others for
+    the returned rows.
     """
     if not cells.count and not columns and not question.has_intervals:
         cells = _of_nothing(layout)
@@ -81,8 +82,8 @@ def rows_of(
 
 
 def check_measures(layout: Layout, question: Question) -> None:
-    """Raise CubeError if a constant of a question function does not have the type of its column, or if answers by which
-    rows are ordered have no order.
+    """Raise CubeError if a constant of a question function does not have the type of its column, or if rows are ordered
+    by answers that have no order.
     """
     for measure in question.measures:
         layout.answered(measure)
@@ -93,7 +94,9 @@ def check_measures(layout: Layout, question: Question) -> None:
 
 
 def _of_nothing(layout: Layout) -> Cells:
-    """Return the single cell of the cuboid without levels, for the case that there are no records."""
+    """Return the cell of the cuboid without levels if no record was counted: counts of 0, and NULL for
+    other measures.
+    """
     none = frozen(np.zeros(0, dtype=np.int32))
     states = [slot.state.merge(pa.array([], slot.state.storage), none, 1) for slot in layout.slots]
     return Cells(frozen(np.zeros(1, dtype=np.int64)), (), tuple(states))
@@ -135,5 +138,5 @@ def order_of(layout: Layout, cells: Cells, names: Sequence[str], question: Quest
 
 
 def _key_of(layout: Layout, cells: Cells, asked: AskedMeasure) -> Key:
-    """Return the values of a measure as a key, whose codes have the order of the values."""
+    """Return the answers of a measure as a key, so that the codes can be sorted."""
     return Key.of(ordered_values(layout.answered(asked).of(cells.states)))

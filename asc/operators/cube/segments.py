@@ -1,4 +1,4 @@
-"""Segments: the intervals of panes that a question with days, months or hours of a time zone reads."""
+"""Segments: the intervals of panes that a question with days, months or local hours reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from asc.operators.cube.local_hours import LocalHours
 _Ints = npt.NDArray[np.int64]
 
 SEGMENTS_MAX = 20_000
-"""The most segments of a question: 54 years of days, or 27 years of two ranges of hours."""
+"""The largest number of segments of a question: 54 years of days, or 27 years of two ranges of hours a day."""
 
 
 def segments(
@@ -25,9 +25,9 @@ def segments(
 ) -> Sequence[tuple[int, int]]:
     """Return the panes from ``first`` to before ``end`` that are read, as ascending disjoint intervals.
 
-    Each segment is in one day or month of the calendar, and has only panes of the hours. Adjacent panes of one day or
-    month are in one segment. ``panes``: the number of panes that are stored together, and so are in the same segment:
-    that of the begin of the first one. Raise CubeError if there may be more than SEGMENTS_MAX segments.
+    Each segment is in one day or month of the calendar, and contains only panes of the hours. Adjacent panes of one day
+    or month are in one segment. ``panes``: the number of panes that are stored together; they are in the segment of the
+    first of them. Raise CubeError if there may be more than SEGMENTS_MAX segments.
     """
     if first >= end:
         return []
@@ -55,7 +55,7 @@ def _bounds(first: int, end: int, calendar: Calendar | None, hours: LocalHours |
 
 
 def _check_count(first: int, end: int, calendar: Calendar | None, hours: LocalHours | None) -> None:
-    """Raise CubeError if an interval may have too many segments."""
+    """Raise CubeError if the interval may have more than SEGMENTS_MAX segments."""
     count, field, grain_s = 1, "grain", 0
     if calendar is not None:
         count, grain_s = calendar.number(end - 1) - calendar.number(first) + 1, calendar.grain_s

@@ -1,4 +1,4 @@
-"""The cells that a question reads: those of its interval, in the hours of its time zone."""
+"""The selection of the cells that a question reads: those in its interval and in its local hours."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from asc.operators.cube.part import Part
 from asc.operators.cube.question import Question
 
 _WORK_BYTES = 17
-"""The bytes of working memory for each cell when hours are selected: whether it is selected, and its index."""
+"""The bytes of working memory for each cell when cells are selected by hours: whether it is selected, and its index."""
 
 
 def selected(parts: Sequence[Part], question: Question, reserve: Reserve = unbounded) -> list[Part]:
-    """Return the cells of a question's interval and hours, as many parts as before.
+    """Return for each part the cells in the question's interval and hours.
 
-    ``reserve`` is called with the bytes of copies, and may raise. Cost: a question without hours copies nothing.
-    Otherwise the hour of each pane is computed once, and the selected cells are copied.
+    ``reserve`` is called with the bytes of copies, and may raise an exception. Cost: without hours, nothing is copied.
+    With hours, the hour of each pane is computed once, and the selected cells are copied.
     """
-    # The first pane of a view may begin before the interval of a question without a begin: the cube has no earlier
-    # records, or has deleted them.
+    # A question without a begin may begin within the first pane of a view. The whole pane is read, because the cube has
+    # no earlier records, or has deleted them.
     first = question.first
     read = [
         part.between(None if first is None else first // part.view.panes * part.view.panes, question.end)
@@ -35,7 +35,7 @@ def selected(parts: Sequence[Part], question: Question, reserve: Reserve = unbou
 
 
 def _of_hours(part: Part, hours: LocalHours, reserve: Reserve) -> Part:
-    """Return the cells of a part in some hours. The panes of its view are each in one hour, or in hours that are all
+    """Return the cells of a part in some hours. Each pane of the part's view is in one hour, or in hours that are all
     selected.
     """
     panes = part.cells.different_panes()
@@ -43,10 +43,10 @@ def _of_hours(part: Part, hours: LocalHours, reserve: Reserve) -> Part:
 
 
 def within(cells: Cells, segments: Sequence[tuple[int, int]], reserve: Reserve = unbounded) -> Cells:
-    """Return the cells of the panes in ascending disjoint segments, at least one. ``reserve`` is called as in
-    :func:`selected`.
+    """Return the cells of the panes in ``segments``, which are ascending, disjoint, and at least one. ``reserve`` is
+    called as in :func:`selected`.
 
-    Cost: a search for each pane. The cells of one segment are not copied.
+    Cost: a search for each pane. For one segment, cells are not copied.
     """
     cells = cells.between(segments[0][0], segments[-1][1])
     if len(segments) == 1 or not cells.count:
@@ -59,7 +59,9 @@ def within(cells: Cells, segments: Sequence[tuple[int, int]], reserve: Reserve =
 def _of_panes(
     cells: Cells, panes: npt.NDArray[np.int64], is_selected: npt.NDArray[np.bool_], reserve: Reserve
 ) -> Cells:
-    """Return the cells of some panes. ``panes``: all different panes, of which some are selected."""
+    """Return the cells of the selected panes. ``panes``: the different panes of the cells. ``is_selected``: for each
+    pane.
+    """
     if is_selected.all():
         return cells
     with held(reserve, _WORK_BYTES * cells.count):

@@ -23,12 +23,12 @@ from asc.operators.cube.source import needed
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The values of a measure at successive points. Each point covers several panes.
+    """The values of a measure at successive points, each of which covers several panes.
 
-    ``first``: the first pane. ``points``: the number of points. ``panes``: the number of panes of each point; the first
-    and the last point may be only partly in the interval. ``values``: the values by point number. The value of a
-    missing point is ``over_nothing``, which is None if the measure has no value there, or if the question reads only
-    some hours.
+    ``first``: the first pane. ``panes``: the number of panes of each point. ``points``: the number of points; the first
+    and the last one may be only partly in the interval. ``values``: the values by point number. ``over_nothing``: the
+    value of a point that is missing in ``values``; None if the measure has no value without records, or if the question
+    reads only some hours.
     """
 
     first: int
@@ -55,9 +55,9 @@ def series(
 ) -> Series | None:
     """Return the values of a measure at points that contain the interval. Return None if the interval has no cell.
 
-    All groups that WHERE accepts are combined. A point that combines several panes is exact, because states are merged.
-    Each pane of ``read`` must lie in one point. ``reserve`` is called as in :func:`answer`. Cost: a pass over the cells
-    of the interval.
+    All groups that WHERE accepts are combined. A point over several panes is exact, because states are merged. Each
+    pane of ``read`` must lie in one point. ``reserve`` is called as in :func:`answer`. Cost: a pass over the cells of
+    the interval.
     """
     none = tuple(0 for _ in layout.definition.dimensions.hierarchies)
     source = needed(layout, read, replace(question, cuboids=(none,)), reserve)
@@ -81,6 +81,6 @@ def series(
 
 
 def _numbers(values: Sequence[Any]) -> list[float | None]:
-    """Return the values of answers as numbers. A missing or non-finite value becomes None."""
+    """Return answers as numbers. An answer that is missing, infinite or NaN becomes None."""
     found = [None if value is None else float(value) for value in values]
     return [None if value is None or not math.isfinite(value) else value for value in found]

@@ -1,4 +1,4 @@
-"""The rule by which the shards of a cube are split and merged, from the load of each shard at successive checks."""
+"""The rule by which the shards of a cube are split and merged. It reads the load of each shard at successive checks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from types import MappingProxyType
 from asc.operators.cube.shards import SHARDS_MOST, Shards
 
 SPLIT_CELLS = 250_000
-"""The cells in a pane above which a shard is too large."""
+"""The number of cells in a pane above which a shard is split."""
 SPLIT_SHARE = 0.5
-"""The share of the time above which the folding of a shard takes too long."""
+"""The share of the time, spent on folding a shard, above which the shard is split."""
 _CHECKS = 4
-"""The checks in a row that a load lasts before a change, and the checks that pass after a change without another."""
+"""The number of successive checks at which a load must be measured before a change, and of checks without change after
+it.
+"""
 _MERGE_PART = 4
-"""The part of the thresholds below which two shards are merged."""
+"""Two shards are merged if the load of both is below the thresholds divided by this number."""
 _NONE: Mapping[int, int] = MappingProxyType({})
 
 
@@ -23,8 +25,9 @@ _NONE: Mapping[int, int] = MappingProxyType({})
 class ShardLoad:
     """The load of a shard at a check.
 
-    ``cells``: its cells in one pane. ``share``: the part of the time since the last check in which it was folded. In a
-    stream that keeps up, this is also the part of a grain in which the records of a grain are folded.
+    ``cells``: the number of its cells in one pane. ``share``: the share of the time since the last check in which the
+    shard was folded. In a stream without lag, this is also the share of a grain that folding the records of a grain
+    takes.
     """
 
     cells: int = 0
@@ -33,14 +36,15 @@ class ShardLoad:
 
 @dataclass(frozen=True, slots=True)
 class ShardRule:
-    """A state machine: each check gives the next rule and the next shards.
+    """A state machine: each check returns the next rule and the next shards.
 
-    ``over``: by shard, the checks in a row in which its load was too large. ``under``: by the shard that two shards
-    would become, the checks in a row in which both loads were small. ``rest``: the checks that pass before another
-    change. ``lag``: the lag at the last check, None if it was unknown.
+    ``over``: for each shard, the number of successive checks at which its load was too large. ``under``: for each
+    possible parent, the number of successive checks at which the loads of both halves were small. ``rest``: the number
+    of checks before another change is allowed. ``lag``: the lag of the stream at the last check, in records; None if it
+    was unknown.
 
-    Invariant: under a constant load of each cell, the number of changes is bounded. A split needs a load of at least
-    half a threshold, so one of the halves has a quarter or more, and the two halves are not merged again.
+    Invariant: if the load of each cell is constant, the number of changes is bounded. A split needs a load of at least
+    half a threshold. So one of the halves has at least a quarter, and the halves are not merged again.
     """
 
     over: Mapping[int, int] = field(default_factory=lambda: _NONE)
@@ -51,10 +55,11 @@ class ShardRule:
     def after(
         self, shards: Shards, loads: Mapping[int, ShardLoad], lag: int | None, most: int = SHARDS_MOST
     ) -> tuple[ShardRule, Shards]:
-        """Return the rule after a check, and the shards, of which at most one pair has changed.
+        """Return the rule after a check, and the shards, in which at most one shard was split or one pair merged.
 
-        ``loads``: by shard. ``lag``: the records that the stream has not read yet; None if it is unknown. ``most``: the
-        most shards. If there are more, two are merged at each check outside of a rest.
+        ``loads``: the load of each shard. ``lag``: the number of records that the stream has not read yet; None if it
+        is unknown. ``most``: the largest number of shards. If there are more, two are merged at each check that allows
+        a change.
         """
         grows = lag is not None and self.lag is not None and lag > self.lag
         over = {number: self.over.get(number, 0) + 1 for number in shards.numbers if _is_over(loads[number], grows)}
@@ -74,7 +79,7 @@ class ShardRule:
 def _changed(
     shards: Shards, loads: Mapping[int, ShardLoad], over: Mapping[int, int], under: Mapping[int, int], most: int
 ) -> Shards:
-    """Return the shards after the change that is most urgent. Return ``shards`` themselves if none is due."""
+    """Return the shards after the most urgent change. Return ``shards`` if no change is due."""
 
     def together(parent: int) -> tuple[int, float]:
         left, right = loads[2 * parent], loads[2 * parent + 1]
@@ -92,7 +97,7 @@ def _changed(
 def _is_over(load: ShardLoad, grows: bool) -> bool:
     if load.cells > SPLIT_CELLS or load.share > SPLIT_SHARE:
         return True
-    # Growing lag may have other causes, for which a small shard would be split in vain.
+    # A growing lag may have other causes, so a shard with a small load is not split because of it.
     return grows and (2 * load.cells >= SPLIT_CELLS or 2 * load.share >= SPLIT_SHARE)
 
 

@@ -1,4 +1,4 @@
-"""Shards: a division of the cells of a cube into parts, by the leading bits of a place that each cell has."""
+"""Shards: a division of a cube's cells by the leading bits of their places."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from asc.frozen import frozen
 from asc.operators.cube.cell_places import Places
 
 SHARDS_MOST = 64
-"""The most shards of a cube."""
+"""The largest number of shards of a cube."""
 BITS_MOST = 12
-"""The most leading bits of a place that a shard is chosen by."""
+"""The largest number of leading bits of a place that determine a shard."""
 
 WHOLE = 1
-"""The shard of all cells."""
+"""The number of the shard that contains all cells."""
 
 
 @dataclass(frozen=True)
 class Shards:
     """The shards of a cube, in the order of their places.
 
-    The number of a shard has a leading 1 and then the bits with which the places of its cells begin. So 1 is the shard
-    of all cells, and the halves of the shard n are 2 n and 2 n + 1.
+    The number of a shard is, in binary, a 1 followed by the leading bits of the places of its cells. So 1 is the shard
+    of all cells, and the shard n has the halves 2 n and 2 n + 1.
 
     Invariant: each place belongs to exactly one shard. There are at most SHARDS_MOST shards, and each has at most
-    BITS_MOST bits. Cost of finding the shards of cells: two passes over the places.
+    BITS_MOST bits. Cost of finding the shards of cells: two passes over their places.
     """
 
     numbers: tuple[int, ...] = (WHOLE,)
 
     @staticmethod
     def of(numbers: Sequence[int]) -> Shards:
-        """Return the shards with some numbers, in any order. Raise CubeError if they are no division of all cells.
+        """Return the shards with these numbers, given in any order. Raise CubeError if they do not divide all places.
 
         >>> Shards.of([5, 3, 4])
         Shards(numbers=(4, 5, 3))
@@ -58,31 +58,39 @@ class Shards:
         return len(self.numbers)
 
     def can_split(self, number: int) -> bool:
-        """Return whether a shard may be split: it is one of these, and the result keeps within the bounds."""
+        """Return whether a shard can be split: it is one of the shards, and the result is within the limits of shards
+        and bits.
+        """
         return number in self.numbers and len(self) < SHARDS_MOST and number < 1 << BITS_MOST
 
     def split(self, number: int) -> Shards:
-        """Return the shards with the two halves of a shard in its place. Raise CubeError if it cannot be split."""
+        """Return the shards after a shard is replaced by its two halves. Raise CubeError if the shard
+        cannot be split.
+        """
         if not self.can_split(number):
             raise CubeError("shard", shard_name(number), "cannot be split: it is no shard, or a bound is reached")
         place = self.numbers.index(number)
         return Shards((*self.numbers[:place], 2 * number, 2 * number + 1, *self.numbers[place + 1 :]))
 
     def parents(self) -> Iterator[int]:
-        """Yield the shards into which two of these can be merged."""
+        """Yield the numbers of the shards into which two of the shards can be merged."""
         for left, right in zip(self.numbers, self.numbers[1:], strict=False):
             if left % 2 == 0 and right == left + 1:
                 yield left // 2
 
     def merged(self, parent: int) -> Shards:
-        """Return the shards with one in place of its two halves. Raise CubeError if these are not among the shards."""
+        """Return the shards after two halves are replaced by their parent. Raise CubeError if the halves are not both
+        among the shards.
+        """
         if parent not in self.parents():
             raise CubeError("shard", shard_name(parent), "cannot be merged: its two halves are not shards")
         place = self.numbers.index(2 * parent)
         return Shards((*self.numbers[:place], parent, *self.numbers[place + 2 :]))
 
     def divided(self, places: Places) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-        """Yield each shard that has a cell, with the ascending indices of its cells. ``places``: one for each cell."""
+        """Yield each shard that has cells, with the ascending indices of its cells. ``places``: the place
+        of each cell.
+        """
         if len(self) == 1:
             if len(places):
                 yield self.numbers[0], np.arange(len(places), dtype=np.int64)
@@ -97,13 +105,13 @@ class Shards:
 
     @cached_property
     def _table(self) -> npt.NDArray[np.uint8]:
-        """Return the index of the shard for each value of the leading bits."""
+        """Return the index of the shard for each value of the BITS_MOST leading bits."""
         widths = [stop - first for first, stop in map(_span, self.numbers)]
         return frozen(np.repeat(np.arange(len(self), dtype=np.uint8), widths))
 
 
 def shard_name(number: int) -> str:
-    """Return the leading bits of a shard as text.
+    """Return the leading bits of a shard as text, or ``all`` for the shard of all cells.
 
     >>> shard_name(1), shard_name(2), shard_name(6)
     ('all', '0', '10')
@@ -112,7 +120,7 @@ def shard_name(number: int) -> str:
 
 
 def expected(cells: int, held: int, number: int) -> int:
-    """Return how many of the cells of the shard ``held`` are expected to be in the shard ``number``.
+    """Return the expected number of cells in the shard ``number``, if the shard ``held`` has ``cells`` cells.
 
     >>> expected(100, 1, 4), expected(100, 4, 1), expected(100, 2, 3)
     (25, 100, 0)
@@ -124,7 +132,7 @@ def expected(cells: int, held: int, number: int) -> int:
 
 
 def _span(number: int) -> tuple[int, int]:
-    """Return the first value of the leading bits of a shard, and the value after the last one."""
+    """Return the first value of the BITS_MOST leading bits in a shard, and the value after the last one."""
     free = BITS_MOST + 1 - number.bit_length()
     first = (number << free) - (1 << BITS_MOST)
     return first, first + (1 << free)

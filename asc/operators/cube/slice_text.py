@@ -1,4 +1,4 @@
-"""Predicates of groups: a predicate over dimensions that accepts exactly one group of an answer."""
+"""Predicates for groups: predicates over dimensions that accept exactly one group of an answer."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def slice_text(layout: Layout, group: Mapping[str, Any]) -> str | None:
     """Return a predicate over dimensions that accepts exactly one group of an answer. The predicate for the group of
     all records is TRUE.
 
-    ``group``: values as answers show them, by the expressions of dimensions. Return None if a value cannot be compared
-    with a constant: NaN, positive infinity, or a local time that occurs twice in the stream's time zone.
+    ``group``: the values of the group as answers show them, by the expressions of the dimensions. Return None if a
+    value cannot be compared with a constant: NaN, infinity, or a local time that occurs twice in the stream's time
+    zone.
     """
     types = {operand.sql: operand.type for operand in layout.dimensions}
     terms = []
@@ -38,7 +39,7 @@ def slice_text(layout: Layout, group: Mapping[str, Any]) -> str | None:
 
 
 def _name(name: str) -> str:
-    # The cube's definition reads a plain name as a column, and so does this text.
+    # A plain name is read as a column here, as in the definition of the cube.
     escaped = name.replace("`", "``")
     return name if _PLAIN_NAME.fullmatch(name) else f"`{escaped}`"
 
@@ -72,8 +73,8 @@ def _literal(value: Any, kind: pa.DataType, time_zone: str) -> str | None:
 
 
 def _instant(text: str, time_zone: str | None) -> str | None:
-    """Return the literal of a timestamp, in the local time of a stream's time zone. ``time_zone``: None for a timestamp
-    without a zone. Return None if no literal represents exactly this instant.
+    """Return the literal of a timestamp as local time in ``time_zone``, which is None for a timestamp without a zone.
+    Return None if no literal represents exactly this instant.
     """
     if time_zone is None:
         return f"TIMESTAMP_NTZ {_quoted(text)}"

@@ -13,10 +13,10 @@ all panes with cells. It returns None if there is no such pane.
 
 @dataclass(frozen=True, slots=True)
 class Sliding:
-    """Windows of ``window`` panes. One window ends at each multiple of ``slide``. If both numbers are equal, the
-    windows are tumbling.
+    """Sliding windows of ``window`` panes. A window ends at each multiple of ``slide`` panes. If both numbers are
+    equal, the windows are tumbling.
 
-    The window with the number n has the panes from ``n * slide - window`` to before ``n * slide``.
+    The window with the number n contains the panes from ``n * slide - window`` to before ``n * slide``.
 
     >>> Sliding(window=24, slide=1).panes(30), Sliding(window=4, slide=2).holding(5)
     ((6, 30), range(3, 5))
@@ -39,11 +39,12 @@ class Sliding:
         return range(pane // self.slide + 1, (pane + self.window) // self.slide + 1)
 
     def due(self, following: Following, after: int | None, to: int) -> Iterator[int]:
-        """Yield the numbers of the windows to write, ascending. These are the windows that contain a cell, and the
-        first window after each of them.
+        """Yield the numbers of the windows to write, ascending: each window that contains a cell, and the first window
+        after it, which may need tombstones.
 
-        ``following``: finds panes that have a cell. ``after``: the last written window, None if there is none. ``to``:
-        the last final window. Cost: a search for each window that is due, however many empty windows are between them.
+        ``following``: finds panes that have a cell. ``after``: the last written window; None if none is written.
+        ``to``: the last final window. Cost: a search for each window that is due; empty windows between them cost
+        nothing.
         """
         least = following(None)
         if least is None:

@@ -1,4 +1,4 @@
-"""Slots of cells: the states that each cell of a cube has. Measures with equal states share a slot."""
+"""Slots: the states that each cell of a cube stores. Measures with equal states share a slot."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from asc.operators.cube.operand import Operand
 from asc.operators.cube.states.state import State, Values
 
 SlotKey = tuple[object, ...]
-"""The identity of a slot: the kind of the state, its parameters, and the SQL text of its expressions."""
+"""The identity of a slot: the name of the state, its parameters, and the SQL texts of its expressions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """A state that each cell has, and the expressions that are folded into the state. For ``count(*)`` there is no
-    expression.
+    """A state that each cell stores, and the expressions whose values are folded into the state; none for ``count(*)``.
 
-    ``key``: equal for two measures that share the state.
+    ``key``: two measures share the slot if their states have equal keys.
     """
 
     key: SlotKey
@@ -25,12 +24,12 @@ class Slot:
     operands: tuple[Operand, ...]
 
     def values(self, columns: Columns) -> Values | None:
-        """Return the values that a batch has for the state. Return None if the state counts records."""
+        """Return the values of a batch in the form that the state reads. Return None if the state counts records."""
         return columns.rows(self.operands, self.state) if self.operands else None
 
 
 class Slots:
-    """The slots of a layout while its measures are read, each numbered by its place.
+    """The slots of a layout, collected while its measures are read. A slot has the number of slots before it.
 
     Invariant: no two slots have equal keys.
     """
@@ -40,7 +39,7 @@ class Slots:
         self._places: dict[SlotKey, int] = {}
 
     def place(self, key: SlotKey, state: State, operands: tuple[Operand, ...]) -> int:
-        """Return the number of the slot with a key. If there is none yet, add it."""
+        """Return the number of the slot with a key. If no slot has the key, add one."""
         if key not in self._slots:
             self._places[key] = len(self._slots)
             self._slots[key] = Slot(key, state, operands)

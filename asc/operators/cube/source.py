@@ -1,4 +1,4 @@
-"""Sources of answers: the cells of an interval that a question accepts, before they are rolled up."""
+"""Sources of answers: the cells of an interval that WHERE accepts, before they are rolled up."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ from asc.spark_types import backquoted, folded, quoted_name
 
 _NAMES_SHOWN = 20
 _GROUP_CELLS = 2
-"""The least number of cells per group at which merging costs less than it saves in the next step."""
+"""The least number of cells per group for which merging the cells first makes the answer faster."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Cells in one or more parts, with the keys of the dimensions at ``columns``. ``is_merged``: whether the cells are
-    merged into one part.
+    """Cells in one or more parts, with the keys of the dimensions at the indices ``columns``. ``is_merged``: whether
+    there is one part, in which cells with equal keys are merged.
 
-    ``by_pane``: whether the cells of different panes stay separate. Each pane is then an interval of the question's
-    grain.
+    ``by_pane``: whether cells of different panes stay separate. Each pane is then an interval of the question's grain.
     """
 
     parts: tuple[Cells, ...]
@@ -55,10 +54,10 @@ class Source:
         return found
 
     def rolled_up(self, layout: Layout, columns: tuple[int, ...], reserve: Reserve = unbounded) -> Source:
-        """Return the cells of the same or a coarser cuboid. All panes are combined unless ``by_pane``.
+        """Return the cells of the same or a coarser cuboid. All panes are combined if ``by_pane`` is false.
 
-        If a part has far fewer groups than cells, it is first merged by itself, while its cells are in the processor's
-        cache. So the parts need not be copied into one.
+        If a part has far fewer groups than cells, the part is first merged alone, while its cells are in the
+        processor's cache. So the large parts need not be copied into one.
         """
         if self.is_merged and columns == self.columns:
             reserve(0)
@@ -69,14 +68,12 @@ class Source:
             parts = [self._reduced(layout, part, reserve) for part in parts]
         with held(reserve, joining_bytes(parts) + sum(map(merging_bytes, parts))):
             found = merged(layout, parts, by_pane=self.by_pane)
-        # The reduced parts go.
+        # The reduced parts are released after the merge.
         reserve(found.size_bytes - (sum(part.size_bytes for part in parts) if len(parts) > 1 else 0))
         return Source((found,), columns, by_pane=self.by_pane)
 
     def _reduced(self, layout: Layout, part: Cells, reserve: Reserve) -> Cells:
-        """Return the groups of one part. If there would be nearly as many groups as cells, return the part
-        unchanged.
-        """
+        """Return the groups of one part. If there may be nearly as many groups as cells, return the part unchanged."""
         if _GROUP_CELLS * _groups([part], by_pane=self.by_pane) <= part.count:
             with held(reserve, merging_bytes(part)):
                 part = merged(layout, [part], by_pane=self.by_pane)
@@ -85,9 +82,9 @@ class Source:
 
 
 def needed(layout: Layout, read: Sequence[Part], question: Question, reserve: Reserve = unbounded) -> Source:
-    """Return the cells of the interval that WHERE accepts, with the keys of the dimensions that the question names.
+    """Return the cells of the interval that WHERE accepts, with the keys of the dimensions that the question groups by.
 
-    If the question has a grain, the panes of these cells are its intervals.
+    If the question has a grain, the pane numbers of these cells are the numbers of its intervals.
     """
     columns = _columns(layout, question)
     predicate = None if question.where is None else _predicate(layout, question.where)
@@ -103,17 +100,17 @@ def needed(layout: Layout, read: Sequence[Part], question: Question, reserve: Re
     kept = tuple(sorted(columns))
     if len(question.cuboids) == 1:
         return source
-    # If the groups are about as many as the cells, a merge here would only be one more pass.
+    # If there are about as many groups as cells, merging here would only be one more pass.
     groups = _groups([part.rolled_up([places.index(place) for place in kept]) for part in parts], source.by_pane)
     return source.rolled_up(layout, kept, reserve) if _GROUP_CELLS * groups <= source.count else source
 
 
 def needed_columns(layout: Layout, question: Question) -> tuple[int, ...]:
-    """Return the indices of the dimensions that a question names, in its cuboids, in WHERE or by a scope, ascending.
-    Raise CubeError if WHERE is not a predicate over dimensions.
+    """Return the indices of the dimensions that a question names in its cuboids, in WHERE or by its scope, ascending.
+    Raise CubeError if WHERE is no predicate over dimensions.
     """
     named = () if question.where is None else _named(layout, _predicate(layout, question.where))
-    # The coarsest level can answer too; :meth:`Within.exact` prefers the finest one.
+    # A scope only requires the coarsest level; :meth:`Within.exact` chooses the finest stored level.
     scoped = () if question.within is None else (question.within.first,)
     return tuple(sorted({*_columns(layout, question), *named, *scoped}))
 
@@ -123,7 +120,7 @@ def _columns(layout: Layout, question: Question) -> set[int]:
 
 
 def _numbers(part: Cells, question: Question) -> npt.NDArray[np.int64]:
-    """Return for each cell the number of its interval of the question's grain."""
+    """Return for each cell the number of the interval of the question's grain that contains the cell's pane."""
     if question.calendar is None:
         return question.numbers(part.panes)
     panes = part.different_panes()
@@ -144,9 +141,10 @@ def _groups(parts: Sequence[Cells], by_pane: bool) -> int:
 def _accepted_parts(
     layout: Layout, where: str, parts: Sequence[Cells], named: Mapping[int, int], reserve: Reserve
 ) -> list[Cells]:
-    """Return the cells whose group a predicate accepts, in parts. Return no cells if ``named`` is empty.
+    """Return the cells whose group a predicate accepts, in as many parts. If ``named`` is empty, return one part
+    without cells.
 
-    ``named``: the index of the key of each dimension that the predicate names, by the index of the dimension.
+    ``named``: by the index of each dimension in the predicate, the index of its key in the parts.
     """
     if not named:
         return [parts[0].slice(0, 0)]
@@ -179,8 +177,8 @@ def _predicate(layout: Layout, where: str) -> Predicate:
 
 
 def _no_dimension(layout: Layout, where: str, column: str) -> CubeError:
-    """Return the error for a name in a predicate that is no dimension. If dimensions that need backquotes contain the
-    name, the error names one of them. Dimensions that the predicate also contains are preferred.
+    """Return the error for a name in a predicate that is no dimension. If a dimension that needs backquotes contains
+    the name, the error names this dimension. A dimension whose whole text is in the predicate is preferred.
     """
     word = re.compile(rf"(?<!\w){re.escape(column)}(?!\w)", re.IGNORECASE)
     names = layout.stored_names
@@ -193,9 +191,7 @@ def _no_dimension(layout: Layout, where: str, column: str) -> CubeError:
 
 
 def _written_plainly(layout: Layout, where: str) -> list[str]:
-    """Return the dimensions that need backquotes and whose text occurs in a predicate. The longest dimension comes
-    first.
-    """
+    """Return the dimensions that need backquotes and whose text occurs in a predicate, the longest first."""
     text = _spaceless(where)
     found = [name for name in _expressions(layout.stored_names) if _spaceless(name) in text]
     return sorted(found, key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""Cells as Arrow tables: groups with the states of their measures, which other programs and later cubes read."""
+"""Tables of cells: Arrow tables of groups with the states of their measures, which other programs and cubes read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from asc.operators.cube.states.memory import numbers
 from asc.schema import Schema
 
 _METADATA = b"asc.cube"
-"""The key of the metadata of a table, which is a JSON object: the definition of the cells, and facts about them."""
+"""The key in the metadata of a table. The value is a JSON object with the definition of the cells, and with
+``facts``.
+"""
 _ROW_FIELDS = ("measures", "order", "limit", "cursor", "grain")
 _TIME = pa.timestamp("us", "UTC")
 _COPIES = 2
@@ -35,8 +37,8 @@ _COPIES = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellStates:
-    """The cells of a table, and the layout of a cube that has them. ``generation``: that of the registered cube; None
-    for cells of a cube of the library.
+    """The cells of a table, and the layout of a cube with such cells. ``generation``: the generation of the registered
+    cube; None for a cube of the library.
     """
 
     layout: Layout
@@ -45,8 +47,8 @@ class CellStates:
 
 
 def question_of_states(body: Mapping[str, Any], definition: CubeDefinition) -> dict[str, Any]:
-    """Return the body of a question for states, in which each pane stays separate. Raise CubeError for a field that
-    only goes with rows, or if the cube has dimensions that workers compute, which no other program can compute alike.
+    """Return the body of a question for states, in which each pane stays separate. Raise CubeError if a field is only
+    valid for rows, or if the cube has computed dimensions, which other programs cannot compute in the same form.
     """
     if definition.computed:
         raise CubeError("states", True, "are not offered of a cube with computed dimensions, as geohash: leave it out")
@@ -67,11 +69,12 @@ def states_table(
     facts: Mapping[str, Any] | None = None,
     reserve: Reserve = unbounded,
 ) -> pa.Table:
-    """Return the cells that a question asks for as a table. It has the pane, the dimensions of the cuboid, and a column
-    for each state.
+    """Return the cells that a question asks for as a table, with columns for the pane, the dimensions of the cuboid,
+    and each state.
 
-    ``generation``: that of a registered cube. ``facts``: fields of an answer, which the metadata of the table have.
-    ``reserve``: as in :func:`asc.operators.cube.answer.answer`. Raise CubeError if the question has several cuboids.
+    ``generation``: the generation of a registered cube. ``facts``: fields of the answer, which are added to the
+    metadata of the table. ``reserve``: as in :func:`asc.operators.cube.answer.answer`. Raise CubeError if the question
+    has several cuboids.
     """
     if len(question.cuboids) != 1:
         raise CubeError("number of cuboids", len(question.cuboids), "ask for the states of one")
@@ -81,7 +84,7 @@ def states_table(
     cells = read.rolled_up(layout, wanted, reserve).cells
     reserve(_COPIES * cells.size_bytes)
     definition = _definition(layout.definition, cuboid, question.panes or 1)
-    # A dimension may have the name of another column, so that columns are known by their places.
+    # A dimension may have the name of another column, so readers identify columns by their positions.
     panes = [] if definition.grain_us is None else [pa.array(cells.panes * definition.grain_us).cast(_TIME)]
     columns = [*panes, *(key.array().dictionary_decode() for key in cells.keys), *cells.states]
     names = [*([TIME] if panes else []), *definition.dimensions.names, *_state_names(layout)]
@@ -96,8 +99,8 @@ def states_table(
 
 
 def cell_states(table: object) -> CellStates:
-    """Return the cells of a table that :func:`states_table` made, or of its Arrow IPC stream. Raise CubeError if it is
-    another table. The states are not checked.
+    """Return the cells of a table that :func:`states_table` returned, or of the table's Arrow IPC stream. Raise
+    CubeError for any other table. The states are not checked for damage.
     """
     try:
         if isinstance(table, bytes):
@@ -117,7 +120,7 @@ def cell_states(table: object) -> CellStates:
 
 
 def _cells(layout: Layout, table: pa.Table) -> Cells:
-    """Return the cells of a table, in its order. Raise TypeError if its columns have other types."""
+    """Return the cells of a table, in the order of its rows. Raise TypeError if its columns have other types."""
     grain_us = layout.definition.grain_us
     types = [*([] if grain_us is None else [_TIME]), *(operand.type for operand in layout.dimensions)]
     types += [slot.state.storage for slot in layout.slots]
@@ -133,7 +136,7 @@ def _cells(layout: Layout, table: pa.Table) -> Cells:
 
 
 def _definition(definition: CubeDefinition, cuboid: Levels, panes: int) -> CubeDefinition:
-    """Return the definition of a cube whose cells are those of one cuboid in panes of a grain."""
+    """Return the definition of a cube whose cells are those of ``cuboid`` in panes of ``panes`` panes."""
     hierarchies = zip(definition.dimensions.hierarchies, cuboid, strict=True)
     plain = {name: value for name, value in definition.plain().items() if name != "name" and value is not None}
     plain["dimensions"] = [list(levels[:level]) for levels, level in hierarchies if level]
@@ -143,7 +146,9 @@ def _definition(definition: CubeDefinition, cuboid: Levels, panes: int) -> CubeD
 
 
 def _state_names(layout: Layout) -> list[str]:
-    """Return the name of each state, as ``distinct(12, tailnum)``: its kind, its parameters and its expressions."""
+    """Return the name of the column of each state, such as ``distinct(12, tailnum)``: function, parameters and
+    expressions.
+    """
     return [
         f"{slot.key[0]}({', '.join(str(part) for part in slot.key[1:] if part is not None)})" for slot in layout.slots
     ]

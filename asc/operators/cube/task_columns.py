@@ -1,5 +1,5 @@
-"""Columns of a batch as Spark tasks provide them: with exact types, except for some values that arrive in another
-form.
+"""The columns of a batch as Spark sends them to Python workers. Most have the types of the cube; booleans and times are
+integers.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from asc.schema import Schema
 class TaskColumns(Columns):
     """The expressions of cubes over the rows of one batch, as Spark sends them to a Python worker.
 
-    Spark has computed each expression, and the batch has one column for it, with the SQL text as the name. A boolean is
+    Spark has computed each expression, and the batch has a column for it, with the SQL text as its name. A boolean is
     an integer, 0 or 1. A time is an integer of microseconds. For ``count(x)``, which only needs to know whether x is
-    NULL, any integer stands for a value.
+    NULL, an arbitrary integer replaces each value.
     """
 
     def __init__(self, batch: pa.RecordBatch) -> None:

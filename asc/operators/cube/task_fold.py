@@ -1,5 +1,5 @@
-"""The fold of cubes in Spark tasks: records are folded into cells, and the cells of several tasks are
-merged as bytes.
+"""The fold of cubes in Spark tasks: each task folds records into cells, and the serialised cells of several tasks are
+merged.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ from asc.schema import Schema
 
 _PANE = "pane"
 _RECORDS = b"records"
-"""The metadata key under which a partial stores the number of records by pane, as JSON."""
+"""The metadata key of the number of records by pane, as JSON, in the serialised cells of a task."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CubePartial:
-    """Cells of the base cuboid in any panes. ``records``: the number of records in the cells, by pane number."""
+    """The cells of one task, of the base cuboid in any panes. ``records``: the number of records in the cells, by pane
+    number.
+    """
 
     cells: Cells
     records: Mapping[int, int]
 
     def to_bytes(self, layout: Layout) -> bytes:
-        """Return the partial as an Arrow IPC stream of one batch."""
+        """Return the object as an Arrow IPC stream of one batch."""
         fields = [pa.field(_PANE, pa.int64()), *layout.piece_schema]
         schema = pa.schema(fields, {_RECORDS: json.dumps(list(self.records.items())).encode()})
         arrays = [pa.array(self.cells.panes), *(key.array() for key in self.cells.keys), *self.cells.states]
@@ -50,7 +52,7 @@ class CubePartial:
 
     @staticmethod
     def of_bytes(layout: Layout, content: bytes) -> CubePartial:
-        """Return the partial that :meth:`to_bytes` wrote."""
+        """Return the object that :meth:`to_bytes` wrote."""
         with pa.ipc.open_stream(content) as reader:
             batch = reader.read_next_batch()
             records = json.loads(reader.schema.metadata[_RECORDS])
@@ -62,7 +64,7 @@ class CubePartial:
 
 
 class CubeState:
-    """The cells of one cube in one task."""
+    """The cells of one cube in one Spark task, to which batches are added."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -75,9 +77,11 @@ class CubeState:
         return sum(part.size_bytes for part in self._cells.parts)
 
     def fold(self, columns: TaskColumns, rows: npt.NDArray[np.int64]) -> int:
-        """Add some records of a batch. Return the number of records that are excluded for too large a key."""
+        """Add some records of a batch. Return the number of records that are excluded because their key is
+        too large.
+        """
         found = folded(self._layout, columns, rows)
-        # The dictionaries of a batch have the values of all its records.
+        # The dictionaries contain the values of all records of the batch, so reduce them to the values of the cells.
         self._cells.add(found.cells.compact())
         self._records.update(found.by_pane)
         return found.too_large

@@ -1,4 +1,4 @@
-"""Views: pairs of the lattice of a cube, each a cuboid and a length of panes."""
+"""Views: the elements of the lattice of a cube. A view is a cuboid with a length of panes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 @dataclass(frozen=True, slots=True, order=True)
 class View:
-    """A pair of the lattice: a cuboid, and a length of panes.
+    """An element of the lattice: a cuboid, and a length of panes.
 
-    ``cuboid``: the level of each dimension. ``panes``: the number of the cube's own panes in one pane of the view, at
-    least 1. Pane k of the view covers the panes from ``k panes`` to before ``(k + 1) panes`` of the cube.
+    ``cuboid``: the number of levels of each dimension. ``panes``: the number of the cube's own panes in one pane of the
+    view, at least 1. Pane k of the view covers the panes of the cube from ``k * panes`` to before ``(k + 1) * panes``.
 
     The order of the lattice: a view is finer than another if it is finer or equal in each dimension and in the panes.
-    The cells of a finer view, rolled up, are the cells of the coarser one (Shaikh and Kitagawa, StreamingCube; here
-    with time as one more axis).
+    The cells of a finer view, rolled up, are the cells of the coarser view. Source: Shaikh and Kitagawa, StreamingCube;
+    here time is one more dimension.
     """
 
     cuboid: Levels
@@ -31,7 +31,7 @@ class View:
 
     @property
     def fineness(self) -> tuple[int, int]:
-        """Return a value by which a finer view comes before the views that are coarser: panes, then levels."""
+        """Return a sort key by which each view comes before all coarser views: panes, then levels."""
         return self.panes, -sum(self.cuboid)
 
     def is_finer(self, other: View) -> bool:
@@ -45,8 +45,7 @@ class View:
         return has_levels and other.panes % self.panes == 0
 
     def name(self, dimensions: Dimensions, grain_s: int) -> str:
-        """Return the view as text: its dimensions with the coarser levels, as groups have them, and the length of a
-        pane.
+        """Return the name of the view as text: the expressions that it groups by, and the length of its panes.
 
         >>> View((2, 1), 24).name(Dimensions((("origin", "dest"), ("carrier",))), 3_600)
         'origin, dest, carrier at 1d'

@@ -1,4 +1,6 @@
-"""Costs of stored views in an hour: the cells that questions read, and the cells of the panes that close."""
+"""The cost of stored views in an hour: the cells that questions read, and the cells that are merged when
+panes close.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +26,19 @@ processor's cache.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewCosts:
-    """The costs of candidates for a demand. Arrays have one element for each candidate; the first is the base view.
+    """The costs of candidates for a demand.
 
-    ``cells``: the stored cells of each candidate. ``replaced``: the kept cells of the panes that it covers. ``merged``:
-    the cells that its closing panes have in an hour; 0 for the base view, which is stored in any case.
-    ``demanded_bits``, ``rates``: the demanded views, and the panes of the cube that their questions read in an hour.
-    ``kept``, ``spans``: the kept cells of the panes for which each demanded view can be computed, and these panes.
+    Arrays with an element for each candidate, first the base view: ``cells``, the number of its stored cells.
+    ``replaced``: the number of kept cells of the panes that it covers. ``merged``: the number of cells of its panes
+    that close in an hour; 0 for the base view, which is stored in any case.
 
-    The cost of a set of views is the cells that questions read in an hour, plus the cells that are merged in an hour.
-    Each question reads the nearest stored view, and kept cells of the older panes that this view does not cover.
-    Questions are taken to be spread evenly over the panes for which their view can be computed.
+    Arrays with an element for each demanded view: ``demanded_bits``, its bits in the lattice. ``rates``: the number of
+    the cube's panes that its questions read in an hour. ``kept``: the number of kept cells of the panes for which it
+    can be computed. ``spans``: the number of these panes.
+
+    The cost of a set of views is the number of cells that questions read in an hour, plus the number of cells that are
+    merged in an hour. Each question reads the nearest stored view, and kept cells of older panes that this view does
+    not cover. Questions are assumed to be spread evenly over the panes for which their view can be computed.
     """
 
     views: tuple[View, ...]
@@ -59,9 +64,9 @@ class ViewCosts:
     ) -> ViewCosts:
         """Return the costs of candidates.
 
-        ``views``: the base view, then the others. ``cells``: the stored cells of each. Those of the base view cover
-        ``panes`` panes of the cube, of which some may have no cell, and ``bands`` cover older ones. ``asked``: the
-        panes that questions for each view read in an hour.
+        ``views``: the base view, then the others. ``cells``: the number of stored cells of each. The base view covers
+        ``panes`` panes of the cube, some of which may have no cell, and ``bands`` cover older panes. ``asked``: for
+        each view, the number of panes that questions read in an hour.
         """
         held = KeptCells(float(cells[0]), panes, bands)
         merged = cells / _spans(held, views) * (HOUR_S / lattice.grain_s)
@@ -80,8 +85,8 @@ class ViewCosts:
         )
 
     def nearest(self, chosen: Sequence[int]) -> Floats:
-        """Return for each demanded view the cells that its questions read in a pane of the cube, on average. The base
-        view and bands are always stored.
+        """Return for each demanded view the average number of cells that its questions read per pane of the cube.
+        ``chosen``: the stored candidates, in addition to the base view and the bands.
         """
         own = np.array([0, *chosen])
         is_own = is_finer(self.bits[own], self.demanded_bits)
@@ -89,12 +94,12 @@ class ViewCosts:
         return found
 
     def cost(self, chosen: Sequence[int]) -> float:
-        """Return the cost of a set of candidates in cells an hour."""
+        """Return the cost of a set of stored candidates, in cells an hour."""
         return float(self.rates @ self.nearest(chosen)) + float(self.merged[list(chosen)].sum())
 
     def gains(self, nearest: Floats, places: npt.NDArray[np.int64], pause: Pause = unpaused) -> Floats:
-        """Return for each of some candidates the cost that it saves if it is stored too. ``nearest``: the result of
-        :meth:`nearest` for the stored views.
+        """Return for each candidate in ``places`` the cost that it saves if it is stored too. ``nearest``: the result
+        of :meth:`nearest` for the stored views.
         """
         gains = np.empty(len(places))
         step = max(1, _COMPARED // max(1, len(self.rates)))
@@ -107,13 +112,13 @@ class ViewCosts:
         return gains
 
     def with_view(self, nearest: Floats, place: int) -> Floats:
-        """Return ``nearest`` after one more candidate is stored."""
+        """Return the result of :meth:`nearest` after the candidate ``place`` is stored too."""
         is_own = is_finer(self.bits[[place]], self.demanded_bits)[0]
         return np.where(is_own, np.minimum(nearest, self._read(np.array([place]))[0]), nearest)
 
     def _read(self, places: npt.NDArray[np.int64]) -> Floats:
-        """Return the cells that questions for each demanded view, as columns, read in a pane of the cube from each of
-        some candidates, as rows.
+        """Return float64[candidates, demanded views]: the average number of cells per pane of the cube that questions
+        for each demanded view read from each candidate in ``places``.
         """
         older = np.maximum(self.kept[None, :] - self.replaced[places][:, None], 0.0)
         return (self.cells[places][:, None] + older) / self.spans[None, :]

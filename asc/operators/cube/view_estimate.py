@@ -1,4 +1,4 @@
-"""Estimates of the cells of views from a sample of base cells, without computing a cuboid."""
+"""Estimates of the numbers of cells of views, from a sample of base cells."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from asc.operators.cube.lattice import Lattice, is_finer
 from asc.operators.cube.view import View
 
 Pause = Callable[[], None]
-"""A function that is called between short steps of long work. It may sleep, or raise an exception to end the work."""
+"""A function that is called between short steps of a long computation. It may sleep, or raise an exception to cancel
+the computation.
+"""
 
 _COMPARED = 1 << 18
 """The number of pairs of views that are compared in one step."""
@@ -28,10 +30,11 @@ def unpaused() -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewEstimate:
-    """The estimated cells of the views of a lattice, from one sample of base cells.
+    """The estimated numbers of cells of the views of a lattice, from one sample of base cells.
 
-    ``extents``: the panes of the cube from which the sample is, as firsts and ends in ascending order. A pane of a view
-    may be cut off by a bound of them, and then has fewer cells than a whole one. Without extents, no pane is cut off.
+    ``extents``: the intervals of panes of the cube from which the sample was drawn, as ascending pairs of first and
+    end. At a bound of an interval, a pane of a view may be incomplete, and then has fewer cells than a whole pane.
+    Without extents, all panes are complete.
     """
 
     lattice: Lattice
@@ -40,12 +43,12 @@ class ViewEstimate:
     _panes: dict[int, tuple[Codes, int]] = field(default_factory=dict, init=False, repr=False)
 
     def cells(self, view: View) -> float:
-        """Return the estimated cells of a view in the days of the sample: exact if the sample is all cells of whole
-        panes.
+        """Return the estimated number of cells of a view in the days of the sample. It is exact if the sample contains
+        all cells of whole panes.
 
-        Each drawn group is a cell, and each base cell that was not drawn is at most one more. The values of the
-        dimensions and the panes bound the cells too. If panes are cut off, the sample is one of their base cells and of
-        those that are cut off. Then the result is the part of their cells that the kept panes are of the whole ones.
+        The number of drawn groups is a lower bound, and each base cell that was not drawn adds at most one group. The
+        numbers of values and of panes bound the result too. If panes are incomplete, the cells of complete panes are
+        estimated, and multiplied by the share of these panes that the sample covers.
         """
         sample, longer = self.sample, self._longer(view.panes)
         if not sample.count:
@@ -63,9 +66,9 @@ class ViewEstimate:
         return min(found, float(panes * prod(sample.radixes[place] for place in columns)))
 
     def shares(self, views: Sequence[View], pause: Pause = unpaused) -> npt.NDArray[np.float64]:
-        """Return for each view its cells for each cell of the base view, at most 1.
+        """Return for each view the number of its cells per cell of the base view, at most 1.
 
-        A view has no more cells than a finer one, so its share is at most the least share of the finer views among
+        A view has no more cells than a finer view, so its share is at most the least share of the finer views in
         ``views``. Cost: some .2 ms for each view. ``pause`` is called between two views.
         """
         if not self.sample.count:
@@ -84,7 +87,9 @@ class ViewEstimate:
         return least
 
     def _longer(self, panes: int) -> float:
-        """Return the length of the whole panes of a view, divided by that of the panes of the sample."""
+        """Return the number of panes of the cube in the panes of a view that the sample touches, divided by the number
+        of panes in the sample.
+        """
         covered = sum(end - first for first, end in self.extents)
         if not covered:
             return 1.0
@@ -96,14 +101,14 @@ class ViewEstimate:
         return max(1.0, touched * panes / covered)
 
     def _digit(self, panes: int) -> tuple[Codes, int]:
-        """Return the panes of a length as a digit of a key. It is computed once for each length."""
+        """Return the panes of a view as a digit for :class:`Grouping`, cached for each length of panes."""
         if panes not in self._panes:
             self._panes[panes] = pane_digit(self.sample.panes // panes)
         return self._panes[panes]
 
 
 def estimated_cells(frequencies: npt.NDArray[np.int64], sampled: int, population: int) -> float:
-    """Return the estimated number of groups of ``population`` cells, of which ``sampled`` were drawn.
+    """Return the estimated number of groups among ``population`` cells, of which ``sampled`` were drawn.
 
     ``frequencies``: element i is the number of groups of which i + 1 cells were drawn.
 

@@ -1,4 +1,6 @@
-"""Warm-up of a process: the loops of co-moments are compiled, or loaded from a cache, before the first question."""
+"""The warm-up of a process: the kernels of co-moments are compiled, or loaded from a cache, before the
+first question.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ _QUESTIONS = (*_MEASURES, "regr_intercept(x, y)", "regr_r2(x, y)", "regression(x
 
 
 def warm_up() -> int:
-    """Fold and merge some made-up records, and ask for each formula, so that all loops of co-moments are compiled.
+    """Fold and merge some example records, and ask for each formula, so that all kernels of co-moments are compiled.
     Return the number of groups.
 
-    The first call on a machine costs seconds, a later call a fraction of a second.
+    The first call on a machine takes seconds, a later call a fraction of a second.
     """
     rows = pa.table({"k": ["a", "b", "a"], "x": [1.0, 2.0, 4.0], "y": [2.0, 1.0, None], "z": [3, 1, 2]})
     definition = CubeDefinition.parse({"dimensions": [["k"]], "measures": list(_MEASURES)}, needs_time=False)

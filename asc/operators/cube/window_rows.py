@@ -1,4 +1,4 @@
-"""Rows of windows: the keys, values and identities of the records that a cube writes."""
+"""Rows of windows: the keys, values and identities of the Kafka records that a cube writes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ RowKind = Literal["window", "revision", "tombstone"]
 
 @dataclass(frozen=True, slots=True)
 class WindowRow:
-    """A record that a cube writes. ``value``: None for a tombstone. ``identity``: equal each time that the record is
-    written again.
+    """A Kafka record that a cube writes. ``value``: None for a tombstone. ``identity``: the header by which consumers
+    recognise a repeated record, equal in each repetition.
     """
 
     kind: RowKind
@@ -30,8 +30,8 @@ class WindowRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowWriting:
-    """Formatting of the rows of one cube. A row depends only on its window, the cells, the revision and the
-    completeness of the window.
+    """The formatting of the rows of one cube. A row depends only on its window, its cells, its revision, and whether
+    records of the window are missing.
     """
 
     query: str
@@ -46,11 +46,11 @@ class WindowWriting:
     def rows(
         self, cells: Cells, number: int, place: int, *, revision: int, is_whole: bool, is_late: bool = False
     ) -> Iterator[WindowRow]:
-        """Yield a row for each group of an output cuboid in the window ``number``. The values of one portion of the
-        groups are in memory at once.
+        """Yield a row for each group of an output cuboid in the window ``number``. Groups are converted in portions, so
+        that the values of only one portion are in memory.
         """
         layout = self.layout
-        # A window may begin before the first time that a cube counts.
+        # A window may begin before the year 1, the first time that a cube counts.
         first, end = map(bound_text, self._bounds_us(number))
         head = f'{{"query":{_text(self.query)},"window":["{first}","{end}"]'
         tail = f',"revision":{revision},"whole":{"true" if is_whole else "false"}}}'
@@ -64,7 +64,7 @@ class WindowWriting:
                 yield WindowRow(kind, key, f"{head}{measures}{tail}".encode(), identity)
 
     def tombstones(self, cells: Cells, number: int, place: int, *, revision: int) -> Iterator[WindowRow]:
-        """Yield a tombstone for each group in ``cells``. The window ``number`` has none of these groups."""
+        """Yield a tombstone for each group in ``cells``, none of which is in the window ``number``."""
         identity = self._identity(number, place, revision)
         for part in portions(cells):
             for key in self._keys(part, place):

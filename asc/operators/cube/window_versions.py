@@ -1,4 +1,4 @@
-"""Versions of windows: the groups of a window now, and as they were before the late records of each batch."""
+"""Versions of windows: the groups of a window now, and the groups before the late records of each batch."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ NOW = 2**62
 class LateChange:
     """The changes that the late records of one batch made to written windows.
 
-    ``number``: greater than the numbers of earlier batches. ``first``, ``end``: the windows whose rows were computed
-    from the former cells, from ``first`` to before ``end``. ``cells``: the former cells.
+    ``number``: a number of the batch, greater than those of earlier batches. ``first``, ``end``: the windows, from
+    ``first`` to before ``end``, whose rows were computed from the former cells. ``cells``: the former cells.
     """
 
     number: int
@@ -39,9 +39,9 @@ class LateChange:
 class WindowVersions:
     """The groups of an output cuboid that late records touched, in successive windows.
 
-    Invariant: a cell as it was before a batch is taken from the first change since that batch that has the cell. If no
-    such change has it, it is the cell as it is now. Cost: the panes of all these windows are read once. Then each
-    window reads its groups in those panes that the first and the last window do not share.
+    Invariant: a cell as it was before a batch is taken from the first change since that batch that contains the cell.
+    If no change contains the cell, it is the current cell. Cost: the panes of all windows are read once. Then each
+    window reads its groups only in those panes that the first and the last window do not share.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class WindowVersions:
     ) -> None:
         """Read the cells of successive windows. ``windows``: the numbers of the first and the last window.
 
-        ``groups``: the groups to read, by default the groups that late records touch. The attribute ``count`` is the
+        ``groups``: the groups to read; None means the groups that late records touched. The attribute ``count`` is the
         number of cells that were read so far.
         """
         self._layout = layout
@@ -78,10 +78,10 @@ class WindowVersions:
             untouched.append(own.take(np.flatnonzero(~is_touched)).rolled_up(columns))
         none = groups.slice(0, 0)
         base = rolled_up(layout, [none, *untouched], self._every, by_pane=True)
-        # An open pane has several pieces.
+        # Merge the current cells, because an open pane has several pieces.
         versions = _Versions.of(layout, former, merged(layout, [Cells.none(layout), *now]))
         versions = versions.rolled_up(columns, is_within(layout, versions.cells.rolled_up(columns), groups))
-        # With one dictionary for each key, the merges of all windows are cheap.
+        # Give both sets one dictionary for each key, so that each window is merged without joining dictionaries.
         both = joined(layout, [base, versions.cells])
         self._base, self._versions = (
             both.slice(0, base.count),
@@ -92,10 +92,9 @@ class WindowVersions:
         self._kept: tuple[int, Cells] | None = None
 
     def cells(self, number: int, after: int) -> Cells:
-        """Return the groups of a window as they were after the batch ``after``, before the batches with greater
-        numbers.
+        """Return the groups of a window as they were after the batch ``after``, without the changes of later batches.
 
-        ``after``: -1 for the state before all batches, ``NOW`` for the state after all batches.
+        ``after``: -1 for the groups before all batches, ``NOW`` for the groups after all batches.
         """
         versions = self._versions.at(number, after, self._sliding.panes(number))
         return rolled_up(self._layout, [self._untouched(number), versions], self._every)
@@ -116,11 +115,11 @@ class WindowVersions:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Versions:
     """The versions of the cells that late records touched. Each version is a row. Rows are sorted by cell, then by the
-    number of the batch that ended the version.
+    number of the batch that replaced the version.
 
     ``cells``: the versions with their states. ``ids``: a number for the cell of each row, ascending. ``numbers``: the
-    number of the batch that ended each version. ``firsts``, ``ends``: the windows that have the version. ``is_absent``:
-    whether the cell did not exist in that version.
+    number of the batch that replaced each version. ``firsts``, ``ends``: the windows for which the version is valid.
+    ``is_absent``: whether the cell did not exist in this version.
     """
 
     cells: Cells
@@ -132,7 +131,7 @@ class _Versions:
 
     @staticmethod
     def of(layout: Layout, former: Sequence[tuple[LateChange, FormerCells]], now: Cells) -> _Versions:
-        """Return the former versions from the changes, and the current versions from ``now``. Each version is a row."""
+        """Return the former versions from the changes, and the current versions from ``now``."""
         parts, spans = [Cells.none(layout)], [(0, 0, 0, False)]
         for change, own in former:
             for cells, is_absent in ((own.cells, False), (own.new, True)):
@@ -151,13 +150,13 @@ class _Versions:
         return _Versions(whole, ids, numbers, firsts, ends, absents.astype(np.bool_))._taken(order)
 
     def rolled_up(self, columns: Sequence[int], is_wanted: npt.NDArray[np.bool_]) -> _Versions:
-        """Return the wanted versions with only the keys at the indices ``columns``."""
+        """Return the versions that ``is_wanted`` marks, with only the keys at the indices ``columns``."""
         own = self._taken(np.flatnonzero(is_wanted))
         return replace(own, cells=own.cells.rolled_up(columns))
 
     def at(self, number: int, after: int, panes: tuple[int, int]) -> Cells:
-        """Return the cells in the panes of a window as they were after the batch ``after``, before the batches with
-        greater numbers.
+        """Return the cells in the panes of a window as they were after the batch ``after``, without the changes of
+        later batches. ``panes``: the first pane of the window and the pane after the last one.
         """
         start, stop = (int(own) for own in np.searchsorted(self.cells.panes, panes))
         own = slice(start, stop)

@@ -1,4 +1,4 @@
-"""Windows that are due: their rows, and the tombstones of the groups that are no longer in a window."""
+"""Windows that are due: their rows, and tombstones of the groups that are no longer in a window."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from asc.operators.cube.comparing import changed, matched, rolled_up
 from asc.operators.cube.window_rows import WindowRow, WindowWriting
 
 Reading = Callable[[int, int], Sequence[Cells]]
-"""A function that returns the cells of the base cuboid in successive panes. Its arguments are the first pane and the
-pane after the last one. The cells are in parts, ascending by pane.
+"""A function that returns the cells of the base cuboid in an interval of panes. Its arguments are the first pane and
+the pane after the last one. The cells are in parts, ascending by pane.
 """
 
 IsWhole = Callable[[int, int], bool]
-"""A function that returns True if no record is missing in successive panes. Its arguments are the first pane and the
-pane after the last one.
+"""A function that returns whether no record is missing in an interval of panes. Its arguments are the first pane and
+the pane after the last one.
 """
 
 
@@ -45,9 +45,9 @@ class Windows:
     def rows(self, number: int, oldest: int | None) -> Iterator[WindowRow]:
         """Yield the rows of a window that is written for the first time.
 
-        The rows are all groups of the window, or only the groups that differ from the preceding window. Each group of
-        the preceding window that is not in this window gets a tombstone. ``oldest``: the first window ever written;
-        None if there is no such bound.
+        The rows are all groups of the window or, with ``emit: changes``, only the groups that differ from the preceding
+        window. Each group of the preceding window that is not in the window gets a tombstone. ``oldest``: the first
+        window that the cube has written; None if windows before it may exist.
         """
         writing, layout = self._writing, self._writing.layout
         is_whole = self.is_whole(number)
@@ -60,8 +60,8 @@ class Windows:
             yield from writing.tombstones(gone, number, place, revision=0)
 
     def _base(self, number: int) -> Cells:
-        """Return the groups of a window by all dimensions that occur in any output cuboid. The results for the last two
-        windows are cached.
+        """Return the groups of a window by all dimensions that occur in any output cuboid. The last two windows are
+        cached.
         """
         groups = self._kept.pop(number, None)
         if groups is None:

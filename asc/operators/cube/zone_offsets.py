@@ -1,4 +1,4 @@
-"""Offsets of time zones from UTC, as tables of the periods between two changes of the clock."""
+"""Offsets of time zones from UTC, as tables of the periods between two changes of the local clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _SECOND = timedelta(seconds=1)
 _DAY_S = 86_400
 _ALWAYS_S, _NEVER_S = -(1 << 60), 1 << 60
-"""Times before and after all others, in seconds."""
+"""Times in seconds before and after all other times."""
 
 _CYCLE_S = 146_097 * _DAY_S
 """The length of 400 years, after which the Gregorian calendar repeats, with its days of the week."""
@@ -31,17 +31,18 @@ def _january(year: int) -> int:
 
 
 _SEARCHES = ((_january(1800), _january(2100), _DAY_S), (_january(2100), _january(2500), 8 * _DAY_S))
-"""The times in which changes are searched, and the steps of the search. Before 1800, zones have local mean time. From
-2100 on, a zone follows one yearly rule, so two changes are more than eight days apart.
+"""The intervals of time in which changes of the clock are searched, with the step of the search, in seconds. Before
+1800, zones have local mean time. From 2100 on, a zone follows one yearly rule, so that two changes are more than eight
+days apart.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ZoneOffsets:
-    """The offsets of a time zone, in seconds since 1970 in UTC.
+    """The offsets of a time zone from UTC in seconds. Times are in seconds since 1970 in UTC.
 
-    ``starts_s`` int64[n], ascending: the begin of each period of one offset; the first is before all times.
-    ``offsets_s`` int64[n]: the offset of each period. ``latest_s`` int64[n], ascending: the latest time that the local
+    ``starts_s`` int64[n], ascending: the begin of each period with one offset; the first is before all times.
+    ``offsets_s`` int64[n]: the offset of each period. ``latest_s`` int64[n], ascending: the latest local time that the
     clock has shown by the end of each period.
     """
 
@@ -50,15 +51,15 @@ class ZoneOffsets:
     latest_s: _Ints
 
     def at(self, times_s: _Ints) -> _Ints:
-        """Return the offset at each time."""
+        """Return the offset at each time in UTC."""
         offsets_s: _Ints = self.offsets_s[np.searchsorted(self.starts_s, times_s, side="right") - 1]
         return offsets_s
 
     def first_at(self, clock_s: _Ints) -> _Ints:
-        """Return for each local time the first time at which the local clock shows this or a later time.
+        """Return for each local time the first time in UTC at which the local clock shows this or a later local time.
 
-        If the clock skips the local time, this is the change of the clock. If the clock shows it twice, this is the
-        first of the two.
+        If the clock skips the local time, the result is the time of the change. If the clock shows it twice, the result
+        is the first of the two times.
         """
         periods = np.searchsorted(self.latest_s, clock_s, side="right")
         found: _Ints = np.maximum(self.starts_s[periods], clock_s - self.offsets_s[periods])
@@ -84,7 +85,9 @@ def zone_offsets(time_zone: str) -> ZoneOffsets:
 
 
 def _changes(zone: ZoneInfo, first_s: int, end_s: int, step_s: int) -> list[tuple[int, int]]:
-    """Return the changes of a zone after ``first_s`` up to ``end_s``: the time of each, and the offset from then on."""
+    """Return the changes of a zone's offset after ``first_s`` up to ``end_s``, each as its time and the new offset.
+    ``step_s``: the step of the search.
+    """
     changes: list[tuple[int, int]] = []
     offset_s = _offset_s(zone, first_s)
     low_s = first_s
@@ -100,7 +103,7 @@ def _changes(zone: ZoneInfo, first_s: int, end_s: int, step_s: int) -> list[tupl
 
 
 def _next_change(zone: ZoneInfo, low_s: int, high_s: int, offset_s: int) -> int:
-    """Return a change from ``offset_s``, the offset at ``low_s``. The offset at ``high_s`` is another one."""
+    """Return the time of a change from ``offset_s``, which is the offset at ``low_s`` and not at ``high_s``."""
     while high_s - low_s > 1:
         middle_s = (low_s + high_s) // 2
         if _offset_s(zone, middle_s) == offset_s:
