@@ -58,9 +58,9 @@ class Moments(State):
     """The count, the sums, and the sums of products of some columns, over the rows in which no column is NULL.
 
     Values are doubles, as in Spark. All sums are exact integers, so that they depend neither on the order nor on the
-    division of the records. A state stores the words of 32 bits of each sum without zeros at its ends. A sum usually
-    has 1 to 3 words, at most 69; a sum of products 1 to 5, at most 137. The bytes are described in
-    :mod:`asc.operators.cube.states.moment_kernels`.
+    division of the records. A sum is stored in words of 32 bits, without low words of zero and
+    high words that only repeat the sign. A sum usually has 1 to 3 words, at most 69; a sum of products 1 to 5, at most
+    137. The bytes are described in :mod:`asc.operators.cube.states.moment_kernels`.
     """
 
     storage = pa.binary()
