@@ -161,7 +161,8 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None, *, i
     if type(last_s) is not int or last_s < 1:
         raise CubeError("last_s", last_s, f"is no length of time: give a multiple of {grain_text(grain_s)}, the grain")
     if last_s % grain_s:
-        raise CubeError("last_s", last_s, f"is off the grain of {grain_text(grain_s)}: give a multiple of it")
+        multiple_s = -(-last_s // grain_s) * grain_s
+        raise CubeError("last_s", last_s, f"is off the grain of {grain_text(grain_s)}: give {multiple_s}")
     if body.get("from") is not None or body.get("to") is not None:
         raise CubeError("last_s", last_s, "is an interval already: leave from and to out, or last_s")
     if is_live and state.panes.open:

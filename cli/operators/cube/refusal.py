@@ -14,7 +14,8 @@ from cli.failure import CommandError
 _LENGTHS: Mapping[str, str] = MappingProxyType({"grain_s": "--grain", "last_s": "--last"})
 _OPTIONS: Mapping[str, str] = MappingProxyType({**_LENGTHS, "answer_from": "--answer-from"})
 _FIELD = re.compile(r"\b(grain_s|last_s|answer_from)\b(?: ([0-9]{1,18})\b)?", re.ASCII)
-_VALUE = re.compile(r"\bgive ([0-9]{1,18})\b", re.ASCII)
+_VALUE = re.compile(r"((?:\bgive|\bas|\bor|,) )([0-9]{1,18})\b(?![-:])", re.ASCII)
+"""A length that a remedy proposes, and the text before it. The lookahead excludes the year of a date."""
 
 
 @contextmanager
@@ -30,7 +31,8 @@ def by_options() -> Iterator[None]:
         remedy = _FIELD.sub(lambda match: _with_option(match[1], match[2]), error.remedy)
         option, value = _OPTIONS.get(error.subject), error.value
         if option is not None and error.subject in _LENGTHS:
-            remedy = _VALUE.sub(lambda match: f"give {length_text(option, int(match[1]))}", remedy)
+            remedy = _VALUE.sub(lambda match: f"{match[1]}{length_text(option, int(match[2]))}", remedy)
+            remedy = remedy.replace("give seconds that divide", "give a length that divides")
             value = length_text(option, value) if type(value) is int else value
         if option is None and remedy == error.remedy:
             raise

@@ -86,7 +86,7 @@ def test_a_day_of_last_s_is_a_day_of_the_zone(keeper: Keeper) -> None:
     ("body", "said"),
     [
         ({"grain": "1M", "last_s": 86_400}, "last_s 86400: gives no begin of a month: give from and to, or grain 1d"),
-        ({"grain": "1d", "last_s": 3_600}, "last_s 3600: is off the grain of 1d: give a multiple of it"),
+        ({"grain": "1d", "last_s": 3_600}, "last_s 3600: is off the grain of 1d: give 86400"),
         ({"grain": "1d", "last_s": 86_400 * 10**15}, "begins before the year 1: give fewer seconds"),
         ({"grain": "1d", "grain_s": 3_600, "last_s": 86_400}, "grain '1d': is given beside grain_s, 3600"),
         ({"grain": "1d", "from": "2026-03-08"}, "give the begin of one, as 2026-03-08T05:00:00Z"),
