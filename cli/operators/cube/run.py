@@ -56,7 +56,7 @@ def question_of(
     """Return the request body of a cube query, from the options of the command."""
     from asc.operators.cube.definition import CubeDefinition
 
-    everything = [CubeDefinition.parse(operator, needs_time=False).dimensions.names]
+    everything = [list(CubeDefinition.parse(operator, needs_time=False).dimensions.names)]
     question = {
         "by": [*([divided(names, ",") for names in cuboids] or everything), *([[]] if total else [])],
         "from": begin,

@@ -17,6 +17,7 @@ from broker.http.scoped_service import Service
 from broker.operators.kinds import OPERATORS, ROUTE, kept_bodies
 
 OF_USERS = {
+    "CubeQuestion.within",
     "ExplainBody.tuple",
     "TraceBody.tuple",
     "TraceModel.tuple",

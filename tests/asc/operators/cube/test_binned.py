@@ -72,7 +72,7 @@ def test_edges_are_a_part_of_the_generation() -> None:
         with_sampled_edges(PLAIN, definition(PLAIN), lambda texts: {text: pa.array([1.0, 2.0]) for text in texts})
     )
     assert one.generation("s", "w") != two.generation("s", "w")
-    assert one.summary() == two.summary() == "count(*) by bins(x, 4) AS x, carrier, bins(x + y) AS total, every 60 s"
+    assert one.summary() == two.summary() == "count(*) by bins(x, 4) AS x, carrier, bins(x + y) AS total, every 1min"
 
 
 def test_edges_are_removed_and_given_by_name() -> None:
