@@ -438,12 +438,14 @@ def test_pins_and_bands_are_shown_and_names_are_text(site: Site) -> None:
         assert "<i>" not in text
         (shard,) = table_of(sections_of(text, "Shards"))[1:]
         assert shard[:3] == ["all", "0", "0"]
-        roles = {(row[0], row[1]): row[2] for row in table_of(sections_of(text, "Lattice"))[1:] if row[2] != "no"}
+        # The daemon fills views beside the test, so that they may be complete already.
+        rows = [row for row in table_of(sections_of(text, "Lattice"))[1:] if row[2] != "no"]
+        roles = {(row[0], row[1]): row[2].removesuffix(", not complete") for row in rows}
         name = "origin, concat(dest, '<i>')"
         assert roles == {
             (f"{name}, carrier", "1h"): "base",
-            (name, "2h"): "band, not complete",
-            ("carrier", "1h"): "pinned, not complete",
+            (name, "2h"): "band",
+            ("carrier", "1h"): "pinned",
         }
     finally:
         assert site.client.delete("/v1/queries/kept").status_code == 200
