@@ -148,7 +148,8 @@ def test_one_that_does_not_answer_is_named(registry_server: RegistryServer) -> N
         with pytest.raises(SchemaRegistryError, match=f"schema registry '{url}': does not answer"):
             SchemaRegistry((url,), timeout_s=0.3).schema(1)
         found = registry_server.register('"int"')
-        both = SchemaRegistry((url, registry_server.url), timeout_s=0.3)
+        # The other one answers within this time on a busy machine too.
+        both = SchemaRegistry((url, registry_server.url), timeout_s=3)
         assert both.schema(found) == WrittenSchema('"int"')
 
 
