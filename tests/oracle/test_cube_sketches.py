@@ -41,7 +41,7 @@ def test_spark_reads_the_states_and_unites_them_with_its_own(
     frame = spark.createDataFrame(rows, f"size INT, value {name}, state BINARY")
     read = frame.groupBy("size").agg({"state": "first"}).selectExpr("size", "hll_sketch_estimate(`first(state)`)")
     assert sorted(tuple(row) for row in read.collect()) == expected
-    # Of equal values, the union of both sketches has no more values than each.
+    # Both sketches have equal values, so that their union has no more values than each.
     united = frame.groupBy("size").agg({"state": "first"}).withColumnRenamed("first(state)", "state")
     theirs = frame.groupBy("size").agg({"value": "hll_sketch_agg"}).toDF("size", "theirs")
     both = united.join(theirs, "size").selectExpr("size", "hll_sketch_estimate(hll_union(state, theirs))")

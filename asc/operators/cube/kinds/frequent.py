@@ -49,10 +49,6 @@ class FrequentItems(Kind):
             call.fail(f"asks for {constants[0]!r} items: write the number of items, 1 or more")
         return columns, constants
 
-    def is_answered_by(self, measure: Measure, columns: Sequence[str]) -> bool:
-        """Return whether a state answers a question, which has one column as the state has."""
-        return len(columns) == len(measure.columns)
-
     def examples(self, measure: Measure) -> Sequence[str]:
         """Return a call that asks for the first five items."""
         return (f"{FREQUENT}({measure.columns[0]}, 5)",)

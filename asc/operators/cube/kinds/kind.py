@@ -30,7 +30,7 @@ class Kind(ABC):
     """
 
     takes_records: bool = False
-    """Whether the kind has the declaration ``f(*)``, which counts records."""
+    """True if the kind has the declaration ``f(*)``, which counts records."""
 
     def declared(self, call: Call) -> Arguments:
         """Return the columns and constants of a declaration. Raise CubeError if the declaration has too few or too many

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -55,7 +57,15 @@ def binaries(sizes: npt.NDArray[np.int64], subject: str) -> tuple[pa.Array, Stor
     offsets = np.zeros(len(sizes) + 1, dtype=np.int32)
     np.cumsum(sizes, out=offsets[1:])
     content = np.empty(total, dtype=np.uint8)
-    has_value = sizes > 0
+    return binary_array(content, offsets), Stored(content, offsets)
+
+
+def binary_array(content: npt.NDArray[Any], offsets: npt.NDArray[np.int32]) -> pa.Array:
+    """Return an array of BINARY over memory, without copying it. A value without bytes is NULL.
+
+    ``content``: the bytes of all values, as numbers of any size. ``offsets`` int32[n + 1]: the byte at which each value
+    begins, and the end of the last one.
+    """
+    has_value = np.diff(offsets) > 0
     bitmap = None if has_value.all() else pa.py_buffer(np.packbits(has_value, bitorder="little"))
-    buffers = [bitmap, pa.py_buffer(offsets), pa.py_buffer(content)]
-    return pa.Array.from_buffers(pa.binary(), len(sizes), buffers), Stored(content, offsets)
+    return pa.Array.from_buffers(pa.binary(), len(has_value), [bitmap, pa.py_buffer(offsets), pa.py_buffer(content)])

@@ -11,6 +11,7 @@ import pyarrow as pa
 from asc.errors import CubeError
 from asc.frozen import frozen
 from asc.operators.cube.keys import Key
+from asc.operators.cube.states.binary import binary_array
 from asc.operators.cube.states.frequent_kernels import (
     DAMAGED,
     HEADS,
@@ -145,10 +146,7 @@ class Frequent(State):
             raise CubeError("frequent items in bytes", total, remedy)
         data = np.empty(total, dtype=np.uint8)
         write(items, spans.offsets, spans.data, codes, self.capacity, is_fixed, Packed(data, frozen(offsets)))
-        has_values = sizes > 0
-        bitmap = None if has_values.all() else pa.py_buffer(np.packbits(has_values, bitorder="little"))
-        places = pa.py_buffer(offsets.astype(np.int32))
-        return pa.Array.from_buffers(self.storage, count, [bitmap, places, pa.py_buffer(data)])
+        return binary_array(data, offsets.astype(np.int32))
 
     def _read(self, states: pa.Array) -> tuple[Items, Spans]:
         """Return the items of states, and the bytes of these items. Raise CubeError if a state is damaged, or has

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from asc.errors import CubeError
 from asc.frozen import frozen
+from asc.operators.cube.states.binary import binary_array
 from asc.operators.cube.states.doubles import doubles
 from asc.operators.cube.states.memory import nulls_of
 from asc.operators.cube.states.moment_kernels import (
@@ -168,9 +169,7 @@ class Moments(State):
             write_states(part, Packed(words, offsets[first : end + 1]))
             # Free the digits before the next part allocates its own.
             del part
-        has_rows = plan.counts > 0
-        bitmap = None if has_rows.all() else pa.py_buffer(np.packbits(has_rows, bitorder="little"))
         content = words[: offsets[-1] >> 2]
         if len(bounds) <= 2:
             content = content.copy()
-        return pa.Array.from_buffers(self.storage, count, [bitmap, pa.py_buffer(offsets), pa.py_buffer(content)])
+        return binary_array(content, offsets)

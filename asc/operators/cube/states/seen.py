@@ -11,6 +11,7 @@ import pyarrow as pa
 from asc.errors import CubeError
 from asc.frozen import frozen
 from asc.operators.cube.keys import Key
+from asc.operators.cube.states.binary import binary_array
 from asc.operators.cube.states.memory import nulls_of
 from asc.operators.cube.states.occurrences import Occurrences
 from asc.operators.cube.states.seen_kernels import (
@@ -68,7 +69,6 @@ class Seen(State):
     Cost: 9 to 16 bytes for each different value of a sparse state. A dense state has 1.4 bytes for each stated value,
     and 4 counters of 1 to 8 bytes each. The bytes, and the sources, are described in
     :mod:`asc.operators.cube.states.seen_kernels`.
-    1 to 8 bytes each. The bytes, and the sources, are described in :mod:`asc.operators.cube.states.seen_kernels`.
     """
 
     storage = pa.binary()
@@ -180,10 +180,7 @@ class Seen(State):
                 remedy = f"group by fewer values, or state fewer: at most {_STATE_BYTES_MAX:,}"
                 raise CubeError("sets of values in bytes", 8 * total, remedy)
         whole = chunks[0] if len(chunks) == 1 else np.concatenate([np.zeros(0, dtype=np.uint64), *chunks])
-        has_values = np.diff(ends) > 0
-        bitmap = None if has_values.all() else pa.py_buffer(np.packbits(has_values, bitorder="little"))
-        offsets = (8 * ends).astype(np.int32)
-        return pa.Array.from_buffers(self.storage, count, [bitmap, pa.py_buffer(offsets), pa.py_buffer(whole)])
+        return binary_array(whole, (8 * ends).astype(np.int32))
 
 
 def hashes_of(column: pa.Array) -> npt.NDArray[np.uint64]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from asc.frozen import frozen
+from asc.operators.cube.states.binary import content_of, offsets_of
 from asc.operators.cube.states.memory import numbers
 
 _Ints = npt.NDArray[np.int64]
@@ -33,12 +34,7 @@ class Spans:
         width = width_of(column.type)
         if width:
             return Spans(_fixed(column), frozen(np.arange(0, width * len(column) + 1, width, dtype=np.int64)))
-        _, places, content = column.buffers()
-        if places is None or not len(column):
-            return Spans(frozen(np.zeros(0, dtype=np.uint8)), frozen(np.zeros(len(column) + 1, dtype=np.int64)))
-        offsets = np.frombuffer(places, dtype=np.int32)[column.offset : column.offset + len(column) + 1]
-        data = np.zeros(0, dtype=np.uint8) if content is None else np.frombuffer(content, dtype=np.uint8)
-        return Spans(frozen(data.view()), frozen(offsets.astype(np.int64)))
+        return Spans(content_of(column), frozen(offsets_of(column).astype(np.int64)))
 
     def values(self, data_type: pa.DataType) -> pa.Array:
         """Return the byte strings as values of a type. Raise pyarrow.ArrowInvalid if a byte string is no value of the

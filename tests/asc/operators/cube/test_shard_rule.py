@@ -107,5 +107,5 @@ def test_a_constant_load_changes_the_shards_a_bounded_number_of_times(
             last = check
     assert len(changes) <= 2 * SHARDS_MOST
     assert check - last > 4
-    # What was split is not merged again: merges are of the first shards alone.
+    # The rule does not merge shards that it has split: it merges the first shards alone.
     assert sum(not is_split for is_split in changes) <= 9

@@ -72,7 +72,7 @@ def test_a_state_is_the_sketch_of_the_library(lg_k: int, size: int) -> None:
 
 
 def test_registers_with_exceptions_are_those_of_the_library() -> None:
-    """Of 40,000 values, some registers exceed the least one by more than four bits can say."""
+    """Some registers of 40,000 values exceed the least register by more than four bits can express."""
     column = pa.array(np.arange(40_000))
     state = folded(column, Distinct(13))[0].as_py()
     assert len(state) > 40 + 4_096
