@@ -363,13 +363,13 @@ class Keeper:
         with self._lock:
             before = self._current.sure()
             state = before.cubes.get(cube)
-            own = None if state is None else state.windows
-            gone = None if own is None else next((each for each in own.changes if each.number == number), None)
-            if state is None or own is None or gone is None:
+            windows = None if state is None else state.windows
+            gone = None if windows is None else next((each for each in windows.changes if each.number == number), None)
+            if state is None or windows is None or gone is None:
                 return
             # Begin a new revision of a partly written window, because its remaining rows would not fit those already
             # written.
-            unit = own.partly_written(gone)
+            unit = windows.partly_written(gone)
             raised = {} if unit is None else {unit: self.revision(cube, *unit) + 1}
             after = state.with_damaged_change(gone, raised, self._gaps)
             with self._current.replacing(before, after):
